@@ -1,0 +1,160 @@
+"""Write a result whole or not at all.
+
+A result goes to a temporary file in the folder of its destination, is flushed to the disk and
+renamed: whoever reads the destination sees the old content or all of the new. What cannot be
+renamed over (a FIFO, a device, ``/dev/stdout``) is written straight.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+_OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/(\d+))|/proc/self/fd/(\d+)")
+_NEXT_STEPS = {
+    errno.ENOENT: "Create its folder first",
+    errno.ENOSPC: "Free some space or name a file on another disk",
+    errno.EACCES: "Name a file in a folder you may write to",
+    errno.EISDIR: "Name a file inside it",
+}
+
+
+class Sink:
+    """Where a result goes, as long as it is being written.
+
+    It translates the failures of its own writes only: an error of whoever computes the result
+    passes through untouched.
+    """
+
+    def __init__(self, path: str, stream: BinaryIO) -> None:
+        self._path = path
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        """Write some bytes.
+
+        Raises:
+            OutputError: The destination does not take them.
+        """
+        with _explained(self._path):
+            self._stream.write(data)
+
+    def finish(self) -> None:
+        """Hand everything to the destination, down to the disk where it is a regular file.
+
+        Raises:
+            OutputError: The destination does not take what is left.
+        """
+        with _explained(self._path):
+            self._stream.flush()
+            if stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode):
+                os.fsync(self._stream.fileno())
+
+
+@contextmanager
+def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
+    """Open a destination; the result appears there when the block ends without an exception.
+
+    A symbolic link stays one: its target is replaced. An existing file keeps its permissions.
+
+    Raises:
+        OutputError: The destination cannot be written; nothing half-written is left.
+    """
+    name = os.fspath(path)
+    with _explained(name):
+        straight = _open_straight(name)
+    if straight is not None:
+        with _sink(name, straight) as sink:
+            yield sink
+        return
+    target = Path(name).resolve()
+    temporary = target.with_name(f".trtforensics-{secrets.token_hex(8)}.tmp")
+    try:
+        with _explained(name):
+            stream = _open_temporary(temporary, target)
+        with _sink(name, stream) as sink:
+            yield sink
+        with _explained(name):
+            temporary.replace(target)
+    finally:
+        with suppress(OSError):  # never made, renamed, or in a folder that is not ours: nothing is left either way
+            temporary.unlink()
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a whole result.
+
+    Raises:
+        OutputError: The destination cannot be written; nothing half-written is left.
+    """
+    with open_output(path) as sink:
+        sink.write(data)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a whole result as UTF-8, line endings as they are.
+
+    Raises:
+        OutputError: The destination cannot be written; nothing half-written is left.
+    """
+    write_bytes(path, text.encode())
+
+
+@contextmanager
+def _sink(path: str, stream: BinaryIO) -> Iterator[Sink]:
+    sink = Sink(path, stream)
+    try:
+        yield sink
+        sink.finish()
+    finally:
+        with suppress(OSError):  # closing repeats a failure that `finish` or `write` has told already
+            stream.close()
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        what = "its folder does not exist" if error.errno == errno.ENOENT else reason
+        raise OutputError(path, f"cannot be written: {what}", _NEXT_STEPS.get(error.errno or 0, "")) from error
+
+
+def _open_straight(path: str) -> BinaryIO | None:
+    """Open what cannot be renamed over; None where the destination is a regular file or yet to be made."""
+    own = _OWN_STREAM.fullmatch(path)
+    if own is not None:
+        number = own[1] or own[2] or {"/dev/stdout": "1", "/dev/stderr": "2"}[path]
+        sys.stdout.flush()
+        # A duplicate goes on where the stream stands; opening the path would start over and cut a redirected file.
+        return os.fdopen(os.dup(int(number)), "wb")
+    destination = Path(path)
+    try:
+        mode = destination.stat().st_mode
+    except FileNotFoundError:
+        return None
+    return None if stat.S_ISREG(mode) else destination.open("wb")
+
+
+def _open_temporary(temporary: Path, target: Path) -> BinaryIO:
+    """Create the temporary file with the permissions that the target has, or that the umask gives a new file."""
+    temporary.touch(exist_ok=False)
+    if target.exists():
+        if not os.access(target, os.W_OK):  # a rename would replace a write-protected file without asking
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+    return temporary.open("wb")

@@ -1,0 +1,1 @@
+"""One module a subcommand, each with ``add_arguments`` and ``run``."""

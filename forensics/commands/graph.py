@@ -1,0 +1,51 @@
+"""``trtforensics graph``: write the graph of a build as JSON, GraphML or DOT."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = "example: trtforensics graph build.log -o build.graphml"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``graph``."""
+    parser.epilog = EXAMPLE
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a build log; several are parts of one build")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="the file to write; its ending picks the form: .json (networkx node-link), .graphml, .dot",
+    )
+    parser.add_argument(
+        "--build",
+        type=int,
+        metavar="N",
+        help="which build of the log, from 0 (default: the last one with engine layers, else the last)",
+    )
+
+
+def run(args: Namespace) -> int:
+    """Write the graph and say on stderr how large it is.
+
+    Raises:
+        UsageError: The ending names no form, or the log has no such build.
+        OutputError: The file cannot be written.
+    """
+    # Imported here so that no other command waits for networkx.
+    from trtforensics import atomic  # noqa: PLC0415
+    from trtforensics.graph import build_graph, select_build  # noqa: PLC0415
+    from trtforensics.graph_export import export, form_of  # noqa: PLC0415
+    from trtforensics.loading import load_build_log  # noqa: PLC0415
+
+    form = form_of(args.output)
+    build = select_build(load_build_log(args.sources), args.build)
+    graph = build_graph(build).graph
+    atomic.write_bytes(args.output, export(graph, form))
+    print(f"{args.output}: {len(graph)} nodes, {graph.number_of_edges()} edges", file=sys.stderr)  # noqa: T201
+    return 0

@@ -1,0 +1,37 @@
+"""Errors a person can act on: each holds its data and renders one paragraph.
+
+``main`` is the only place that catches :class:`ForensicsError`. ``where`` is a path, or
+``file:line:column`` when there is one; ``what`` is one clear sentence; ``next_step`` says what to do.
+"""
+
+from __future__ import annotations
+
+
+class ForensicsError(Exception):
+    """Base of every error that is the input's or the user's, never a bug of ours."""
+
+    def __init__(self, where: str, what: str, next_step: str = "") -> None:
+        super().__init__(where, what, next_step)
+        self.where = where
+        self.what = what
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        sentence = f"{self.where}: {self.what}."
+        return f"{sentence} {self.next_step}." if self.next_step else sentence
+
+
+class SourceError(ForensicsError):
+    """A source that cannot be read: missing, a directory, refused, damaged, too large."""
+
+
+class NotABuildLogError(ForensicsError):
+    """A readable source in which no line carries a TensorRT or trtexec prefix."""
+
+
+class OutputError(ForensicsError):
+    """A result that cannot be written where it was asked for."""
+
+
+class UsageError(ForensicsError):
+    """A combination of arguments that makes no sense."""

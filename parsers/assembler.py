@@ -1,0 +1,122 @@
+"""Events in, :class:`BuildLog` out: each build cut from the log and put together from its columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.model import (
+    Build,
+    BuildLog,
+    ForeignNode,
+    Fusion,
+    Message,
+    MessageCounts,
+    ReformatLayer,
+    SourceInfo,
+    SourceSpan,
+    Stage,
+)
+from trtforensics.parsers import autotuning, header
+from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
+from trtforensics.parsers.events import View
+from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.onnx_nodes import onnx_nodes
+from trtforensics.parsers.origins import resolve
+from trtforensics.parsers.passes import Passes
+from trtforensics.parsers.segments import segments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.parsers.scanner import Scanner
+    from trtforensics.parsers.segments import Segment
+
+    Span = Callable[[int], SourceSpan]
+
+
+def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
+    """Put a scanned log together."""
+    starts = np.array(scanner.line_starts, np.int64)
+
+    def span(line: int) -> SourceSpan:
+        return SourceSpan(source.path, line, int(starts[line - 1]))
+
+    cut = segments(scanner.events, source.lines) if source.lines else []
+    return BuildLog(
+        source=source,
+        lines=scanner.counts,
+        unknown_shapes=len(scanner.drift),
+        unknown_samples=scanner.drift.samples(),
+        builds=tuple(_build(index, scanner, segment, span) for index, segment in enumerate(cut)),
+        line_starts=starts,
+    )
+
+
+def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
+    view = View(scanner.events, *segment)
+    passes = Passes(view)
+    timed = autotuning.timings(view)
+    nodes = onnx_nodes(view, span)
+    foreign = _foreign_nodes(view, passes, span)
+    reformats = _reformats(view, passes, span)
+    tuned = autotuning.choices(view, timed, passes, span), autotuning.cached_results(view, passes, span)
+    dump = engine_layers(view, OnnxMembers(nodes, foreign), span)
+    layers, choices, cached = resolve(dump, tuned, (foreign, reformats), passes)
+    messages = tuple(Message(s, text, span(line)) for line, s, text in view.each("message", "severity", "text"))
+    errors = sum(1 for message in messages if message.severity == "E")
+    return Build(
+        index=index,
+        first_line=segment.first_line,
+        last_line=segment.last_line,
+        tool=header.tool(view),
+        tensorrt_version=header.tensorrt_version(view),
+        command=header.command(view),
+        outcome=header.outcome(view),
+        options=header.options(view, span),
+        passes=passes.passes,
+        stages=_stages(view, passes, span),
+        fusions=_fusions(view, passes, span),
+        reformats=reformats,
+        onnx_nodes=nodes,
+        foreign_nodes=foreign,
+        autotuning=autotuning.counts(view),
+        timings=timed,
+        tuning=autotuning.layer_tuning(view, span),
+        choices=choices,
+        cached=cached,
+        engine_layers=layers,
+        layer_names=tuple(name for _, name in view.each("layer_name", "name")),
+        timing_cache_keys=autotuning.timing_cache_keys(view, span),
+        message_counts=MessageCounts(warning=len(messages) - errors, error=errors),
+        messages=messages,
+        results=header.results(view, span),
+    )
+
+
+def _stages(view: View, passes: Passes, span: Span) -> tuple[Stage, ...]:
+    original = [(line, "Original", layers) for line, layers in view.each("stage_original", "count")]
+    later = list(view.each("stage", "stage", "count"))
+    return tuple(Stage(name, layers, span(line), passes.index(line)) for line, name, layers in sorted([*original, *later]))
+
+
+def _fusions(view: View, passes: Passes, span: Span) -> tuple[Fusion, ...]:
+    rows = [
+        *((line, kind, (first, second)) for line, kind, first, second in view.each("fusing", "pass", "first", "second")),
+        *((line, "ConvScaleWeights", pair) for line, *pair in view.each("fusing_weights", "first", "second")),
+        *((line, "HorizontalMerge", layers.split(" || ")) for line, layers in view.each("merging", "layers")),
+    ]
+    ordered = sorted(rows, key=lambda row: row[0])
+    return tuple(Fusion(kind, tuple(inputs), span(line), passes.index(line)) for line, kind, inputs in ordered)
+
+
+def _reformats(view: View, passes: Passes, span: Span) -> tuple[ReformatLayer, ...]:
+    return tuple(
+        ReformatLayer(layer, tensor, *format_texts(source, target), *format_texts(target, source), span(line), passes.index(line))
+        for line, layer, tensor, source, target in view.each("adding_reformat", "layer", "tensor", "source", "target")
+    )
+
+
+def _foreign_nodes(view: View, passes: Passes, span: Span) -> tuple[ForeignNode, ...]:
+    return tuple(ForeignNode(name, nodes, span(line), passes.index(line)) for line, name, nodes in foreign_metadata(view))

@@ -1,0 +1,148 @@
+"""From stored bytes to UTF-8 text: gzip, Zstandard, UTF-16 and byte order marks, told by content and never by name.
+
+Every function takes and gives blocks of bytes of any size and holds a few megabytes at most, however far the
+compressed data expands.
+"""
+
+from __future__ import annotations
+
+import codecs
+import zlib
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from trtforensics.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+GZIP = b"\x1f\x8b"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+SKIPPABLE_FRAMES = tuple(bytes((first,)) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
+"""What a Zstandard file may begin with instead; ``pzstd`` does."""
+
+COMPRESSED = (GZIP, ZSTANDARD, *SKIPPABLE_FRAMES)
+
+_UTF8_MARK = codecs.BOM_UTF8
+_UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_GZIP_FORMAT = 31
+"""zlib's ``wbits`` for a gzip header, the largest window, and a verified checksum."""
+_ZSTANDARD_STEP = 512
+"""Compressed bytes fed at once: four of them can expand to 128 KiB, so this bounds one step's text to 16 MiB."""
+
+
+def pieces(block: bytes, size: int) -> Iterator[bytes]:
+    """Give a block as it is, or in pieces of at most ``size`` bytes if it is longer."""
+    if len(block) <= size:
+        yield block
+        return
+    for start in range(0, len(block), size):
+        yield block[start : start + size]
+
+
+def sniff(blocks: Iterator[bytes], signatures: Collection[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Return the signature a stream opens with (empty: none of them), and the stream from its beginning.
+
+    Reads on only while the beginning may still become a signature, so the first line of a slow pipe is not held back.
+    """
+    head = b""
+    for block in blocks:
+        head += block
+        if not any(len(head) < len(signature) and signature.startswith(head) for signature in signatures):
+            break
+    found = next((signature for signature in signatures if head.startswith(signature)), b"")
+    return found, chain((head,), blocks)
+
+
+def decompress(form: bytes, chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
+    """Give the text of stored chunks in blocks of about ``limit`` bytes; ``form`` is what :func:`sniff` found.
+
+    Text is handed on as soon as the chunk that holds it is there.
+
+    Raises:
+        SourceError: compressed data that is damaged, or ends too early. The text before that was given.
+    """
+    if not form:
+        return chunks
+    return _gunzip(chunks, where, limit) if form == GZIP else _unzstandard(chunks, where, limit)
+
+
+def to_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Drop a byte order mark, and transcode UTF-16 that has one; PowerShell's ``>`` writes it.
+
+    What is no valid UTF-16 becomes a replacement character; bytes without a mark are passed on untouched.
+    """
+    mark, blocks = sniff(blocks, (_UTF8_MARK, *_UTF16))
+    first = next(blocks)[len(mark) :]
+    if mark not in _UTF16:
+        yield first
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(_UTF16[mark])("replace")
+    for block in chain((first,), blocks):
+        yield decoder.decode(block).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
+def _gunzip(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
+    """Give the text of all members; zero bytes after a member are padding, as tapes and block devices leave it."""
+    member = None
+    for chunk in chunks:
+        data = chunk if member else chunk.lstrip(b"\0")
+        while data:
+            member = member or zlib.decompressobj(_GZIP_FORMAT)
+            try:
+                text = member.decompress(data, limit)
+            except zlib.error as error:
+                raise _damaged(where, "gzip", error) from error
+            yield text
+            data = member.unconsumed_tail
+            if member.eof:
+                data = member.unused_data.lstrip(b"\0")
+                member = None
+    if member:
+        raise _truncated(where, "gzip", "gzip -dc")
+
+
+def _unzstandard(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
+    """Give the text of all frames, fed in small steps because the library bounds what it takes, not what it gives."""
+    decompressor = zstandard.ZstdDecompressor()
+    frame = None
+    for chunk in chunks:
+        texts: list[bytes] = []
+        for step in pieces(chunk, _ZSTANDARD_STEP):
+            data = step
+            while data:
+                frame = frame or decompressor.decompressobj()
+                try:
+                    texts.append(frame.decompress(data))
+                except zstandard.ZstdError as error:
+                    raise _damaged(where, "Zstandard", error) from error
+                data = b""
+                if frame.eof:
+                    data = frame.unused_data
+                    frame = None
+            if sum(map(len, texts)) >= limit:
+                block, texts = b"".join(texts), []
+                yield block
+        yield b"".join(texts)
+    if frame:
+        raise _truncated(where, "Zstandard", "zstd -dc")
+
+
+def _damaged(where: str, form: str, error: Exception) -> SourceError:
+    return SourceError(
+        where,
+        f"holds damaged {form} data, or data that this tool cannot decompress ({error})",
+        "Compress it again from the original, or decompress it yourself and name the result",
+    )
+
+
+def _truncated(where: str, form: str, command: str) -> SourceError:
+    return SourceError(
+        where,
+        f"is truncated: its {form} data stops before its end",
+        f"Copy it again; `{command} FILE > part.log` saves the part that is there",
+    )

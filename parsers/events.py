@@ -1,0 +1,243 @@
+"""What the scanner found, in columns: one table a kind of line, sorted by line, never an object a row.
+
+``KEEP`` says which fields of which kinds anybody needs later; every other kind is only counted. A
+field's name decides its type: 64-bit tactic ids, durations, integers, and everything else as an
+index into one pool of texts, so that a name that a log prints a thousand times is kept once.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.model import NO_TACTIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+KEEP: dict[str, tuple[str, ...]] = {
+    "banner": ("verdict", "program", "version", "command"),
+    "section": ("section",),
+    "option": ("name", "value"),
+    "device": ("name", "value"),
+    "device_available": ("name", "uuid"),
+    "tensorrt_version": ("version",),
+    "library": ("text",),
+    "poly_run": ("command",),
+    "poly_verdict": ("verdict",),
+    "poly_module": ("text",),
+    "init_cuda": (),
+    "init_builder": (),
+    "plugin_creator": (),
+    "onnx_rule": (),
+    "onnx_header": ("name", "value"),
+    "adding_input": ("tensor",),
+    "parse_begin": (),
+    "parsing_node": ("node", "op"),
+    "node_inputs": ("tensors",),
+    "node_outputs": ("tensors",),
+    "registering_layer": ("layer", "node"),
+    "registering_helper": ("layer",),
+    "stage_original": ("count",),
+    "stage": ("stage", "count"),
+    "strategy_begin": ("strategy",),
+    "strategy_initial": ("strategy", "ms"),
+    "strategy_chosen": ("strategy", "ms"),
+    "strategy_skipped": ("strategy", "ms"),
+    "fusing": ("pass", "first", "second"),
+    "fusing_weights": ("first", "second"),
+    "merging": ("layers",),
+    "adding_reformat": ("layer", "tensor", "source", "target"),
+    "foreign_node": ("layer", "metadata"),
+    "costs_begin": ("layer",),
+    "format_combination": ("inputs", "outputs"),
+    "reformat_costs_begin": (),
+    "reformat_combination": ("source", "target"),
+    "timing_runner": ("layer", "runner", "runner_id"),
+    "timing_old": ("layer", "runner"),
+    "set_tactic_name": ("kernel", "tactic"),
+    "tactic_timed": ("tactic", "ms"),
+    "tactic_named": ("kernel", "tactic", "ms"),
+    "tactic_old": ("tactic", "ms"),
+    "tactic_skipped": ("tactic", "requested", "available"),
+    "tactic_skipped_old": ("tactic", "requested", "available"),
+    "chose": ("runner", "tactic"),
+    "chose_old": ("runner", "tactic"),
+    "cached_result": ("layer", "inputs", "outputs", "runner", "tactic", "ms"),
+    "myelin_op": ("op", "key", "metadata"),
+    "myelin_row": ("ms", "kernel", "hash"),
+    "myelin_selected": ("hash", "ms"),
+    "profiling_completed": ("layer", "seconds"),
+    "engine_generated": ("seconds",),
+    "engine_generated_old": ("seconds",),
+    "engine_built": ("seconds",),
+    "engine_created": ("number",),
+    "engine_size": ("number",),
+    "deserialization": ("count",),
+    "plan_engines": (),
+    "engine_layers": (),
+    "engine_layers_detailed": (),
+    "layer_short": ("type", "name", "tactic", "tensors"),
+    "layer_detailed": ("name", "type", "details"),
+    "metric_latency": ("name", "ms", "max_ms", "mean_ms", "median_ms", "percentiles"),
+    "metric_total": ("name", "number"),
+    "strongly_typed": (),
+    "myelin_cpu": (),
+    "convergence": (),
+    "no_implementation": ("layer",),
+    # not rules of the grammar: what the scanner notes about lines of any kind
+    "message": ("severity", "text"),
+    "dialect": ("dialect",),
+    "resumed": (),
+    "layer_name": ("name",),
+}
+
+TACTIC_FIELDS = frozenset({"tactic", "hash"})
+DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "mean_ms", "median_ms"})
+INTEGER_FIELDS = frozenset({"count", "requested", "available", "strategy"})
+
+NO_TEXT = -1
+NO_INTEGER = -(1 << 63)
+_ENDLESS = 3.4e38
+"""TensorRT 7 prints the largest float for a tactic that did not run."""
+
+
+class Texts:
+    """Every text that a log holds in a kept field, once. Undecodable bytes become replacement characters."""
+
+    def __init__(self) -> None:
+        self._ids: dict[bytes, int] = {}
+        self._texts: list[str] = []
+
+    def id(self, raw: bytes) -> int:
+        """Return the index of a text, new or known."""
+        found = self._ids.get(raw)
+        if found is None:
+            found = self._ids[raw] = len(self._texts)
+            self._texts.append(raw.decode("utf-8", "replace"))
+        return found
+
+    def __getitem__(self, index: int) -> str:
+        return self._texts[index]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def all(self) -> list[str]:
+        """The pool itself, for columns that keep indexes into it."""
+        return self._texts
+
+
+def tactic_id(raw: bytes) -> int:
+    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer."""
+    return (int(raw, 16) if raw[:2] == b"0x" else int(raw)) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def duration(raw: bytes) -> float:
+    """Read a number; one that is not finite (``inf``, ``nan``, 3.40282e+38) becomes NaN, "not told"."""
+    value = float(raw)
+    return value if -_ENDLESS < value < _ENDLESS else math.nan
+
+
+def integer(raw: bytes) -> int:
+    """Read a count; one beyond 64 bits, which no TensorRT prints, counts as not told."""
+    value = int(raw)
+    return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
+
+
+class Rows:
+    """The rows of one kind: their lines, and a typed column for each kept field."""
+
+    def __init__(self, kind: str, texts: Texts) -> None:
+        self.names = KEEP[kind]
+        self.lines = array("q")
+        self.columns: dict[str, array[Any]] = {name: array(_typecode(name)) for name in self.names}
+        self._texts = texts
+        self._readers = [(self.columns[name].append, *_reader(name, texts)) for name in self.names]
+
+    def add(self, line: int, fields: dict[str, bytes | None]) -> None:
+        """Append a row."""
+        self.lines.append(line)
+        for name, (append, read, missing) in zip(self.names, self._readers, strict=True):
+            raw = fields.get(name)
+            append(missing if raw is None else read(raw))
+
+    def between(self, first: int, last: int) -> range:
+        """Return the indexes of the rows on these lines, both ends included."""
+        return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
+
+    def value(self, name: str, row: int) -> Any:  # noqa: ANN401 - the column's type is the field's
+        """Return a field: text, int or float, or None where the line does not print it."""
+        value = self.columns[name][row]
+        if name in TACTIC_FIELDS:
+            return None if value == NO_TACTIC else value
+        if name in DURATION_FIELDS:
+            return None if math.isnan(value) else value
+        if name in INTEGER_FIELDS:
+            return None if value == NO_INTEGER else value
+        return None if value == NO_TEXT else self._texts[value]
+
+
+def _typecode(name: str) -> str:
+    if name in TACTIC_FIELDS:
+        return "Q"
+    return "d" if name in DURATION_FIELDS else "q" if name in INTEGER_FIELDS else "i"
+
+
+def _reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
+    if name in TACTIC_FIELDS:
+        return tactic_id, NO_TACTIC
+    if name in DURATION_FIELDS:
+        return duration, math.nan
+    return (integer, NO_INTEGER) if name in INTEGER_FIELDS else (texts.id, NO_TEXT)
+
+
+class Events:
+    """All tables of a log."""
+
+    def __init__(self) -> None:
+        self.texts = Texts()
+        self._rows = {kind: Rows(kind, self.texts) for kind in KEEP}
+
+    def __getitem__(self, kind: str) -> Rows:
+        return self._rows[kind]
+
+
+class View:
+    """The events of a run of lines: a build, or a pass of one."""
+
+    def __init__(self, events: Events, first_line: int, last_line: int) -> None:
+        self.events = events
+        self.first_line = first_line
+        self.last_line = last_line
+
+    def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
+        rows = self.events[kind]
+        for row in rows.between(self.first_line, self.last_line):
+            yield (rows.lines[row], *(rows.value(name, row) for name in names))
+
+    def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
+        """Return a field of the last row of a kind before this view; None where there is none."""
+        rows = self.events[kind]
+        behind = bisect_left(rows.lines, self.first_line)
+        return rows.value(name, behind - 1) if behind else None
+
+    def lines(self, *kinds: str) -> list[int]:
+        """Return the lines of rows of these kinds, sorted."""
+        found: list[int] = []
+        for kind in kinds:
+            rows = self.events[kind]
+            span = rows.between(self.first_line, self.last_line)
+            found.extend(rows.lines[span.start : span.stop])
+        return found if len(kinds) == 1 else sorted(found)
+
+    def count(self, *kinds: str) -> int:
+        """Count the rows of these kinds."""
+        return sum(len(self.events[kind].between(self.first_line, self.last_line)) for kind in kinds)
+
+    def has(self, *kinds: str) -> bool:
+        """Whether there is a row of any of these kinds."""
+        return any(self.events[kind].between(self.first_line, self.last_line) for kind in kinds)

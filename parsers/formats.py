@@ -1,0 +1,76 @@
+"""Formats as the autotuner prints them: ``Half(100352,50176:2,224,1)`` is a type and strides, ``:2`` a vectorised dimension."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lark import Token, Tree
+
+from trtforensics.parsers import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. ``strides`` are in elements, outermost first (TensorRT 7 prints innermost first), symbolic ones as text.
+
+    ``vectorized_dim`` is the dimension that is packed, -1 for none; ``components`` how many elements a pack holds.
+    """
+
+    dtype: str
+    strides: tuple[int | str, ...]
+    vectorized_dim: int = -1
+    components: int = 1
+
+    @property
+    def text(self) -> str:
+        """The format as TensorRT prints it, symbols replaced by what they stand for."""
+        strides = [str(s) for s in self.strides]
+        if self.vectorized_dim >= 0:
+            strides[self.vectorized_dim] += f":{self.components}"
+        return f"{self.dtype}({','.join(strides)})"
+
+
+@lru_cache(maxsize=1 << 14)
+def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None:
+    """Read a list of formats; None where the text is not one. ``definitions`` may hold a `` where E0=…`` of the other side."""
+    if not text:
+        return ()
+    tree = nested.parse("formats", text)
+    if tree is None:
+        return None
+    symbols: dict[str, str] = {}
+    for source in (nested.parse("formats", definitions) if definitions else None, tree):
+        for binding in nested.trees(source, "binding") if source else ():
+            symbols[str(binding.children[0])] = _expression(binding.children[1], symbols)
+    return tuple(_format(child, symbols) for child in nested.trees(tree, "format"))
+
+
+def format_texts(text: str | None, other_side: str | None = "") -> tuple[str, ...]:
+    """Return a printed list of formats as one text each; a list that cannot be read stays one text."""
+    if not text:
+        return ()
+    formats = parse_formats(text, other_side if other_side and " where " in other_side else "")
+    return (text,) if formats is None else tuple(f.text for f in formats)
+
+
+def _format(tree: Tree[Token], symbols: Mapping[str, str]) -> Format:
+    strides: list[int | str] = []
+    vectorized, components = -1, 1
+    for position, stride in enumerate(nested.trees(tree, "stride")):
+        value = _expression(stride.children[0], symbols)
+        strides.append(int(value) if value.lstrip("-").isdecimal() else value)
+        packed = nested.token(stride, "COMPONENTS")
+        if packed is not None:
+            vectorized, components = position, int(packed)
+    return Format(nested.token(tree, "DTYPE") or "", tuple(strides), vectorized, components)
+
+
+def _expression(node: Tree[Token] | Token, symbols: Mapping[str, str]) -> str:
+    if isinstance(node, Token):
+        return symbols.get(str(node), str(node))
+    return f"({' '.join(_expression(child, symbols) for child in node.children)})"

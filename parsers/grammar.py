@@ -1,0 +1,216 @@
+"""The grammars of ``grammars/*.lark``, compiled to one byte regex a kind of line.
+
+Lark reads the grammars; from its rules and terminals this module makes a :class:`Kind` for every
+rule: the regex that judges a whole line body, the literals that open it or must be in it, and the
+fields it captures. A terminal becomes an atomic group, which is what a lexer does: it never gives
+back. The result is plain data and is cached in the user's cache folder, so that Lark itself is not
+imported in daily use; ``reference.py`` runs the same grammars through LALR and tests hold both equal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+LINE = "line"
+PREFIX = "prefix"
+BARE_FILE = "bare.lark"
+"""The grammar of the lines that also come without a logger prefix."""
+_PREFIX_FILE = "prefixes.lark"
+
+REGEX_FLAGS = re.ASCII | re.MULTILINE
+"""ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
+
+_FORMAT = 1
+"""Raised when the cached table changes its shape."""
+
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of line. ``fields`` names the capture groups in order; a name may occur twice (two alternatives)."""
+
+    name: str
+    regex: str
+    fields: tuple[str, ...]
+    openers: tuple[str, ...]
+    """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
+    needle: str
+    """A literal that every body of this kind holds; empty where there is none."""
+
+    @cached_property
+    def match(self) -> re.Pattern[bytes]:
+        """The compiled regex; use ``fullmatch``."""
+        return re.compile(self.regex.encode("latin-1"), REGEX_FLAGS)
+
+    def can_open(self, start: bytes) -> bool:
+        """Whether a body that starts with these bytes may be of this kind."""
+        text = start.decode("latin-1")
+        return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
+
+
+def field_of(terminal: str) -> str | None:
+    """Return the field that a terminal fills: ``LAYER__SET`` fills ``layer``; ``_NAME`` and anonymous ones none."""
+    return None if terminal.startswith("_") else terminal.partition("__")[0].lower()
+
+
+def grammar_text(start: str) -> str:
+    """Return a grammar as one text: that of the line bodies (LINE) or that of the prefixes (PREFIX), with its start rule."""
+    text = "\n".join(text for name, text in _files().items() if (name == _PREFIX_FILE) == (start == PREFIX))
+    return f"{start}: {' | '.join(_rules(text))}\n{text}"
+
+
+@cache
+def kinds(start: str = LINE) -> tuple[Kind, ...]:
+    """Return every kind of line (or of prefix), from the cache folder or freshly compiled."""
+    text = grammar_text(start)
+    path = _cache_path(text)
+    table = _read_cache(path)
+    if table is None:
+        table = tuple(compile_kinds(start, text))
+        _write_cache(path, table)
+    return table
+
+
+@cache
+def bare_kinds() -> tuple[Kind, ...]:
+    """Return the kinds of line that also come without a logger prefix."""
+    bare = set(_rules(_files()[BARE_FILE]))
+    return tuple(kind for kind in kinds() if kind.name in bare)
+
+
+@cache
+def _files() -> dict[str, str]:
+    folder = resources.files("trtforensics.parsers.grammars")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".lark")), key=lambda f: f.name)
+    return {f.name: f.read_text("utf-8") for f in files}
+
+
+def _rules(text: str) -> list[str]:
+    return re.findall(r"^([a-z][a-z0-9_]*)\s*:", text, re.MULTILINE)
+
+
+def compile_kinds(start: str, text: str) -> Iterable[Kind]:
+    """Compile a grammar text to kinds, in the grammar's order."""
+    # Not through ``Lark(...)``: it would build tables for a parser or a lexer that nobody runs here, and with
+    # the package interegular installed compare every two terminals, which takes minutes.
+    from lark.load_grammar import load_grammar  # noqa: PLC0415 - Lark is not needed when the table is cached
+
+    grammar, _ = load_grammar(text, "trtforensics", [], global_keep_all_tokens=False)
+    terminal_list, rules, _ = grammar.compile([start], "*")
+    terminals = {terminal.name: terminal for terminal in terminal_list}
+    for name, sequences in _sequences(start, rules).items():
+        yield _kind(name, sequences, terminals)
+
+
+def _sequences(start: str, rules: Iterable[Rule]) -> dict[str, list[tuple[str, ...]]]:
+    """Return the alternatives of each kind as sequences of terminal names."""
+    alternatives: dict[str, list[tuple[str, ...]]] = {}
+    for rule in rules:
+        if rule.origin.name != start:
+            alternatives.setdefault(str(rule.origin.name), []).append(tuple(s.name for s in rule.expansion))
+    return alternatives
+
+
+def _kind(name: str, sequences: list[tuple[str, ...]], terminals: dict[str, TerminalDef]) -> Kind:
+    regex, fields = _Writer(terminals).write(sequences)
+    literal = {n: t.pattern.value if t.pattern.type == "str" else "" for n, t in terminals.items()}
+    common = [n for n in sequences[0] if all(n in s for s in sequences)]
+    return Kind(
+        name=name,
+        regex=regex,
+        fields=fields,
+        openers=tuple(sorted({literal[s[0]] for s in sequences})),
+        needle=max((literal[n] for n in common), key=len, default=""),
+    )
+
+
+class _Writer:
+    """Writes alternatives as one regex and remembers which capture group is which field."""
+
+    def __init__(self, terminals: dict[str, TerminalDef]) -> None:
+        self._terminals = terminals
+        self._fields: list[str] = []
+
+    def write(self, sequences: list[tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+        regex = self._alternatives(sequences)
+        return regex, tuple(self._fields)
+
+    def _alternatives(self, sequences: list[tuple[str, ...]]) -> str:
+        """Write alternatives, common beginnings first, so that optional parts become optional again."""
+        if len(sequences) == 1:
+            return "".join(self._terminal(name) for name in sequences[0])
+        shared = os.path.commonprefix(sequences)
+        if shared:
+            return self._alternatives([shared]) + self._alternatives([s[len(shared) :] for s in sequences])
+        optional = _optional_opening(sequences)
+        if optional:
+            rest = [s for s in sequences if s[: len(optional)] != optional]
+            return f"(?:{self._alternatives([optional])})?" + (self._alternatives(rest) if any(rest) else "")
+        groups: dict[str, list[tuple[str, ...]]] = {}
+        for sequence in sequences:
+            groups.setdefault(sequence[0] if sequence else "", []).append(sequence)
+        empty = groups.pop("", None)
+        written = "|".join(self._alternatives(group) for group in groups.values())
+        return f"(?:{written})" + ("?" if empty else "")
+
+    def _terminal(self, name: str) -> str:
+        pattern = self._terminals[name].pattern
+        if pattern.type == "str":
+            return re.escape(pattern.value)
+        field = field_of(name)
+        if field is None:
+            return f"(?>{pattern.value})"
+        self._fields.append(field)
+        return f"((?>{pattern.value}))"
+
+
+def _optional_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the opening that can be left out of every sequence that has it: {P x, x} gives P."""
+    longest = max(sequences, key=len)
+    for size in range(len(longest), 0, -1):
+        opening = longest[:size]
+        with_opening = {s[size:] for s in sequences if s[:size] == opening}
+        without = {s for s in sequences if s[:size] != opening}
+        if with_opening == without:
+            return opening
+    return ()
+
+
+def _cache_path(text: str) -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    compiler = Path(__file__).read_bytes()
+    digest = hashlib.sha256(text.encode() + compiler).hexdigest()[:16]
+    return Path(root) / "trtforensics" / f"grammar-{_FORMAT}-{digest}.json"
+
+
+def _read_cache(path: Path) -> tuple[Kind, ...] | None:
+    try:
+        rows = json.loads(path.read_bytes())
+        return tuple(Kind(name, regex, tuple(f), tuple(o), needle) for name, regex, f, o, needle in rows)
+    except (OSError, ValueError, TypeError):
+        return None  # missing, unreadable or damaged: compile again
+
+
+def _write_cache(path: Path, table: tuple[Kind, ...]) -> None:
+    rows = [(k.name, k.regex, k.fields, k.openers, k.needle) for k in table]
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(rows), "utf-8")
+        temporary.replace(path)
+    except OSError:
+        return  # a cache folder that cannot be written only costs the next start its speed

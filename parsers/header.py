@@ -1,0 +1,128 @@
+"""What a log says of a build as a whole: who drove it, with what, on what, and how it ended."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from trtforensics.model import Fact, Outcome, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from trtforensics.model import SourceSpan
+    from trtforensics.parsers.events import View
+
+_BLOCKS = {
+    "Model Options": "model",
+    "Build Options": "build",
+    "System Options": "system",
+    "Inference Options": "inference",
+    "Reporting Options": "reporting",
+    "Device Information": "device",
+}
+_LIBRARY_VERSION = re.compile(r"libnvinfer\w*\.so\.(\d+(?:\.\d+)+)")
+_MODULE_VERSION = re.compile(r"tensorrt +\| Version: (\d+(?:\.\d+)+)")
+_FROM_10 = 100_000
+_BENIGN = "catchCudaError"
+"""TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
+_ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
+
+
+def tool(view: View) -> Tool:
+    """Say who drove the build."""
+    if view.has("strongly_typed", "convergence", "myelin_cpu"):
+        return Tool.TENSORRT_RTX  # lines that only TensorRT-RTX prints
+    if view.has("banner"):
+        return Tool.TRTEXEC
+    if view.has("poly_run", "poly_verdict", "poly_module"):
+        return Tool.POLYGRAPHY
+    dialects = {view.latest("dialect", "dialect"), *(name for _, name in view.each("dialect", "dialect"))}
+    if dialects & {"python", "python_old", "custom"}:
+        return Tool.TENSORRT_PYTHON
+    return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN
+
+
+def tensorrt_version(view: View) -> str | None:
+    """Return the TensorRT version, from the banner, trtexec's own line, a library's name or Polygraphy's list of modules."""
+    for _, version in view.each("tensorrt_version", "version"):
+        return version if "." in version else _decoded(int(version))  # 8.0 prints 8003
+    for _, printed in view.each("banner", "version"):
+        if printed is not None:
+            return _decoded(int(printed))
+    for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
+        for _, text in view.each(kind, "text"):
+            found = pattern.search(text or "")
+            if found:
+                return found.group(1)
+    return None
+
+
+def _decoded(number: int) -> str:
+    """Decode a banner's number: 101601 is 10.16.1, 8601 is 8.6.1, 8412 is 8.4.12 (samples/common, all releases)."""
+    if number >= _FROM_10:
+        return f"{number // 10_000}.{number // 100 % 100}.{number % 100}"
+    return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
+
+
+def command(view: View) -> str | None:
+    """Return the command line as the log prints it (trtexec joins its arguments with blanks, unquoted)."""
+    for kind in ("banner", "poly_run"):
+        for _, text in view.each(kind, "command"):
+            if text is not None:
+                return str(text)
+    return None
+
+
+def outcome(view: View) -> Outcome:
+    """Say how the build ended, from its verdict, else from whether an engine followed."""
+    for kind in ("banner", "poly_verdict"):
+        verdicts = [verdict for _, verdict in view.each(kind, "verdict") if verdict != "RUNNING"]
+        if verdicts:
+            return Outcome.FAILED if verdicts[-1] == "FAILED" else Outcome.PASSED
+    if view.has("banner", "poly_run"):
+        return Outcome.TRUNCATED
+    if view.has(*_ENGINE, "deserialization", "engine_size"):
+        return Outcome.PASSED
+    errors = (text for _, severity, text in view.each("message", "severity", "text") if severity == "E")
+    if any(_BENIGN not in text for text in errors):
+        return Outcome.FAILED
+    return Outcome.TRUNCATED if view.has("stage_original") else Outcome.UNKNOWN
+
+
+def options(view: View, span: Callable[[int], SourceSpan]) -> Mapping[str, tuple[Fact, ...]]:
+    """Read trtexec's option blocks; every block is there, empty where the log prints none."""
+    sections = [(line, _BLOCKS.get(name, "")) for line, name in view.each("section", "section")]
+    starts = [line for line, _ in sections]
+    blocks: dict[str, list[Fact]] = {block: [] for block in _BLOCKS.values()}
+    for kind in ("option", "device"):
+        for line, name, value in view.each(kind, "name", "value"):
+            at = bisect_right(starts, line) - 1
+            if at >= 0 and sections[at][1]:
+                blocks[sections[at][1]].append(Fact(name.rstrip(" "), value or "", span(line)))
+    for line, name, uuid in view.each("device_available", "name", "uuid"):
+        blocks["device"].append(Fact("Device", f"{name} ({uuid})", span(line)))
+    return {block: tuple(sorted(facts, key=lambda fact: fact.span.line)) for block, facts in blocks.items()}
+
+
+def results(view: View, span: Callable[[int], SourceSpan]) -> tuple[Fact, ...]:
+    """Read the performance summary and the engine's build time and size."""
+    facts = [
+        Fact(name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms", span(line))
+        for line, name, low, high, median in view.each("metric_latency", "name", "ms", "max_ms", "median_ms")
+    ]
+    units = {"Throughput": "qps"}
+    for line, name, value in view.each("metric_total", "name", "number"):
+        facts.append(Fact(name, f"{_number(value)} {units.get(name, 's')}", span(line)))
+    for kind, name, field, unit in (
+        ("engine_generated", "Engine generation", "seconds", "s"),
+        ("engine_built", "Engine built in", "seconds", "s"),
+        ("engine_created", "Engine size", "number", "MiB"),
+    ):
+        facts.extend(Fact(name, f"{_number(value)} {unit}", span(line)) for line, value in view.each(kind, field))
+    return tuple(sorted(facts, key=lambda fact: fact.span.line))
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"

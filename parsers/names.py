@@ -1,0 +1,80 @@
+"""What the name of an engine layer says: its members, its profile, the ONNX nodes of its metadata.
+
+Name forms: TensorRT 7 to 11 (see ``grammars/nested/name.lark``). Metadata: ``[ONNX Layer: a]`` items
+parted by 0x1E (TensorRT) or 0x1F (Myelin), since 8.6.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from lark import Token
+
+from trtforensics.parsers import nested
+
+_PROFILE = re.compile(r" \[profile (\d+)\]")
+_REFORMAT = re.compile(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
+_KERNEL = re.compile(r"(.*)_myl(\d+)_\d+")
+_MYELIN_MADE = ("__myl_", "__mye", "__myln")
+_ITEM = "[ONNX Layer: "
+_SEPARATORS = re.compile("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
+
+
+def profile_of(name: str) -> int | None:
+    """Return the optimisation profile that a name is of (`` [profile 1]``); None for the first or only one."""
+    found = _PROFILE.search(name)
+    return int(found.group(1)) if found else None
+
+
+def without_profile(name: str) -> str:
+    """Return a name without its profile suffix."""
+    return _PROFILE.sub("", name)
+
+
+def is_reformat(name: str) -> bool:
+    """Whether a layer or tensor was put in by TensorRT to change a format."""
+    return _REFORMAT.match(name) is not None
+
+
+def myelin_graph(name: str) -> int | None:
+    """Return the number of the ForeignNode whose kernel this is (``…_myl7_1``: 7), or None."""
+    found = _KERNEL.fullmatch(without_profile(name))
+    return int(found.group(2)) if found else None
+
+
+@lru_cache(maxsize=1 << 16)
+def members(name: str) -> tuple[str, ...]:
+    """Return the names of the network layers that were fused into an engine layer, without profile suffixes.
+
+    A ForeignNode gives its two end points (their range is in its metadata, nowhere else). A reformat, and a
+    kernel that Myelin named itself, give none. A name that is no fusion is its own only member.
+    """
+    name = without_profile(name)
+    if is_reformat(name) or name.startswith(_MYELIN_MADE):
+        return ()
+    kernel = _KERNEL.fullmatch(name)
+    tree = nested.parse("name", kernel.group(1) if kernel else name)
+    if tree is None:
+        return (name,)
+    found = tree.scan_values(lambda value: isinstance(value, Token))
+    return tuple(dict.fromkeys(end for token in found for end in _ends(token)))
+
+
+def _ends(token: Token) -> tuple[str, ...]:
+    if token.type != "RANGE":
+        return (str(token),)
+    first, _, last = str(token).partition("...")
+    return (first, last) if last else (first,)
+
+
+@lru_cache(maxsize=1 << 14)
+def onnx_nodes(metadata: str) -> tuple[str, ...]:
+    """Return the ONNX nodes that a metadata text names, in order, each once.
+
+    In a subgraph (``[ONNX Layer: mul | then_g (then_branch) | if (If)]``) the node is the first part.
+    Where a terminal or a web page swallowed the separators, items are parted at ``][``.
+    """
+    items = (item.strip() for item in _SEPARATORS.split(metadata))
+    paths = (item[len(_ITEM) : -1] for item in items if item.startswith(_ITEM) and item.endswith("]"))
+    return tuple(dict.fromkeys(path.partition(" | ")[0] for path in paths if path))

@@ -1,0 +1,60 @@
+"""What the ONNX parser said of each node: its operator, its tensors, the network layers made from it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trtforensics.model import OnnxNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model import SourceSpan
+    from trtforensics.parsers.events import View
+
+_TENSOR = re.compile(r"\[(.+?) -> \(")
+
+
+@dataclass(slots=True)
+class _Open:
+    name: str
+    op: str
+    line: int
+    layers: list[str] = field(default_factory=list)
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
+    """Read the nodes in the order of the log. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
+    found: list[_Open] = []
+    for line, kind, first, second in _lines(view):
+        if kind == "parsing_node":
+            found.append(_Open(first or "", second, line))
+        elif not found:
+            continue
+        elif kind in {"registering_layer", "registering_helper"}:
+            found[-1].layers.append(first)
+        elif kind == "node_inputs":
+            found[-1].inputs = _names(first)
+        else:
+            found[-1].outputs = _names(first)
+    return tuple(OnnxNode(n.name, n.op, tuple(n.layers), n.inputs, n.outputs, span(n.line)) for n in found)
+
+
+def _lines(view: View) -> list[tuple[int, str, str, str]]:
+    rows = [
+        *((line, "parsing_node", node, op) for line, node, op in view.each("parsing_node", "node", "op")),
+        *((line, "registering_layer", layer, node) for line, layer, node in view.each("registering_layer", "layer", "node")),
+        *((line, "registering_helper", layer, "") for line, layer in view.each("registering_helper", "layer")),
+        *((line, "node_inputs", tensors, "") for line, tensors in view.each("node_inputs", "tensors")),
+        *((line, "node_outputs", tensors, "") for line, tensors in view.each("node_outputs", "tensors")),
+    ]
+    return sorted(rows, key=lambda row: row[0])
+
+
+def _names(tensors: str | None) -> tuple[str, ...]:
+    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[FLOAT]], `` as the tensors' names."""
+    return tuple(_TENSOR.findall(tensors or ""))

@@ -1,0 +1,268 @@
+"""Which choice each layer of the engine came from, and so which of many ``Chose`` lines is final.
+
+The log never says it. A layer is tuned once for each combination of formats and in each pass; the
+engine's dump tells which runner, tactic and types it has in the end. What still fits after that is told
+apart by formats: a tensor has one format in an engine, reformat lines print some of them to the stride,
+and every layer that is settled settles its neighbours. What cannot be told stays undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from trtforensics.model import CachedResult, Choice, EngineLayer
+from trtforensics.parsers.formats import parse_formats
+from trtforensics.parsers.names import is_reformat, myelin_graph, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.model import EngineTensor, ForeignNode, ReformatLayer
+    from trtforensics.parsers.passes import Passes
+
+Tuned = Choice | CachedResult
+
+_UNTUNED_TYPES = {
+    "Constant": "a constant runs no kernel",
+    "NoOp": "runs no kernel",
+    "TrainStation": "TensorRT put it in to synchronise streams",
+    "signal": "TensorRT put it in to synchronise streams",
+    "wait": "TensorRT put it in to synchronise streams",
+    "shape_call": "host code, not a kernel",
+}
+_NO_TUNING = "the log has no autotuning for this engine"
+_NO_CHOSEN_PASS = "the log does not tell which pass the engine is from"
+_REFORMAT = "TensorRT prints no choice for a reformat layer"
+_NO_BLOCK = "the log has no choice of this name in the engine's pass; before TensorRT 10 a timing-cache hit prints no line"
+_UNFIT = "no choice of this name in the engine's pass has the engine's tactic"
+
+
+class _Tensors:
+    """The formats of the engine's tensors, as far as they are known to the stride."""
+
+    def __init__(self, reformats: Iterable[ReformatLayer]) -> None:
+        self._known: dict[str, str] = {}
+        for reformat in reformats:
+            own, other = reformat.target, reformat.source
+            if reformat.name.startswith("Reformatted Output"):
+                own, other = other, own  # the layer writes the reformatted tensor, in the source format
+            self._learn(reformat.name, own)
+            self._learn(reformat.tensor, other)
+
+    def _learn(self, tensor: str, text: str) -> None:
+        formats = parse_formats(text)
+        if formats and len(formats) == 1:
+            self._known.setdefault(tensor, formats[0].text)
+
+    def learn(self, tuned: Tuned, layer: EngineLayer) -> None:
+        """Take over the formats of a settled layer."""
+        for formats, tensors in ((tuned.inputs, layer.inputs), (tuned.outputs, layer.outputs)):
+            if len(formats) == len(tensors):
+                for text, tensor in zip(formats, tensors, strict=True):
+                    self._learn(tensor.name, text)
+
+    def fit(self, tuned: Tuned, layer: EngineLayer) -> bool:
+        """Whether a combination agrees with the types that the dump prints and with what is known."""
+        return self._side(tuned.inputs, layer.inputs) and self._side(tuned.outputs, layer.outputs)
+
+    def _side(self, formats: tuple[str, ...], tensors: tuple[EngineTensor, ...]) -> bool:
+        if len(formats) != len(tensors):
+            return True  # constants may be in one list and not in the other: nothing can be said
+        return all(self._one(text, tensor) for text, tensor in zip(formats, tensors, strict=True))
+
+    def _one(self, text: str, tensor: EngineTensor) -> bool:
+        known = self._known.get(tensor.name)
+        if known is not None:
+            return known == text
+        parsed = parse_formats(text)
+        if not parsed:
+            return True
+        agrees = parsed[0].dtype == tensor.dtype
+        return agrees and (parsed[0].components == tensor.components or not tensor.format)
+
+
+class _Tuning:
+    """The choices and cached results of the engine's pass, by layer; a tuned one is known by its place in either list."""
+
+    def __init__(self, choices: tuple[Choice, ...], cached: tuple[CachedResult, ...], chosen: int) -> None:
+        self._by_layer: dict[str, list[tuple[Tuned, int]]] = {}
+        for tuned_list in (cached, choices):
+            for index, tuned in enumerate(tuned_list):
+                if tuned.pass_index in {chosen, None}:
+                    self._by_layer.setdefault(tuned.layer, []).append((tuned, index))
+
+    def of(self, name: str) -> list[tuple[Tuned, int]]:
+        """Everything tuned under a name."""
+        return self._by_layer.get(name, [])
+
+    def of_reformat(self, reformat: ReformatLayer) -> list[tuple[Tuned, int]]:
+        """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
+        tensor = reformat.tensor
+        names = (f"Optimizer Reformat({tensor} -> <out>)", f"Optimizer Reformat(<in> -> {tensor})")
+        found = (pair for name in names for pair in self.of(name))
+        return [(t, i) for t, i in found if t.inputs == (reformat.source,) and t.outputs == (reformat.target,)]
+
+
+@dataclass(slots=True)
+class _Case:
+    """One engine layer on its way to its origin."""
+
+    layer: EngineLayer
+    candidates: list[tuple[Tuned, int]]
+    border: EngineLayer
+    """The layer whose tensors are compared: itself, or all kernels of its ForeignNode."""
+    settled: tuple[Tuned, int] | None = None
+
+    def settle(self, tensors: _Tensors) -> bool:
+        """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
+        if self.settled is not None or not self.candidates:
+            return False
+        self.candidates = [pair for pair in self.candidates if tensors.fit(pair[0], self.border)]
+        distinct = {(t.tactic, t.runner, t.inputs, t.outputs) for t, _ in self.candidates}
+        if len(distinct) != 1:
+            return False
+        self.settled = self.candidates[-1]
+        tensors.learn(self.settled[0], self.border)
+        return True
+
+
+def resolve(
+    layers: tuple[EngineLayer, ...],
+    tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
+    network: tuple[tuple[ForeignNode, ...], tuple[ReformatLayer, ...]],
+    passes: Passes,
+) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
+    """Join the engine's layers to the choices and cached results they came from, and mark those final.
+
+    ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers.
+    """
+    choices, cached = tuned
+    chosen = passes.chosen
+    if chosen is None or not (choices or cached):
+        reason = _NO_CHOSEN_PASS if choices or cached else _NO_TUNING
+        return tuple(replace(layer, origin=layer.origin or reason) for layer in layers), choices, cached
+    foreign, reformats = (tuple(f for f in facts if f.pass_index in {chosen, None}) for facts in network)
+    tuning = _Tuning(choices, cached, chosen)
+    cases = _cases(layers, tuning, foreign, reformats)
+    tensors = _Tensors(reformats)
+    while any([case.settle(tensors) for case in cases]):  # noqa: C419 - every case gets its turn
+        continue
+    return (
+        tuple(_with_origin(case, tuning) for case in cases),
+        tuple(replace(c, final=f) for c, f in zip(choices, _finals(choices, cases, chosen), strict=True)),
+        tuple(replace(c, final=f) for c, f in zip(cached, _finals(cached, cases, chosen), strict=True)),
+    )
+
+
+def _cases(
+    layers: tuple[EngineLayer, ...],
+    tuning: _Tuning,
+    foreign: tuple[ForeignNode, ...],
+    reformats: tuple[ReformatLayer, ...],
+) -> list[_Case]:
+    graphs = _myelin_graphs(layers, foreign)
+    borders = _borders(layers)
+    by_reformat = {_copy_node(r.name): r for r in reformats}
+    cases = []
+    for layer in layers:
+        graph = myelin_graph(layer.name)
+        if graph is not None:
+            found = tuning.of(graphs.get(graph, ""))
+        elif layer.name in by_reformat:
+            found = tuning.of_reformat(by_reformat[layer.name])
+        else:
+            found = tuning.of(layer.name)
+        if layer.tactic is not None:
+            found = [pair for pair in found if pair[0].tactic == layer.tactic]
+        cases.append(_Case(layer, list(found), borders.get(graph, layer) if graph is not None else layer))
+    return cases
+
+
+def _borders(layers: tuple[EngineLayer, ...]) -> dict[int, EngineLayer]:
+    """Return for each ForeignNode's kernels one layer with the tensors that cross its border.
+
+    Their order is not that of the autotuner, so a side is kept only where it is a single tensor.
+    """
+    groups: dict[int, list[EngineLayer]] = {}
+    for layer in layers:
+        graph = myelin_graph(layer.name)
+        if graph is not None:
+            groups.setdefault(graph, []).append(layer)
+    borders = {}
+    for graph, kernels in groups.items():
+        written = {t.name: t for kernel in kernels for t in kernel.outputs}
+        read = {t.name: t for kernel in kernels for t in kernel.inputs}
+        inputs = tuple(t for name, t in read.items() if name not in written)
+        outputs = tuple(t for name, t in written.items() if name not in read)
+        borders[graph] = replace(
+            kernels[0], inputs=inputs if len(inputs) == 1 else (), outputs=outputs if len(outputs) == 1 else ()
+        )
+    return borders
+
+
+def _copy_node(tensor: str) -> str:
+    """Return the layer that writes a reformatted tensor: ``Reformatted Input Tensor 0 to L`` is of ``Reformatting CopyNode for …``."""
+    return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
+
+
+def _myelin_graphs(layers: tuple[EngineLayer, ...], foreign: tuple[ForeignNode, ...]) -> dict[int, str]:
+    """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
+    nodes: dict[int, set[str]] = {}
+    profiles: dict[int, int | None] = {}
+    for layer in layers:
+        graph = myelin_graph(layer.name)
+        if graph is not None:
+            nodes.setdefault(graph, set()).update(layer.onnx_nodes)
+            named = (layer.name, *(t.name for t in (*layer.inputs, *layer.outputs)))
+            profile = next((p for p in map(profile_of, named) if p is not None), None)
+            profiles[graph] = profiles.get(graph) if profile is None else profile
+    found: dict[int, str] = {}
+    for graph, members in nodes.items():
+        of_profile = [f for f in foreign if profile_of(f.name) == profiles[graph]]
+        names = {f.name for f in of_profile if members <= set(f.onnx_nodes)}
+        only = list(profiles.values()).count(profiles[graph]) == 1
+        if len(names) == 1 and (members or only):
+            found[graph] = names.pop()
+    return found
+
+
+def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:
+    layer = case.layer
+    if case.settled is not None:
+        tuned, index = case.settled
+        return replace(layer, choice=index) if isinstance(tuned, Choice) else replace(layer, cached=index)
+    return replace(layer, origin=layer.origin or _why_not(case, tuning))
+
+
+def _why_not(case: _Case, tuning: _Tuning) -> str:
+    layer = case.layer
+    if case.candidates:
+        lines = ", ".join(str(t.span.line) for t, _ in case.candidates[:4])
+        return f"{len(case.candidates)} choices fit and the log does not tell them apart: lines {lines}"
+    if tuning.of(layer.name):
+        return _UNFIT
+    if is_reformat(layer.name):
+        return _REFORMAT
+    return _UNTUNED_TYPES.get(layer.type, _NO_BLOCK)
+
+
+def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> list[bool | None]:
+    """Decide ``final`` for one of the two lists."""
+    kind = type(tuned_list[0]) if tuned_list else Choice
+    settled = {case.settled[1] for case in cases if case.settled and isinstance(case.settled[0], kind)}
+    open_ = {index for case in cases if not case.settled for t, index in case.candidates if isinstance(t, kind)}
+    in_engine = {t.layer for case in cases for t, _ in case.candidates}
+    finals: list[bool | None] = []
+    for index, tuned in enumerate(tuned_list):
+        if index in settled:
+            finals.append(True)
+        elif tuned.pass_index not in {chosen, None}:
+            finals.append(False)
+        elif index in open_:
+            finals.append(None)
+        elif tuned.layer in in_engine:
+            finals.append(False)
+        else:
+            finals.append(None)
+    return finals

@@ -1,0 +1,68 @@
+"""The passes of a build: TensorRT >= 10.13 may build a graph once for each backend strategy and keeps the fastest.
+
+The last pass in the log is not always the engine's: only ``Use``, ``Chose`` and ``Skip`` lines say which one is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from trtforensics.model import BackendPass
+
+if TYPE_CHECKING:
+    from trtforensics.parsers.events import View
+
+_ENGINE = ("engine_generated", "engine_generated_old", "engine_layers", "engine_layers_detailed", "engine_built", "plan_engines")
+
+
+class Passes:
+    """The passes of one build, and which of them a line belongs to."""
+
+    def __init__(self, view: View) -> None:
+        begins = [(line, strategy) for line, strategy in view.each("strategy_begin", "strategy")]
+        if len(begins) > 1:
+            self.passes = _several(view, begins)
+            self._begins = [line for line, _ in begins]
+        else:
+            has_engine = view.has(*_ENGINE)
+            strategy = begins[0][1] if begins else None
+            self.passes = (BackendPass(strategy, view.first_line, view.last_line, chosen=True if has_engine else None),)
+            self._begins = [view.first_line]
+
+    def index(self, line: int) -> int | None:
+        """Return the pass a line belongs to; None before the first of several (what they all share)."""
+        found = bisect_right(self._begins, line) - 1
+        return found if found >= 0 else None
+
+    @property
+    def chosen(self) -> int | None:
+        """The pass whose engine was kept, where the log tells."""
+        return next((i for i, p in enumerate(self.passes) if p.chosen), None)
+
+
+def _several(view: View, begins: list[tuple[int, int | None]]) -> tuple[BackendPass, ...]:
+    limits = [*(line for line, _ in begins[1:]), view.last_line + 1]
+    verdicts = sorted(
+        (line, kind, strategy, ms)
+        for kind in ("strategy_initial", "strategy_chosen", "strategy_skipped")
+        for line, strategy, ms in view.each(kind, "strategy", "ms")
+    )
+    outcome: dict[int, tuple[bool | None, float | None]] = {}
+    best: int | None = None
+    for line, kind, strategy, ms in verdicts:
+        judged = max((i for i, (begin, s) in enumerate(begins) if begin < line and s == strategy), default=None)
+        if judged is None:
+            continue
+        kept = kind != "strategy_skipped"
+        outcome[judged] = (kept, ms)
+        if kept:
+            if best is not None:
+                outcome[best] = (False, outcome[best][1])
+            best = judged
+    if best is not None and len(outcome) < len(begins):
+        outcome[best] = (None, outcome[best][1])  # a pass without a verdict may still have replaced it
+    return tuple(
+        BackendPass(strategy, begin, limit - 1, *outcome.get(i, (None, None)))
+        for i, ((begin, strategy), limit) in enumerate(zip(begins, limits, strict=True))
+    )

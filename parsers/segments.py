@@ -1,0 +1,94 @@
+"""Where each build of a log begins: a file may hold several runs of trtexec, of Polygraphy, of a Python program.
+
+A trtexec banner begins a build, and so does whatever is logged after a verdict. Without banners, what a
+builder does first (the ONNX header, ``Original: N layers`` …) begins a new build once the one before has
+reached its engine. Every line belongs to exactly one build.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trtforensics.parsers.events import Events, View
+
+_OPENING = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")
+"""What only a builder at work prints."""
+
+_PRELUDE = ("init_cuda", "plugin_creator", "onnx_rule", "onnx_header")
+"""What a build begins with, but others print too: part of the next build if that opens before anything else."""
+
+_CLOSING = (
+    "engine_generated",
+    "engine_generated_old",
+    "engine_layers",
+    "engine_layers_detailed",
+    "engine_size",
+    "deserialization",
+    "plan_engines",
+    "poly_verdict",
+)
+"""What a build ends with; another strategy may still follow."""
+
+_CONTINUING = ("strategy_begin", "strategy_initial", "strategy_chosen", "strategy_skipped")
+
+
+class Segment(NamedTuple):
+    """The lines of one build, both ends included."""
+
+    first_line: int
+    last_line: int
+
+
+def segments(events: Events, lines: int) -> list[Segment]:
+    """Cut the lines 1 to ``lines`` into builds; the first takes what precedes it."""
+    begins = _banner_begins(View(events, 1, lines))
+    limits = [*begins, lines + 1]
+    for first, behind in zip([1, *begins], limits, strict=True):
+        begins = begins + _begins_without_banner(View(events, first, behind - 1))
+    starts = sorted({1, *begins})
+    prefixed = View(events, 1, lines).lines("dialect")
+    if len(starts) > 1 and not (prefixed and prefixed[0] < starts[1]):
+        del starts[1]  # nothing of a logger stands before the first beginning
+    return [Segment(a, b - 1) for a, b in zip(starts, [*starts[1:], lines + 1], strict=True)]
+
+
+def _banner_begins(view: View) -> list[int]:
+    """Return where a banner begins a build, and where work goes on after a verdict.
+
+    A line or two that trtexec's destructors print after the verdict are still its own.
+    """
+    running = [line for line, verdict in view.each("banner", "verdict") if verdict == "RUNNING"]
+    limits = [*running, view.last_line + 1]
+    resumed = [
+        line
+        for line in view.lines("resumed")
+        if View(view.events, line, next(r for r in limits if r >= line) - 1).has(*_OPENING, *_CLOSING, "onnx_rule")
+    ]
+    return sorted({*running, *resumed})
+
+
+def _begins_without_banner(view: View) -> list[int]:
+    """Return where further builds begin in a stretch that no banner divides."""
+    begins: list[int] = []
+    closed = False
+    opened = False
+    prelude: int | None = None
+    for line, role in _roles(view):
+        if role in _CONTINUING:
+            closed = False
+        elif role in _PRELUDE:
+            prelude = prelude or line
+            continue
+        elif role in _CLOSING:
+            closed = closed or opened or role == "poly_verdict"
+        elif (closed or role == "poly_run") and opened:
+            begins.append(prelude or line)
+            closed = False
+        opened = opened or role in _OPENING
+        prelude = None
+    return begins
+
+
+def _roles(view: View) -> list[tuple[int, str]]:
+    kinds = (*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING)
+    return sorted((line, kind) for kind in kinds for line in view.lines(kind))

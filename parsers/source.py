@@ -1,0 +1,115 @@
+"""A source as windows of text lines: a file, a FIFO or standard input, plain or compressed, in any usual encoding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from trtforensics.errors import SourceError
+from trtforensics.model import SourceInfo
+from trtforensics.parsers.decoding import COMPRESSED, decompress, sniff, to_utf8
+from trtforensics.parsers.stored import StoredBytes
+from trtforensics.parsers.windows import Window, WindowCutter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Source", "Window", "open_source"]
+
+MAX_BYTES = 64 << 30
+"""Text beyond this is refused unless the caller says otherwise: a few kilobytes of zeros compress to nothing."""
+
+WINDOW_BYTES = 4 << 20
+
+
+class Source:
+    """A readable source, opened; a context manager. Make one with :func:`open_source`."""
+
+    def __init__(self, stored: StoredBytes, max_bytes: int, window_bytes: int) -> None:
+        self.path = stored.path
+        self._stored = stored
+        self._max_bytes = max_bytes
+        self._window_bytes = window_bytes
+        self._cutter = WindowCutter()
+        self._started = False
+        self._finished = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        self._stored.close()
+
+    @property
+    def position(self) -> int:
+        """Stored bytes read so far."""
+        return self._stored.position
+
+    @property
+    def size(self) -> int | None:
+        """Stored bytes in all; None for a FIFO and standard input."""
+        return self._stored.size
+
+    def windows(self) -> Iterator[Window]:
+        """Give the text as windows of whole lines, once; none for an empty source.
+
+        A window holds about ``window_bytes`` of a file, and of a pipe what has arrived, so that lines flow while the
+        writer still runs.
+
+        Raises:
+            SourceError: compressed data is damaged or truncated, the text is larger than ``max_bytes``, or the system
+                cannot read on. The lines before that were given.
+            RuntimeError: called a second time.
+        """
+        if self._started:
+            raise RuntimeError("a source gives its windows once")
+        self._started = True
+        return self._windows()
+
+    def info(self) -> SourceInfo:
+        """Return what the source was, once its windows were all given.
+
+        Raises:
+            RuntimeError: called earlier.
+        """
+        if not self._finished:
+            raise RuntimeError("a source is known only after its last window")
+        stored = self._stored
+        return SourceInfo(self.path, stored.position, self._cutter.lines, stored.sha256, self._cutter.cut)
+
+    def _windows(self) -> Iterator[Window]:
+        form, chunks = sniff(self._stored.chunks(), COMPRESSED)
+        if not form:
+            self._stored.chunk_bytes = self._window_bytes
+        text = to_utf8(decompress(form, chunks, self.path, self._window_bytes))
+        yield from self._cutter.windows(self._bounded(text, compressed=bool(form)))
+        self._finished = True
+
+    def _bounded(self, blocks: Iterator[bytes], *, compressed: bool) -> Iterator[bytes]:
+        total = 0
+        for block in blocks:
+            total += len(block)
+            if total > self._max_bytes:
+                after = " after decompression" if compressed else ""
+                raise SourceError(
+                    self.path,
+                    f"is larger than {self._max_bytes} bytes{after}",
+                    "If it is meant to be, allow more with `--max-bytes`",
+                )
+            yield block
+
+
+def open_source(path: str, *, max_bytes: int = MAX_BYTES, window_bytes: int = WINDOW_BYTES) -> Source:
+    """Open a file, a FIFO or standard input (``-``) for reading.
+
+    ``max_bytes`` bounds the decoded text. ``window_bytes`` (at least 1) is the aim for a window: a longer line makes a
+    larger one.
+
+    Raises:
+        SourceError: the path is missing, a directory, not permitted, a socket, a device that may never end, or
+            standard input is a terminal.
+    """
+    return Source(StoredBytes(path, window_bytes), max_bytes, window_bytes)

@@ -1,0 +1,168 @@
+"""The bytes of a source as they are stored, counted and hashed as they pass; and which paths are refused, and why."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import mmap
+import os
+import re
+import select
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STANDARD_INPUT = "<stdin>"
+"""How ``-`` is shown."""
+
+_FIRST_CHUNK = 256 << 10
+_STDIN = 0
+_PATIENCE_MS = 50
+"""How long a pipe's bytes are gathered before they are handed on: a person does not notice, and `cat` fills a chunk."""
+
+_PIPE_IN = "Pipe a log in (trtexec … 2>&1 | trtforensics parse -) or name a file"
+_TERMINAL = re.compile(r"/dev/(?:tty|pts/)")
+_READABLE_DEVICE = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
+
+
+class StoredBytes:
+    """A file, FIFO or standard input (``-``) as chunks of at most ``chunk_bytes``, given once.
+
+    A regular file is mapped: its chunks are copied out of the page cache and the pages dropped again, so they never
+    add to the resident size. It is read up to the size it had when it was opened. ``chunk_bytes`` may be raised while
+    reading; it starts small, because the first chunk tells the form and shows the first lines early.
+
+    Opening waits for the writer of a FIFO, as every reader does.
+
+    Raises:
+        SourceError: the path is missing, a directory, not permitted, a socket, a device, or a terminal as input.
+    """
+
+    def __init__(self, path: str, chunk_bytes: int) -> None:
+        self.path = STANDARD_INPUT if path == "-" else path
+        self.chunk_bytes = min(chunk_bytes, _FIRST_CHUNK)
+        self.position = 0
+        self._hash = hashlib.sha256()
+        try:
+            self._file = _open(path)
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        status = os.fstat(self._file.fileno())
+        self.size = status.st_size if stat.S_ISREG(status.st_mode) and path != "-" else None
+
+    @property
+    def sha256(self) -> str:
+        """Lower-case hex digest of what was read so far."""
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        self._file.close()
+
+    def chunks(self) -> Iterator[bytes]:
+        """Give the bytes in order.
+
+        Raises:
+            SourceError: the system cannot read on, or a mapped file became shorter. A file that is cut in the moment
+                between that check and the copy kills the process with SIGBUS, as with every mapped file.
+        """
+        mapped = self._map()
+        try:
+            for chunk in self._streamed() if mapped is None else self._mapped(mapped):
+                self.position += len(chunk)
+                self._hash.update(chunk)
+                yield chunk
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        finally:
+            if mapped is not None:
+                mapped.close()
+
+    def _map(self) -> mmap.mmap | None:
+        """Map a regular file; what cannot be mapped (empty, ``/proc``, some network mounts) is read like a pipe."""
+        if self.size is None:
+            return None
+        try:
+            return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ)
+        except (OSError, ValueError):
+            return None
+
+    def _mapped(self, mapped: mmap.mmap) -> Iterator[bytes]:
+        start = 0
+        while start < len(mapped):
+            end = min(start + self.chunk_bytes, len(mapped))
+            if os.fstat(self._file.fileno()).st_size < end:
+                raise SourceError(self.path, "became shorter while it was read", "Copy it and read the copy")
+            chunk = mapped[start:end]
+            if hasattr(mmap, "MADV_DONTNEED"):
+                page = start - start % mmap.PAGESIZE
+                mapped.madvise(mmap.MADV_DONTNEED, page, end - page)
+            yield chunk
+            start = end
+
+    def _streamed(self) -> Iterator[bytes]:
+        while chunk := self._gather():
+            yield chunk
+
+    def _gather(self) -> bytes:
+        """Wait for bytes, then take those that follow within the patience; empty at the end of the stream."""
+        descriptor = self._file.fileno()
+        if not hasattr(select, "poll"):  # Windows: one read gives what a pipe holds
+            return os.read(descriptor, self.chunk_bytes)
+        poller = select.poll()
+        poller.register(descriptor, select.POLLIN)
+        poller.poll()
+        parts = [os.read(descriptor, min(self.chunk_bytes, _FIRST_CHUNK))]
+        missing = self.chunk_bytes - len(parts[0])
+        deadline = time.monotonic() + _PATIENCE_MS / 1000
+        while parts[-1] and missing and poller.poll(max(0, deadline - time.monotonic()) * 1000):
+            parts.append(os.read(descriptor, min(missing, _FIRST_CHUNK)))
+            missing -= len(parts[-1])
+        return b"".join(parts)
+
+
+def _open(path: str) -> io.FileIO:
+    if path == "-":
+        file = io.FileIO(_STDIN, closefd=False)
+    else:
+        _refuse_special(path)
+        file = io.FileIO(path)
+    if file.isatty() and not _TERMINAL.match(path):
+        file.close()
+        shown = STANDARD_INPUT if path == "-" else path
+        raise SourceError(shown, "nothing is piped in, it is a terminal", _PIPE_IN)
+    return file
+
+
+def _refuse_special(path: str) -> None:
+    """Refuse before opening: opening a device can already have effects, and a socket's error says little.
+
+    Raises:
+        SourceError: what the path names cannot be read to an end.
+        OSError: the path cannot be looked at.
+    """
+    mode = Path(path).stat().st_mode
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or path == os.devnull:
+        return
+    if stat.S_ISDIR(mode):
+        raise SourceError(path, "is a directory", "Name a file in it")
+    if not stat.S_ISCHR(mode):
+        kind = "a socket" if stat.S_ISSOCK(mode) else "a block device"
+        raise SourceError(path, f"is {kind}, neither a file nor a pipe", "Name a file, or pipe the log in and name `-`")
+    if not (_READABLE_DEVICE.fullmatch(path) or _TERMINAL.match(path)):
+        raise SourceError(path, "is a device that may never end", "Name a file, or pipe the log in and name `-`")
+
+
+def _unreadable(path: str, error: OSError) -> SourceError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return SourceError(path, "there is no such file", "Check the path; `-` names standard input")
+    if isinstance(error, PermissionError):
+        return SourceError(path, "permission denied", "Ask its owner for the right to read it, or copy it")
+    next_step = _PIPE_IN if path == STANDARD_INPUT else "Copy it to a local disk and read the copy"
+    return SourceError(path, f"cannot be read ({error.strerror or error})", next_step)

@@ -1,0 +1,103 @@
+"""The tensors, and the detailed fields, of an engine layer."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.model import EngineTensor
+from trtforensics.parsers import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lark import Token, Tree
+
+_DTYPES = {
+    "FP32": "Float",
+    "FP16": "Half",
+    "BF16": "BF16",
+    "BFloat16": "BF16",
+    "Int8": "Int8",
+    "Int32": "Int32",
+    "Int64": "Int64",
+    "Bool": "Bool",
+    "UInt8": "UInt8",
+    "FP8": "FP8",
+    "FP4": "FP4",
+    "Int4": "Int4",
+}
+"""The types inside a ``Format/Datatype`` text, spelled as everywhere else in a log."""
+
+_DTYPE_IN_TEXT = re.compile("|".join(sorted(_DTYPES, key=len, reverse=True)))
+_COMPONENTS_IN_TEXT = re.compile(r"channel % (\d+) == 0")
+_WIDE = {"Two": 2, "Four": 4, "Eight": 8, "Sixteen": 16, "Thirty-two": 32}
+_WIDE_IN_TEXT = re.compile(rf"({'|'.join(_WIDE)}) wide channel vectorized")
+_V11 = re.compile(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
+
+
+class Details(NamedTuple):
+    """What a detailed line says of a layer."""
+
+    inputs: tuple[EngineTensor, ...]
+    outputs: tuple[EngineTensor, ...]
+    fields: Mapping[str, str]
+
+
+@lru_cache(maxsize=1 << 12)
+def short_tensors(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
+    """Read the inputs and outputs of a ``Layer(…)`` line; None where they cannot be told apart."""
+    tree = nested.parse("tensors", text)
+    if tree is None:
+        return None
+    sides = {str(side.data): tuple(_short(t) for t in nested.trees(side, "tensor")) for side in nested.trees(tree, "inputs", "outputs")}
+    return sides.get("inputs", ()), sides.get("outputs", ())
+
+
+def _short(tree: Tree[Token]) -> EngineTensor:
+    printed = nested.token(tree, "DIMS") or ""
+    dtype = nested.token(tree, "DTYPE") or ""
+    dims, components = _dims(printed)
+    return EngineTensor(nested.token(tree, "NAME") or "", dtype, dims, f"{dtype}[{printed}]", components)
+
+
+@lru_cache(maxsize=1 << 12)
+def details(text: str) -> Details | None:
+    """Read a detailed line from behind ``Inputs: ``; None where it is not of that form (a line that was cut, say)."""
+    tree = nested.parse("details", text)
+    if tree is None:
+        return None
+    sides = {str(side.data): tuple(_detailed(t) for t in nested.trees(side, "tensor")) for side in nested.trees(tree, "inputs", "outputs")}
+    fields = {nested.token(f, "KEY") or "": (nested.token(f, "VALUE") or "").strip(" ") for f in nested.trees(tree, "field")}
+    return Details(sides.get("inputs", ()), sides.get("outputs", ()), fields)
+
+
+def _detailed(tree: Tree[Token]) -> EngineTensor:
+    printed = nested.token(tree, "FORMAT") or ""
+    dims, components = _dims(nested.token(tree, "DIMS") or "")
+    v11 = _V11.fullmatch(printed)
+    if v11:
+        dtype, text = v11["dtype"], v11["format"]
+    else:
+        text = printed.partition(": ")[2]
+        found = _DTYPE_IN_TEXT.search(text)
+        dtype = _DTYPES[found.group()] if found else text
+    packed = _COMPONENTS_IN_TEXT.search(text)
+    wide = _WIDE_IN_TEXT.search(text)
+    if packed:
+        components = int(packed.group(1))
+    elif wide:
+        components = _WIDE[wide.group(1)]
+    return EngineTensor(nested.token(tree, "NAME") or "", dtype, dims, "" if text == dtype else text, components)
+
+
+def _dims(printed: str) -> tuple[tuple[int | str, ...], int]:
+    """Read ``-1,32:8,28,28`` as the dimensions and the components of a vectorised one (8; 1 for none)."""
+    dims: list[int | str] = []
+    components = 1
+    for part in printed.split(",") if printed else ():
+        size, _, packed = part.partition(":")
+        components = int(packed) if packed.isdecimal() else components
+        dims.append(int(size) if size.lstrip("-").isdecimal() else size)
+    return tuple(dims), components

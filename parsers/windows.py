@@ -1,0 +1,126 @@
+"""From blocks of text to windows of whole lines, numbered, with byte offsets, endings and escape sequences removed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.parsers.decoding import pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LONGEST_LINE = 16 << 20
+"""Bytes before the line feed beyond which a line is cut. The longest lines of TensorRT are far below a megabyte."""
+
+CUT_LINE = 64 << 10
+"""Bytes that are left of a line that is cut."""
+
+_ESCAPE_SEQUENCES = re.compile(
+    rb"\x1b(?:"
+    rb"\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor movements, erasing
+    rb"|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)"  # OSC: window titles, hyperlinks
+    rb"|[ -/]++[0-~]"  # choice of a character set, which `tput sgr0` prints
+    rb")"
+)
+"""Complete sequences only; none holds a line feed, so removing them never joins lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    r"""Whole lines of a source, a few megabytes of them.
+
+    ``first_line`` is the number (from 1) of the first line. ``starts`` has the byte offset of each line's start in the
+    decoded text, ``lines`` each line without its ending (``\n`` or ``\r\n``) and without ANSI escape sequences.
+    ``data`` is the text itself with both, for numpy views: line ``i`` begins at ``starts[i] - starts[0]`` in it
+    (empty in a window that was made by hand).
+
+    A line of more than :data:`LONGEST_LINE` bytes is alone in its window and cut to its first :data:`CUT_LINE` bytes,
+    in ``data`` too; the numbers and offsets of the lines after it are right.
+    """
+
+    first_line: int
+    starts: list[int]
+    lines: list[bytes]
+    data: bytes = field(default=b"", repr=False)
+
+
+class WindowCutter:
+    r"""Cuts a text that arrives in blocks at its last line feeds.
+
+    ``lines`` counts the lines given so far, and ``cut`` tells whether the last one had no line feed. Only ``\n`` ends
+    a line: names and metadata hold 0x1E, form feeds and the like.
+    """
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.cut = False
+        self._offset = 0
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+
+    def windows(self, blocks: Iterable[bytes]) -> Iterator[Window]:
+        """Give the whole lines of each block as soon as it is there; what follows its last line feed waits."""
+        for block in blocks:
+            for piece in pieces(block, LONGEST_LINE):
+                yield from self._feed(piece)
+        if self._held_bytes:
+            self.cut = True
+            yield self._whole(b"")
+
+    def _feed(self, piece: bytes) -> Iterator[Window]:
+        """Only the line that was held can be too long: a piece is not longer than the longest line."""
+        first_end = piece.find(b"\n")
+        if first_end >= 0 and self._held_bytes + first_end > LONGEST_LINE:
+            self._hold(piece[:first_end])
+            yield self._overlong()
+            self._offset += 1
+            piece = piece[first_end + 1 :]
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield self._whole(memoryview(piece)[:end])
+        self._hold(piece[end:])
+
+    def _hold(self, piece: bytes) -> None:
+        self._held_bytes += len(piece)
+        if piece:
+            self._held.append(piece)
+        if self._held_bytes > LONGEST_LINE:
+            self._held = [b"".join(self._held)[:CUT_LINE]]
+
+    def _whole(self, rest: bytes | memoryview) -> Window:
+        """Make a window of what is held and of the rest of its lines."""
+        data = b"".join((*self._held, rest))
+        return self._window(data, len(data))
+
+    def _overlong(self) -> Window:
+        return self._window(b"".join(self._held), self._held_bytes)
+
+    def _window(self, data: bytes, length: int) -> Window:
+        """Make a window of ``data``, which stands for ``length`` bytes of the text."""
+        window = Window(self.lines + 1, _starts(data, self._offset), _clean_lines(data), data)
+        self.lines += len(window.lines)
+        self._offset += length
+        self._held, self._held_bytes = [], 0
+        return window
+
+
+def _starts(data: bytes, offset: int) -> list[int]:
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+    if data.endswith(b"\n"):
+        ends = ends[:-1]
+    starts: list[int] = (ends + (offset + 1)).tolist()
+    return [offset, *starts]
+
+
+def _clean_lines(data: bytes) -> list[bytes]:
+    text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+    if b"\x1b" in text:
+        text = _ESCAPE_SEQUENCES.sub(b"", text)
+    lines = text.split(b"\n")
+    if data.endswith(b"\n"):
+        lines.pop()
+    return lines

@@ -1,0 +1,1 @@
+"""The project's tests; a package only so that `tests.emulator` can be imported."""

@@ -1,0 +1,1 @@
+"""A program of ours that stands in for TensorRT: it writes build logs in TensorRT's own line formats."""

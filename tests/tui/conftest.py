@@ -1,0 +1,450 @@
+"""A session that replays a hand-made log, so that the TUI is tested without any parser."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+os.environ["TEXTUAL_ANIMATIONS"] = "none"
+
+import numpy as np
+import pytest
+
+from trtforensics.model import (
+    NO_TACTIC,
+    Autotuning,
+    BackendPass,
+    Build,
+    BuildLog,
+    CachedResult,
+    Choice,
+    EngineLayer,
+    EngineTensor,
+    Fact,
+    LineCounts,
+    Message,
+    MessageCounts,
+    OnnxNode,
+    Outcome,
+    SourceInfo,
+    SourceSpan,
+    Stage,
+    TacticTimings,
+    TimingCacheCandidate,
+    TimingCacheKey,
+    Tool,
+    UnknownShape,
+)
+from trtforensics.tui.app import ForensicsApp
+from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+    from textual.app import App
+    from textual.pilot import Pilot
+
+PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
+PATIENCE = 1000
+"""How often a replayed parse looks at its gate, a hundredth of a second apart, before it gives up."""
+
+MARKUP_NAME = "(Unnamed Layer* 7) [bold]Shuffle[/bold] [@click=app.quit]"
+FOREIGN_NAME = "{ForeignNode[/norm/ReduceMean.../norm/Add]}"
+
+
+class ReplayedText:
+    """Lines that are all there, or grow when told to."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = list(lines)
+        self.readable = len(self.lines)
+
+    def __len__(self) -> int:
+        return self.readable
+
+    def line(self, number: int) -> str:
+        """Return a line."""
+        return self.lines[number - 1]
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
+        """Return the next line that holds the needle."""
+        fold = str if needle != needle.lower() else str.casefold
+        numbers = range(start, 0, -1) if backwards else range(start, len(self) + 1)
+        return next((number for number in numbers if needle in fold(self.line(number))), None)
+
+
+@dataclass
+class ReplayedSession:
+    """A parse that reports, waits at its gate, and then gives the log or the error it was made with."""
+
+    name: str
+    text: ReplayedText
+    outcome: BuildLog | Exception
+    reports: Sequence[ParseProgress] = ()
+    gate: threading.Event = field(default_factory=threading.Event)
+    started: threading.Event = field(default_factory=threading.Event)
+    was_cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def parse(self, on_progress: Callable[[ParseProgress], None], cancelled: Callable[[], bool]) -> BuildLog:
+        """Report, wait at the gate, give the outcome."""
+        self.started.set()
+        for report in self.reports:
+            on_progress(report)
+        for _ in range(PATIENCE):
+            if self.gate.wait(0.01):
+                break
+            if cancelled():
+                self.was_cancelled.set()
+                raise ParseCancelledError
+        else:
+            raise TimeoutError("nobody opened the gate")
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+class Scribe:
+    """Writes a log line by line and remembers the facts that the lines state."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.timed: list[tuple[int, int, float, str]] = []
+        self.runners: list[tuple[int, str, str]] = []
+
+    def say(self, text: str, prefix: str = PREFIX) -> SourceSpan:
+        """Write a line; a span's byte offset is of no interest here."""
+        self.lines.append(prefix + text)
+        return SourceSpan("build.log", len(self.lines), 0)
+
+    def tune(  # noqa: PLR0913 - the facts of a block
+        self,
+        layer: str,
+        formats: tuple[str, str],
+        blocks: dict[str, dict[int, float]],
+        *,
+        kernel: str = "",
+        final: bool | None = True,
+        pass_index: int | None = 0,
+    ) -> Choice:
+        """Write a block of timings as TensorRT does, and return the choice it ends with."""
+        first = self.say(f"*************** Autotuning format combination: {formats[0]} -> {formats[1]} ***************")
+        results = []
+        for runner, tactics in blocks.items():
+            span = self.say(f"--------------- Timing Runner: {layer} ({runner})")
+            self.runners.append((span.line, layer, runner))
+            for tactic, ms in tactics.items():
+                line = self.say(f"Tactic: 0x{tactic:016x} Time: {ms}").line
+                self.timed.append((line, tactic, ms, f"{kernel}_{tactic & 0xFF:02x}" if kernel else ""))
+                results.append((ms, tactic, runner))
+        results.sort()
+        best, rest = results[0], results[1:]
+        span = self.say(f">>>>>>>>>>>>>>> Chose Runner Type: {best[2]} Tactic: 0x{best[1]:016x}")
+        return Choice(
+            layer=layer,
+            runner=best[2],
+            runner_id=None,
+            tactic=best[1],
+            time_ms=best[0],
+            runner_up_ms=rest[0][0] if rest else None,
+            candidates=len(results),
+            inputs=(formats[0],),
+            outputs=(formats[1],),
+            first_line=first.line,
+            span=span,
+            pass_index=pass_index,
+            final=final,
+        )
+
+    def timings(self) -> TacticTimings:
+        """Return the columns of everything timed so far."""
+        texts: list[str] = []
+
+        def index(text: str) -> int:
+            if text and text not in texts:
+                texts.append(text)
+            return texts.index(text) if text else -1
+
+        return TacticTimings(
+            line=np.array([row[0] for row in self.timed], dtype=np.int64),
+            tactic=np.array([row[1] for row in self.timed], dtype=np.uint64),
+            ms=np.array([row[2] for row in self.timed], dtype=np.float64),
+            kernel=np.array([index(row[3]) for row in self.timed], dtype=np.int32),
+            runner_line=np.array([row[0] for row in self.runners], dtype=np.int64),
+            runner_layer=np.array([index(row[1]) for row in self.runners], dtype=np.int32),
+            runner_name=np.array([index(row[2]) for row in self.runners], dtype=np.int32),
+            texts=texts,
+        )
+
+
+def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
+    """Return a build of which nothing is known but its lines."""
+    return Build(
+        index=index,
+        first_line=first_line,
+        last_line=len(scribe.lines),
+        tool=Tool.UNKNOWN,
+        tensorrt_version=None,
+        command=None,
+        outcome=Outcome.UNKNOWN,
+        options={},
+        passes=(),
+        stages=(),
+        fusions=(),
+        reformats=(),
+        onnx_nodes=(),
+        foreign_nodes=(),
+        autotuning=Autotuning(0, 0, 0, 0),
+        timings=scribe.timings(),
+        choices=(),
+        cached=(),
+        engine_layers=(),
+        layer_names=(),
+        timing_cache_keys=(),
+        message_counts=MessageCounts(0, 0),
+        messages=(),
+        results=(),
+    )
+
+
+def log_of(scribe: Scribe, *builds: Build) -> BuildLog:
+    """Wrap builds up as a parsed file."""
+    count = len(scribe.lines)
+    return BuildLog(
+        source=SourceInfo("build.log", 4096, count, "0" * 64),
+        lines=LineCounts(typed=count - 3, unprefixed=1, unknown=2),
+        unknown_shapes=1,
+        unknown_samples=(UnknownShape(3, "A line [of] a shape nobody knows", 2),),
+        builds=builds,
+        line_starts=np.zeros(count, dtype=np.int64),
+    )
+
+
+def _options(scribe: Scribe) -> dict[str, tuple[Fact, ...]]:
+    def block(facts: dict[str, str]) -> tuple[Fact, ...]:
+        return tuple(
+            Fact(name, value, scribe.say(f"{name}: {value}", "[08/17/2022-07:50:52] [I] "))
+            for name, value in facts.items()
+        )
+
+    return {
+        "build": block(
+            {
+                "Precision": "FP32+FP16",
+                "Memory Pools": "workspace: 4096 MiB, dlaSRAM: default",
+                "BuilderOptimizationLevel": "3",
+                "Sparsity": "Disabled",
+            }
+        ),
+        "device": block({"Selected Device": "NVIDIA A10G", "Compute Capability": "8.6", "SMs": "80"}),
+    }
+
+
+def _tensors(*names: str) -> tuple[EngineTensor, ...]:
+    return tuple(EngineTensor(name, "Half", (1, 64, 56, 56), "", 8) for name in names)
+
+
+def _choices(scribe: Scribe) -> tuple[Choice, ...]:
+    half = ("Half(150528,50176:2,224,1)", "Half(200704,3136:8,56,1)")
+    single = ("Float(150528,50176,224,1)", "Float(200704,3136,56,1)")
+    cask = {0x94119B4C514B211A + n: round(0.0412 + 0.0131 * n, 6) for n in range(12)}
+    return (
+        scribe.tune("conv1 + relu1", single, {"CudnnConvolution": {0: 0.214, 1: 0.187}}, final=False),
+        scribe.tune(
+            "conv1 + relu1",
+            half,
+            {"CudnnConvolution": {0: 0.118432, 1: 0.0975705}, "CaskConvolution": cask},
+            kernel="sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x64x32_stage5",
+        ),
+        scribe.tune("pool1", half, {"TiledPooling": {0x540101: 0.00674909, 0x630101: 0.0067}}),
+        scribe.tune(MARKUP_NAME, half, {"Shuffle": {0x1: 0.0031, NO_TACTIC: 0.9}}),
+        scribe.tune("fc_unused", single, {"CublasLt": {0x2: 1.25, 0x3: 2.5}}, final=None),
+    )
+
+
+def _engine_layer(scribe: Scribe, name: str, kind: str, nodes: tuple[str, ...], **links: int) -> EngineLayer:
+    span = scribe.say(f"Layer({kind}): {name}, Tactic: 0x0000000000000001, a (Half[1]) -> b (Half[1])", "")
+    return EngineLayer(
+        name=name,
+        type=kind,
+        tactic=1,
+        tactic_name="",
+        precision=("Half",),
+        onnx_nodes=nodes,
+        inputs=_tensors("input.0"),
+        outputs=_tensors("output.0"),
+        span=span,
+        choice=links.get("choice"),
+        cached=links.get("cached"),
+        origin="" if links else "Myelin compiled it",
+    )
+
+
+def _engine(scribe: Scribe) -> tuple[EngineLayer, ...]:
+    scribe.say("Engine Layer Information:")
+    return (
+        _engine_layer(scribe, "conv1 + relu1", "CaskConvolution", ("conv1", "relu1"), choice=1),
+        _engine_layer(scribe, "pool1", "TiledPooling", ("pool1",), choice=2),
+        _engine_layer(scribe, "Reformatting CopyNode for Input Tensor 0 to fc", "Reformat", (), cached=0),
+        _engine_layer(scribe, MARKUP_NAME, "Shuffle", ("[red]shuffle[/red]",), choice=3),
+        _engine_layer(scribe, FOREIGN_NAME, "Myelin", ("/norm/ReduceMean", "/norm/Add")),
+    )
+
+
+def _cached(scribe: Scribe) -> CachedResult:
+    layer = "Reformatting CopyNode for Input Tensor 0 to fc"
+    span = scribe.say(
+        f"{layer} [Half(1) -> Float(1)] got cached result: Reformat, tactic 0x00000000000003e8, 0.0028 ms"
+    )
+    return CachedResult(layer, "Reformat", 0x3E8, 0.0028, ("Half(1)",), ("Float(1)",), span, 0, final=True)
+
+
+def _first_build(scribe: Scribe) -> Build:
+    command = scribe.say("&&&& RUNNING TensorRT.trtexec [TensorRT v8510] # trtexec --onnx=model.onnx --fp16", "")
+    options = _options(scribe)
+    warning = scribe.say(
+        "[TRT] Weights [w] are \x1b[31mout of range\x1b[0m \x1e and were clipped.", "[08/17/2022-07:50:53] [W] "
+    )
+    error = scribe.say("[TRT] 10: Could not find any implementation for node x.", "[08/17/2022-07:50:53] [E] ")
+    node = scribe.say("Parsing node: conv1 [Conv]")
+    stages = tuple(
+        Stage(name, layers, scribe.say(f"{name}: {layers} layers"), 0)
+        for name, layers in (("Original", 105), ("After dead-layer removal", 101), ("After vertical fusions", 57))
+    )
+    choices, cached = _choices(scribe), _cached(scribe)
+    inner = scribe.say("matMul1 key 0x1814 selected 0x665d")
+    engine = _engine(scribe)
+    scribe.say("x" * 12_000)
+    scribe.say("&&&& PASSED TensorRT.trtexec [TensorRT v8510]", "")
+    return replace(
+        empty_build(scribe),
+        tool=Tool.TRTEXEC,
+        tensorrt_version="8.5.1",
+        command="trtexec --onnx=model.onnx --fp16",
+        outcome=Outcome.PASSED,
+        options=options,
+        passes=(
+            BackendPass(4, command.line, inner.line, chosen=True, estimated_ms=0.812),
+            BackendPass(2, inner.line, inner.line, chosen=False),
+        ),
+        stages=stages,
+        onnx_nodes=(OnnxNode("conv1", "Conv", ("conv1",), ("input.0",), ("c1",), node),),
+        autotuning=Autotuning(7, 22, 1, 1),
+        choices=choices,
+        cached=(cached,),
+        engine_layers=engine,
+        timing_cache_keys=(
+            TimingCacheKey(
+                "matMul1",
+                "0x1814",
+                0x665D,
+                0.0112,
+                (TimingCacheCandidate(0x665D, 0.0112, "sm80_gemm"), TimingCacheCandidate(0x777, 0.02, "sm80_other")),
+                inner,
+            ),
+        ),
+        message_counts=MessageCounts(1, 1),
+        messages=(
+            Message("W", "Weights [w] are \x1b[31mout of range\x1b[0m \x1e and were clipped.", warning),
+            Message("E", "10: Could not find any implementation for node x.", error),
+        ),
+        results=(Fact("Throughput", "1234.5 qps", SourceSpan("build.log", len(scribe.lines), 0)),),
+    )
+
+
+def _second_build(scribe: Scribe) -> Build:
+    start = scribe.say("=== excerpt of another build, without an engine dump").line
+    choice = scribe.tune(
+        "second_conv", ("Float(1)", "Float(1)"), {"CaskConvolution": {0xAB: 0.5, 0xCD: 0.75}}, final=None
+    )
+    return replace(
+        empty_build(scribe, start, 1),
+        choices=(choice,),
+        autotuning=Autotuning(1, 2, 0, 0),
+        layer_names=("only a name",),
+    )
+
+
+def sample_session() -> ReplayedSession:
+    """Return a session of two builds: one with everything, one without an engine dump."""
+    scribe = Scribe()
+    first = _first_build(scribe)
+    second = _second_build(scribe)
+    return ReplayedSession("build.log", ReplayedText(scribe.lines), log_of(scribe, first, second))
+
+
+@pytest.fixture(autouse=True)
+def _color(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the environment of whoever runs the tests out of the pictures."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.fixture
+def session() -> Iterator[ReplayedSession]:
+    """A session whose parse goes through at once; its gate is opened at the end whatever happened."""
+    replayed = sample_session()
+    replayed.gate.set()
+    yield replayed
+    replayed.gate.set()
+
+
+@pytest.fixture
+def slow_session(session: ReplayedSession) -> ReplayedSession:
+    """The same with a parse that runs until the test opens the gate."""
+    session.gate.clear()
+    return session
+
+
+@pytest.fixture
+def make() -> SimpleNamespace:
+    """The hand-made parts, for tests that need other logs."""
+    return SimpleNamespace(
+        Scribe=Scribe,
+        Session=ReplayedSession,
+        Text=ReplayedText,
+        empty_build=empty_build,
+        log_of=log_of,
+        markup_name=MARKUP_NAME,
+        foreign_name=FOREIGN_NAME,
+    )
+
+
+@pytest.fixture
+def screen_text() -> Callable[[App[object]], str]:
+    """Read the screen as a user does."""
+
+    def read(app: App[object]) -> str:
+        return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+    return read
+
+
+@pytest.fixture
+def until() -> Callable[[Pilot[object], Callable[[], bool]], Awaitable[None]]:
+    """Let the app run until something holds; bounded by turns of its loop, not by a clock."""
+
+    async def wait(pilot: Pilot[object], holds: Callable[[], bool]) -> None:
+        for _ in range(200):
+            if holds():
+                return
+            await pilot.pause(0.01)
+        raise AssertionError("it never came to hold")
+
+    return wait
+
+
+@pytest.fixture
+def parsed(
+    until: Callable[[Pilot[object], Callable[[], bool]], Awaitable[None]],
+) -> Callable[[Pilot[object]], Awaitable[None]]:
+    """Wait until the parse has ended and its result is on the screen."""
+
+    async def wait(pilot: Pilot[object]) -> None:
+        app = pilot.app
+        assert isinstance(app, ForensicsApp)
+        await until(pilot, lambda: app.build is not None)
+        await pilot.pause()
+
+    return wait

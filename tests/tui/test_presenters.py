@@ -1,0 +1,291 @@
+"""Text for the screen, without a screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from trtforensics.model import BackendPass, Candidate
+from trtforensics.tui.candidate_rows import candidate_pieces, candidate_table
+from trtforensics.tui.layer_rows import LayerIndex, layer_row, row_pieces
+from trtforensics.tui.log_view import LONGEST, log_pieces, severity_role
+from trtforensics.tui.pieces import Role, bar, clip, fit, fit_right, milliseconds, size, visible, width_of
+from trtforensics.tui.presenters import overview_rows, progress_line, title_line
+from trtforensics.tui.protocol import ParseProgress
+
+if TYPE_CHECKING:
+    from trtforensics.model import BuildLog
+    from trtforensics.tui.pieces import Line
+
+
+def text_of(line: Line) -> str:
+    return "".join(piece.text for piece in line)
+
+
+@pytest.fixture
+def log(session: Any) -> BuildLog:
+    outcome: BuildLog = session.outcome
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain [text] ü 漢", "plain [text] ü 漢"),
+        ("\x1b[31m", "␛[31m"),
+        ("a\x1eb\x00c\x7f", "a␞b␀c␡"),
+        ("a\tb", "a    b"),
+        ("\x9b31m\u202eevil\u200b\ud800", "�31m�evil��"),
+        ("one\u2028two\r", "one�two␍"),
+    ],
+)
+def test_nothing_a_terminal_obeys_survives(raw: str, shown: str) -> None:
+    assert visible(raw) == shown
+
+
+def test_a_long_text_loses_its_middle() -> None:
+    assert clip("abcdefghij", 5) == "ab…ij"
+    assert clip("abc", 3) == "abc"
+    assert clip("abc", 0) == ""
+
+
+@pytest.mark.parametrize("width", range(8))
+@pytest.mark.parametrize("text", ["", "abc", "漢字漢字漢字", "a漢b字c", "abcdefghij"])
+def test_fitted_text_has_exactly_the_width_asked_for(text: str, width: int) -> None:
+    assert cell_len(fit(text, width)) == width
+    assert cell_len(fit_right(text, width)) == width
+
+
+def test_bars_grow_by_eighths_and_the_least_is_seen() -> None:
+    assert [bar(f, 2) for f in (0, 0.0001, 0.25, 0.5, 0.75, 1, 7)] == ["  ", "▏ ", "▌ ", "█ ", "█▌", "██", "██"]
+
+
+def test_durations_keep_four_digits_or_so() -> None:
+    spelled = [milliseconds(ms) for ms in (None, 0.0, 0.00290231, 0.1234567, 1.5, 12.3456, 123.456)]
+    assert spelled == ["-", "0.00000", "0.00290", "0.1235", "1.500", "12.35", "123.5"]
+
+
+def test_sizes_are_binary() -> None:
+    assert [size(n) for n in (0, 1023, 1024, 5 << 20, 3 << 30)] == ["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
+
+
+def test_progress_of_a_pipe_shows_no_share() -> None:
+    assert text_of(progress_line(ParseProgress(2048, None, 1), 80)) == " reading  2.0 KiB · 1 line"
+
+
+@pytest.mark.parametrize(
+    ("line", "role"),
+    [
+        ("[08/17/2022-07:50:53] [W] [TRT] text", Role.WARNING),
+        ("[08/17/2022-07:50:53] [E] Error[4]: text", Role.ERROR),
+        ("[TRT] [V] ERROR is only a word here", Role.PLAIN),
+        ("WARNING: [Torch-TensorRT] - text", Role.WARNING),
+        ("ERROR: text", Role.ERROR),
+        ("2023-01-01 [W:onnxruntime:Default, x.cc:1 f] text", Role.WARNING),
+        ("plain", Role.PLAIN),
+        (" " * 90 + "[E]", Role.PLAIN),
+    ],
+)
+def test_severity_is_read_from_the_marks_near_the_start(line: str, role: Role) -> None:
+    assert severity_role(line) is role
+
+
+def test_a_log_line_is_prefix_message_and_matches() -> None:
+    line = log_pieces("[a] [V] x Foo y foo", "foo")
+    assert [(p.text, p.role) for p in line] == [
+        ("[a] [V] ", Role.DIM),
+        ("x ", Role.PLAIN),
+        ("Foo", Role.MATCH),
+        (" y ", Role.PLAIN),
+        ("foo", Role.MATCH),
+        ("", Role.PLAIN),
+    ]
+
+
+def test_a_capital_in_the_needle_makes_case_count() -> None:
+    assert [p.text for p in log_pieces("Foo foo", "Foo") if p.role is Role.MATCH] == ["Foo"]
+
+
+def test_a_line_as_long_as_a_file_is_bounded() -> None:
+    line = log_pieces("x" * (LONGEST + 1234))
+    assert width_of(line) < LONGEST + 100
+    assert text_of(line).endswith("1,234 more characters")
+
+
+def test_the_overview_names_what_matters(log: BuildLog) -> None:
+    rows = {row.label.strip(): row for row in overview_rows(log, log.builds[0])}
+    assert rows["outcome"].value == "passed"
+    assert rows["GPU"].value == "NVIDIA A10G"
+    assert rows["Precision"].value == "FP32+FP16"
+    assert rows["pass 0 · strategy 4"].value == "✔ chosen  estimated 0.8120 ms"
+    assert rows["near ties ≈"].value.split() == ["1", "1", "in", "the", "engine"]
+    assert rows["101  -4"].value == "After dead-layer removal"
+    assert rows["5"].value == "In the engine: 5 Half"
+    assert rows["0.04120 ms"].value == "conv1 + relu1"
+    assert rows["16 tactics"].value == "conv1 + relu1"
+    assert rows["not understood"].value.split()[0] == "2"
+    assert rows["2 times"].value == "A line [of] a shape nobody knows"
+    assert rows["Throughput"].value == "1234.5 qps"
+
+
+def test_the_overview_points_at_the_lines_that_state_its_facts(log: BuildLog, session: Any) -> None:
+    for row in overview_rows(log, log.builds[0]):
+        if row.label == "Precision":
+            assert row.line is not None
+            assert "Precision: FP32+FP16" in session.text.line(row.line)
+            return
+    raise AssertionError("no precision")
+
+
+def test_a_single_pass_without_strategy_is_not_worth_a_row(log: BuildLog) -> None:
+    build = replace(log.builds[0], passes=(BackendPass(None, 1, 2, chosen=None),))
+    assert not any(row.label.startswith("pass ") for row in overview_rows(log, build))
+
+
+def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: BuildLog, make: Any) -> None:
+    build = make.empty_build(make.Scribe())
+    assert any(row.label == "outcome" and row.value == "unknown" for row in overview_rows(log, build))
+
+
+def test_the_title_counts_builds_only_where_there_are_several(log: BuildLog) -> None:
+    assert "build 1 of 2" in text_of(title_line("a", log, log.builds[0]))
+    alone = replace(log, builds=log.builds[:1])
+    assert "build" not in text_of(title_line("a", alone, alone.builds[0]))
+
+
+def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[0]).rows()
+    assert [row.text for row in rows[:2]] == ["conv1 + relu1", "pool1"]
+    assert [row.text for row in rows[5:]] == [
+        "tuned, not in the engine",
+        "fc_unused",
+        "operations inside ForeignNodes",
+        "matMul1",
+    ]
+
+
+def test_without_an_engine_dump_the_tuned_layers_and_names_are_listed(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[1]).rows()
+    assert [row.text for row in rows] == [
+        "tuned; the log has no engine dump",
+        "second_conv",
+        "named, nothing else told",
+        "only a name",
+    ]
+
+
+def test_an_opened_layer_shows_nodes_tensors_and_combinations(log: BuildLog) -> None:
+    index = LayerIndex(log.builds[0])
+    texts = [row.text for row in index.children(index.engine[0])]
+    assert texts[0] == "conv1  [Conv]"
+    assert "Half[1,64,56,56]:8 input.0" in texts
+    assert texts[-1] == "Half(150528,50176:2,224,1) → Half(200704,3136:8,56,1)"
+
+
+def test_a_layer_nothing_was_tuned_for_says_where_it_came_from(log: BuildLog) -> None:
+    index = LayerIndex(log.builds[0])
+    assert "Myelin compiled it" in [row.text for row in index.children(index.engine[4])]
+
+
+@pytest.mark.parametrize("width", [20, 36, 53, 80])
+def test_rows_of_layers_and_combinations_fill_the_width_exactly(log: BuildLog, width: int) -> None:
+    index = LayerIndex(log.builds[0])
+    for entry in index.engine:
+        assert width_of(row_pieces(layer_row(entry), width, expanded=False)) == width
+        for child in index.children(entry):
+            assert width_of(row_pieces(child, width, expanded=False)) <= width
+
+
+def test_a_row_of_a_layer_marks_near_ties_and_foreign_nodes(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[0]).rows()
+    lines = [text_of(row_pieces(row, 64, expanded=False)) for row in rows]
+    assert "≈" not in lines[0]
+    assert lines[1].endswith("≈")
+    assert "◈ {ForeignNode" in lines[4]
+
+
+def test_combinations_tell_final_lost_and_unknown_apart(log: BuildLog) -> None:
+    index = LayerIndex(log.builds[0])
+    lost, final = index.children(index.engine[0])[-2:]
+    unknown = index.children(index.others[0])[0]
+    marks = [text_of(row_pieces(row, 60, expanded=False)).split()[0] for row in (final, lost, unknown)]
+    assert marks == ["✔", "✗", "?"]
+
+
+def test_a_line_of_the_log_leads_to_its_layer(log: BuildLog, session: Any) -> None:
+    index = LayerIndex(log.builds[0])
+
+    def layer_at(text: str) -> str | None:
+        line = next(n for n, shown in enumerate(session.text.lines, 1) if text in shown)
+        entry = index.at_line(line)
+        return entry.name if entry else None
+
+    assert layer_at("Tactic: 0x0000000000540101") == "pool1"
+    assert layer_at("got cached result") == "Reformatting CopyNode for Input Tensor 0 to fc"
+    assert layer_at("Layer(Myelin)") == index.engine[4].name
+    assert layer_at("Timing Runner: fc_unused") == "fc_unused"
+    assert layer_at("&&&& RUNNING") is None
+    assert layer_at("&&&& PASSED") is None
+
+
+def test_candidates_are_fastest_first_and_one_is_marked(log: BuildLog) -> None:
+    build = log.builds[0]
+    table = candidate_table(build, build.choices[1])
+    times = [candidate.time_ms for candidate in table.candidates]
+    assert times == sorted(time for time in times if time is not None)
+    marked = [row for row in range(len(table.candidates)) if "✔" in text_of(candidate_pieces(table, row))]
+    assert marked == [table.chosen] == [0]
+    assert "0x94119b4c514b211a" in text_of(candidate_pieces(table, 0))
+
+
+def test_bars_are_scaled_to_the_slowest(log: BuildLog) -> None:
+    build = log.builds[0]
+    table = candidate_table(build, build.choices[1])
+    assert "██████████" in text_of(candidate_pieces(table, len(table.candidates) - 1))
+    assert "██▎ " in text_of(candidate_pieces(table, 0))
+
+
+def test_a_tactic_shared_by_two_runners_is_marked_at_the_one_that_won(log: BuildLog) -> None:
+    build = log.builds[0]
+    choice = replace(build.choices[2], runner="B", tactic=7, time_ms=2.0)
+    timings = replace(
+        build.timings,
+        line=np.array([1, 3, 4]),
+        tactic=np.array([7, 7, 7], dtype=np.uint64),
+        ms=np.array([2.0, 2.1, 9.0]),
+        kernel=np.array([-1, -1, -1], dtype=np.int32),
+        runner_line=np.array([0, 2]),
+        runner_name=np.array([0, 1], dtype=np.int32),
+        texts=["A", "B"],
+    )
+    choice = replace(choice, first_line=1)
+    assert candidate_table(replace(build, timings=timings), choice).chosen == 1
+
+
+def test_a_tactic_without_a_time_has_no_bar(log: BuildLog) -> None:
+    build = log.builds[0]
+    table = candidate_table(build, build.choices[2])
+    table = replace(table, candidates=(Candidate(None, None, "R", "", 1),), chosen=None)
+    line = text_of(candidate_pieces(table, 0))
+    assert "▏" not in line
+    assert "█" not in line
+    assert line.split() == ["-", "-", "R"]
+
+
+def test_a_cached_result_has_no_rows_but_says_why(log: BuildLog) -> None:
+    build = log.builds[0]
+    table = candidate_table(build, build.cached[0])
+    assert not table.candidates
+    assert "cached result, no alternatives were timed" in text_of(table.heading[-1])
+    assert "Reformat 0x00000000000003e8" in text_of(table.heading[1])
+
+
+def test_an_operation_inside_a_foreign_node_has_candidates_too(log: BuildLog) -> None:
+    build = log.builds[0]
+    table = candidate_table(build, build.timing_cache_keys[0])
+    assert [candidate.kernel for candidate in table.candidates] == ["sm80_gemm", "sm80_other"]
+    assert table.chosen == 0

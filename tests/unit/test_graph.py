@@ -1,0 +1,345 @@
+"""The graph of a build: its nodes, its edges, the typed answers, and the command that writes it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from trtforensics.commands import graph as command
+from trtforensics.errors import OutputError, UsageError
+from trtforensics.graph import EdgeKind, FusedMember, NodeKind, build_graph, last_dump, node_id, select_build
+from trtforensics.model import (
+    NO_TACTIC,
+    Autotuning,
+    BackendPass,
+    Build,
+    BuildLog,
+    CachedResult,
+    Choice,
+    EngineLayer,
+    EngineTensor,
+    ForeignNode,
+    Fusion,
+    LineCounts,
+    MessageCounts,
+    OnnxNode,
+    Outcome,
+    ReformatLayer,
+    SourceInfo,
+    SourceSpan,
+    TacticTimings,
+    Tool,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def span(line: int) -> SourceSpan:
+    return SourceSpan("build.log", line, 0)
+
+
+def build(**facts: Any) -> Build:
+    empty = np.array([], dtype=np.int64)
+    blank: dict[str, Any] = {
+        "index": 0,
+        "first_line": 1,
+        "last_line": 999,
+        "tool": Tool.TRTEXEC,
+        "tensorrt_version": "10.16.1",
+        "command": None,
+        "outcome": Outcome.PASSED,
+        "options": {},
+        "autotuning": Autotuning(0, 0, 0, 0),
+        "timings": TacticTimings(**{f.name: empty for f in fields(TacticTimings)}),
+        "message_counts": MessageCounts(0, 0),
+    }
+    return Build(**({f.name: () for f in fields(Build)} | blank | facts))
+
+
+def log(*builds: Build) -> BuildLog:
+    return BuildLog(SourceInfo("build.log", 0, 0, ""), LineCounts(), 0, (), builds, np.array([], dtype=np.int64))
+
+
+def onnx(name: str, op: str, reads: str, writes: str, line: int) -> OnnxNode:
+    return OnnxNode(name, op, (name,), (reads,), (writes,), span(line))
+
+
+def tensor(name: str, dtype: str = "Half", dims: tuple[int | str, ...] = (1, 8)) -> EngineTensor:
+    return EngineTensor(name, dtype, dims)
+
+
+def engine(name: str, reads: str, writes: str, line: int, **facts: Any) -> EngineLayer:
+    blank: dict[str, Any] = {
+        "type": "CaskConvolution",
+        "tactic": 0x94119B4C514B211A,
+        "tactic_name": "",
+        "precision": ("Half",),
+        "onnx_nodes": (),
+        "inputs": (tensor(reads),),
+        "outputs": (tensor(writes),),
+    }
+    return EngineLayer(name=name, span=span(line), **(blank | facts))
+
+
+def choice(**facts: Any) -> Choice:
+    blank = {"layer": "conv1 + relu1", "runner": "CaskConvolution", "runner_id": None, "tactic": 7, "time_ms": 0.25}
+    rest = {"runner_up_ms": None, "candidates": 2, "inputs": (), "outputs": (), "first_line": 50, "span": span(60)}
+    return Choice(**(blank | rest | {"pass_index": 1, "final": True} | facts))
+
+
+def small_build() -> Build:
+    """Return conv1 -> relu1 -> pool as ONNX; the engine fuses the first two and reformats in front of pool."""
+    copy = "Reformatting CopyNode for Input Tensor 0 to pool"
+    made = "Reformatted Input Tensor 0 to pool"
+    return build(
+        onnx_nodes=(
+            onnx("conv1", "Conv", "x", "c", 10),
+            onnx("relu1", "Relu", "c", "r", 11),
+            onnx("pool", "MaxPool", "r", "y", 12),
+        ),
+        fusions=(Fusion("ConvReluFusion", ("conv1", "relu1"), span(20), 0),),
+        reformats=(ReformatLayer(made, "r", "Half(8,1)", "Float(8,1)", span(30), 0),),
+        choices=(choice(),),
+        engine_layers=(
+            engine("conv1 + relu1", "x", "r", 100, choice=0),
+            engine(copy, "r", made, 101, type="Reformat", tactic=None),
+            engine("pool", made, "y", 102),
+        ),
+    )
+
+
+def test_an_engine_layer_carries_what_the_log_says_of_it_and_nothing_else() -> None:
+    graph = build_graph(small_build())
+    assert graph.graph.nodes["engine:conv1 + relu1"] == {
+        "kind": "engine",
+        "name": "conv1 + relu1",
+        "line": 100,
+        "type": "CaskConvolution",
+        "precision": ["Half"],
+        "tactic": "0x94119b4c514b211a",
+        "choice": 0,
+        "time_ms": 0.25,
+        "runner": "CaskConvolution",
+        "final": True,
+        "pass": 1,
+    }
+
+
+def test_no_attribute_is_none() -> None:
+    graph = build_graph(small_build()).graph
+    values = [value for _, data in graph.nodes(data=True) for value in data.values()]
+    values += [value for _, _, data in graph.edges(data=True) for value in data.values()]
+    assert None not in values
+
+
+def test_a_layer_without_a_working_tactic_has_no_tactic() -> None:
+    graph = build_graph(build(engine_layers=(engine("a", "x", "y", 5, tactic=NO_TACTIC),))).graph
+    assert "tactic" not in graph.nodes["engine:a"]
+
+
+def test_an_onnx_node_and_a_tensor_carry_their_facts() -> None:
+    nodes = build_graph(small_build()).graph.nodes
+    assert nodes["onnx:conv1"] == {"kind": "onnx", "name": "conv1", "line": 10, "op": "Conv"}
+    assert nodes["tensor:r"] == {"kind": "tensor", "name": "r", "line": 11, "dtype": "Half", "dims": [1, 8]}
+    assert nodes["tensor:c"] == {"kind": "tensor", "name": "c", "line": 10}
+
+
+def test_the_writer_of_a_tensor_describes_it_not_its_reader() -> None:
+    reader = engine("b", "t", "y", 5, inputs=(tensor("t", "Float", (9,)),))
+    writer = engine("a", "x", "t", 6, outputs=(EngineTensor("t", "Half", (-1, "n"), "Linear", 8),))
+    nodes = build_graph(build(engine_layers=(reader, writer))).graph.nodes
+    described = {"dtype": "Half", "dims": [-1, "n"], "format": "Linear", "components": 8}
+    assert nodes["tensor:t"].items() >= described.items()
+
+
+def test_every_edge_key_is_its_kind() -> None:
+    edges = build_graph(small_build()).graph.edges(keys=True, data="kind")
+    assert {key for _, _, key, _ in edges} == set(EdgeKind)
+    assert all(key == kind and type(key) is str for _, _, key, kind in edges)
+
+
+def test_a_fused_layer_says_which_fusion_took_it_and_where() -> None:
+    graph = build_graph(small_build())
+    assert graph.members_of("engine:conv1 + relu1") == (
+        FusedMember("layer:conv1", ("ConvReluFusion",), (20,)),
+        FusedMember("layer:relu1", ("ConvReluFusion",), (20,)),
+    )
+    assert graph.members_of("engine:pool") == (FusedMember("layer:pool", (), ()),)
+
+
+def test_only_the_fusions_of_the_chosen_pass_that_stay_inside_the_layer_count() -> None:
+    passes = (BackendPass(4, 1, 2, chosen=False), BackendPass(2, 3, 4, chosen=True))
+    fusions = (
+        Fusion("Early", ("a", "b"), span(1), None),
+        Fusion("Lost", ("a", "b"), span(2), 0),
+        Fusion("Won", ("a", "b"), span(3), 1),
+        Fusion("Elsewhere", ("a", "z"), span(4), 1),
+    )
+    graph = build_graph(build(passes=passes, fusions=fusions, engine_layers=(engine("a + b", "x", "y", 9),)))
+    assert graph.members_of("engine:a + b")[0] == FusedMember("layer:a", ("Early", "Won"), (1, 3))
+
+
+def test_a_layer_that_only_a_fusion_names_is_there_and_ends_nowhere() -> None:
+    graph = build_graph(build(fusions=(Fusion("ConstShuffleFusion", ("w", "shuffle"), span(7), None),)))
+    assert graph.nodes(NodeKind.LAYER) == ("layer:w", "layer:shuffle")
+    assert graph.engine_layers_of("layer:w") == ()
+    assert graph.line("layer:w") == 7
+
+
+def test_onnx_nodes_are_reached_through_network_layers_and_back() -> None:
+    graph = build_graph(small_build())
+    assert graph.onnx_nodes_of("engine:conv1 + relu1") == ("onnx:conv1", "onnx:relu1")
+    assert graph.engine_layers_of("onnx:relu1") == ("engine:conv1 + relu1",)
+    assert graph.layers_of("onnx:relu1") == ("layer:relu1",)
+
+
+def test_a_foreign_node_takes_its_members_from_its_metadata() -> None:
+    foreign = "{ForeignNode[a...c]}"
+    facts = build(
+        foreign_nodes=(ForeignNode(foreign, ("a", "b", "c"), span(3), None),),
+        engine_layers=(engine(f"{foreign} [profile 1]", "x", "y", 9),),
+    )
+    graph = build_graph(facts)
+    node = f"engine:{foreign} [profile 1]"
+    assert [member.node for member in graph.members_of(node)] == ["layer:a", "layer:c", "onnx:b"]
+    assert graph.onnx_nodes_of(node) == ("onnx:a", "onnx:c", "onnx:b")
+    assert graph.graph.nodes[node]["profile"] == 1
+
+
+def test_metadata_of_an_engine_layer_links_onnx_nodes_that_the_log_never_parsed() -> None:
+    graph = build_graph(build(engine_layers=(engine("a + b", "x", "y", 9, onnx_nodes=("a", "Reshape_7")),)))
+    assert graph.onnx_nodes_of("engine:a + b") == ("onnx:a", "onnx:Reshape_7")
+    assert graph.layers_of("onnx:a") == ("layer:a",)
+    assert graph.engine_layers_of("onnx:Reshape_7") == ("engine:a + b",)
+
+
+def test_data_flows_from_engine_layer_to_engine_layer() -> None:
+    graph = build_graph(small_build())
+    first, copy, last = graph.engine_layers()
+    assert graph.downstream(first) == (copy,)
+    assert graph.upstream(last) == (copy,)
+    assert graph.upstream("onnx:relu1") == ("onnx:conv1",)
+    assert graph.producers("tensor:r") == (first,)
+    assert graph.producers("tensor:r", NodeKind.ONNX) == ("onnx:relu1",)
+    assert graph.consumers("tensor:r", NodeKind.ONNX) == ("onnx:pool",)
+    assert (graph.inputs_of(first), graph.outputs_of(first)) == (("tensor:x",), ("tensor:r",))
+
+
+def test_a_reformat_points_to_the_layer_it_feeds_with_its_formats() -> None:
+    graph = build_graph(small_build())
+    copy = graph.engine_layers()[1]
+    assert graph.reformatted_for(copy) == ("engine:pool",)
+    edge = graph.graph.edges[copy, "engine:pool", EdgeKind.REFORMATS]
+    assert edge == {"kind": "reformats", "from_format": "Half(8,1)", "to_format": "Float(8,1)", "line": 30}
+
+
+def test_a_reformat_of_an_output_points_to_the_tensor() -> None:
+    copy = engine("Reformatting CopyNode for Output Tensor 0 to a", "t", "y", 5, type="NoOp")
+    graph = build_graph(build(engine_layers=(copy,)))
+    assert graph.reformatted_for(node_id(NodeKind.ENGINE, copy.name)) == ("tensor:y",)
+
+
+def test_a_reformat_is_known_by_its_type_too() -> None:
+    layers = (engine("copy", "x", "t", 5, type="MyelinReformat"), engine("a", "t", "y", 6), engine("b", "t", "z", 7))
+    graph = build_graph(build(engine_layers=layers))
+    assert graph.reformatted_for("engine:copy") == ("engine:a", "engine:b")
+    assert graph.reformatted_for("engine:a") == ()
+
+
+def test_a_cached_result_counts_as_measured() -> None:
+    cached = CachedResult("a", "Myelin", 1, 0.5, (), (), span(3), 0)
+    graph = build_graph(build(cached=(cached,), engine_layers=(engine("a", "x", "y", 5, cached=0),)))
+    assert graph.measured("engine:a") is cached
+    assert graph.graph.nodes["engine:a"]["time_ms"] == 0.5
+    assert "final" not in graph.graph.nodes["engine:a"]
+
+
+def test_a_name_that_comes_twice_in_a_dump_is_two_nodes() -> None:
+    twice = (engine("a", "x", "t", 5), engine("a", "t", "y", 6))
+    graph = build_graph(build(engine_layers=twice))
+    assert graph.engine_layers() == ("engine:a", "engine:a #2")
+    assert graph.name("engine:a #2") == "a"
+    assert graph.engine_layer("engine:a #2") is twice[1]
+
+
+def test_onnx_nodes_of_one_name_stay_apart_unless_the_model_was_parsed_twice() -> None:
+    first, other = onnx("", "Relu", "x", "a", 1), onnx("", "Relu", "a", "b", 2)
+    graph = build_graph(build(onnx_nodes=(first, other, first)))
+    assert graph.nodes(NodeKind.ONNX) == ("onnx:", "onnx: #2")
+
+
+def test_a_dump_printed_twice_is_used_once_the_last_time() -> None:
+    layers = tuple(engine(name, "x", "y", line) for name, line in [("a", 5), ("b", 6), ("a", 40), ("b", 41)])
+    assert last_dump(layers) == layers[2:]
+
+
+def test_a_dump_cut_by_the_end_of_the_log_is_not_used() -> None:
+    layers = tuple(engine(name, "x", "y", line) for name, line in [("a", 5), ("b", 6), ("a", 40)])
+    assert last_dump(layers) == layers[:2]
+
+
+def test_continuation_lines_between_layers_do_not_end_a_dump() -> None:
+    layers = tuple(engine(name, "x", "y", line) for name, line in [("a", 5), ("b", 8), ("c", 9)])
+    assert last_dump(layers) == layers
+
+
+def test_a_build_without_any_fact_is_an_empty_graph() -> None:
+    graph = build_graph(build())
+    assert len(graph.graph) == 0
+    assert graph.engine_layers() == ()
+
+
+def test_the_last_build_with_engine_layers_is_graphed_unless_another_is_asked_for() -> None:
+    builds = (build(), build(index=1, engine_layers=(engine("a", "x", "y", 5),)), build(index=2))
+    assert select_build(log(*builds)) is builds[1]
+    assert select_build(log(*builds), 2) is builds[2]
+    assert select_build(log(builds[0], builds[2])) is builds[2]
+
+
+def test_a_build_that_is_not_there_is_refused_with_a_list_of_those_that_are() -> None:
+    with pytest.raises(UsageError, match=r"no build 7.*0 \(lines 1-999, 0 engine layers\); 1 \("):
+        select_build(log(build(), build(index=1)), 7)
+    with pytest.raises(UsageError, match="no build"):
+        select_build(log())
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    loading = SimpleNamespace(load_build_log=lambda _sources: log(small_build(), build(index=1)))
+    monkeypatch.setitem(sys.modules, "trtforensics.loading", loading)
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(arguments))
+
+
+def test_the_command_writes_the_graph_and_says_so_on_stderr(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x.json"
+    assert run(monkeypatch, "build.log", "-o", str(out)) == 0
+    expected = build_graph(small_build()).graph
+    assert nx.utils.graphs_equal(nx.node_link_graph(json.loads(out.read_bytes()), edges="edges"), expected)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == f"{out}: {len(expected)} nodes, {expected.number_of_edges()} edges\n"
+
+
+def test_the_command_graphs_the_build_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "x.json"
+    run(monkeypatch, "build.log", "--build", "1", "-o", str(out))
+    assert json.loads(out.read_bytes())["nodes"] == []
+
+
+def test_the_command_writes_nothing_where_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"no build 7"):
+        run(monkeypatch, "build.log", "--build", "7", "-o", str(tmp_path / "x.dot"))
+    with pytest.raises(OutputError, match="folder does not exist"):
+        run(monkeypatch, "build.log", "-o", str(tmp_path / "missing" / "x.dot"))
+    assert list(tmp_path.iterdir()) == []

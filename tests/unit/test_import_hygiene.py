@@ -1,0 +1,67 @@
+"""Starting the command line is cheap, and the parsers know nothing of the TUI."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PARSERS = Path(__file__).resolve().parents[2] / "parsers"
+HEAVY = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual")
+
+RUN_VERSION = """
+import sys, trtforensics.cli
+try:
+    status = trtforensics.cli.main(["--version"])
+except SystemExit as stopped:
+    status = stopped.code
+assert not status, status
+"""
+IMPORT_PARSERS = """
+import importlib, pkgutil, sys, trtforensics.parsers
+found = list(pkgutil.walk_packages(trtforensics.parsers.__path__, "trtforensics.parsers."))
+assert found
+for module in found:
+    importlib.import_module(module.name)
+"""
+PRINT_MODULES = "\nprint('\\n--modules--', *sys.modules, sep='\\n')\n"
+
+
+def modules_after(script: str) -> set[str]:
+    """Return what a fresh interpreter has imported when the script is done."""
+    done = subprocess.run([sys.executable, "-c", script + PRINT_MODULES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.partition("\n--modules--\n")[2].split("\n"))
+
+
+def imported_names(path: Path) -> set[str]:
+    """Return every name that the file imports anywhere, inside functions and type-checking blocks too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(filter(None, ("trtforensics" * bool(node.level), node.module)))
+            names |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_asking_for_the_version_imports_no_heavy_library() -> None:
+    loaded = modules_after(RUN_VERSION)
+    assert "trtforensics.cli" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:
+    loaded = modules_after(IMPORT_PARSERS)
+    assert "trtforensics.parsers" in loaded
+    assert loaded.isdisjoint({"textual", "trtforensics.tui"})
+
+
+@pytest.mark.parametrize("path", sorted(PARSERS.rglob("*.py")), ids=lambda path: path.name)
+def test_no_parser_names_textual_or_the_tui_in_an_import(path: Path) -> None:
+    tui = ("textual", "trtforensics.tui")
+    assert not {name for name in imported_names(path) if f"{name}.".startswith(tuple(f"{part}." for part in tui))}

@@ -1,0 +1,114 @@
+"""The help screen: every key, by what one wants to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.screen import ModalScreen
+
+from trtforensics.tui.pieces import Line, Piece, Role, fit
+from trtforensics.tui.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "Go somewhere",
+        (
+            ("1  2  3  4", "overview, layers, candidates, raw log"),
+            ("w", "warnings and errors"),
+            ("Tab  Shift+Tab", "next, previous pane"),
+            ("[  ]", "previous, next build of the file"),
+            ("p", "hide the loggers' prefixes, or show them"),
+            ("z", "give the pane the whole screen, and back"),
+        ),
+    ),
+    (
+        "Move in a pane",
+        (
+            ("↑ ↓  k j", "one row; the raw log follows"),
+            ("PgUp PgDn Home End", "pages and ends"),
+            ("← →  h l", "sideways; in the layers: close and open"),
+            ("Space", "open or close a layer"),
+            ("Enter", "show the row's line in the raw log"),
+            ("Enter, in the log", "show the layer that the line belongs to"),
+        ),
+    ),
+    (
+        "Find",
+        (
+            ("/", "search the raw log (a capital makes case count)"),
+            ("n  N", "next, previous match"),
+            ("f", "keep the layers whose name holds a text"),
+            ("g", "go to a line by its number"),
+            ("Esc", "leave the input; drop the filter"),
+        ),
+    ),
+    (
+        "What the marks say",
+        (
+            ("✔  ✗  ?", "in the engine, lost, the log does not tell"),
+            ("≈", "near tie: the runner-up is within 2 %"),
+            ("◈  ◇", "ForeignNode; an operation inside one"),
+            ("␛ ␞ �", "control characters of the log, made visible"),
+        ),
+    ),
+    ("", (("?", "this help"), ("q", "quit"))),
+)
+
+
+def help_lines() -> list[Line]:
+    """Return the help as lines."""
+    lines: list[Line] = []
+    for title, keys in KEYS:
+        lines.append((Piece(f" {title}", Role.TITLE),))
+        lines += [(Piece(f"  {fit(key, 20)}", Role.ACCENT), Piece(f"{text} ")) for key, text in keys]
+    return lines
+
+
+class HelpText(VirtualList):
+    """The help, scrollable on a small terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = help_lines()
+
+    def row_count(self) -> int:
+        """Return how many lines the help has."""
+        return len(self._lines)
+
+    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it is cut on a narrow terminal
+        """Return a line."""
+        return self._lines[index]
+
+    def action_move(self, by: int) -> None:
+        """Scroll: a text has no cursor to move."""
+        self.scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        """Scroll by a page."""
+        self.scroll_relative(y=by * self.rows_in_view(), animate=False)
+
+    def log_line(self, index: int) -> None:
+        """Return nothing: help is about no line."""
+
+
+class HelpScreen(ModalScreen[None]):
+    """The help over whatever was shown; any of the usual keys leaves it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "leave", "Close", show=False)]
+
+    def compose(self) -> ComposeResult:
+        """Show the text."""
+        text = HelpText()
+        text.border_title = "Keys"
+        text.border_subtitle = "q, Esc or ? to close"
+        text.styles.height = text.row_count() + 2
+        yield text
+
+    def action_leave(self) -> None:
+        """Close the help."""
+        self.dismiss()

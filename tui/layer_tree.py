@@ -1,0 +1,146 @@
+"""The layer tree: layers of one build as virtual rows whose children exist from the moment one is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+
+from trtforensics.tui.layer_rows import LayerEntry, LayerIndex, RowKind, Subject, TreeRow, row_pieces
+from trtforensics.tui.pieces import Line, Piece, Role
+from trtforensics.tui.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+ARROW_WIDTH = 3
+
+
+class LayerTree(VirtualList):
+    """Layers, each of which opens to show what was fused into it and what was tuned for it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,l", "open", "Open", show=False),
+        Binding("left,h", "close", "Close", show=False),
+        Binding("space", "fold", "Open/close", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._index: LayerIndex | None = None
+        self._rows: list[TreeRow] = []
+        self._open: set[int] = set()
+        self._needle = ""
+
+    def show_layers(self, index: LayerIndex | None) -> None:
+        """Show another build's layers."""
+        self._index = index
+        self.cursor = 0
+        self._refill()
+
+    def filter(self, needle: str) -> None:
+        """Keep the layers whose name or ONNX nodes hold a text; an empty one shows all."""
+        if needle != self._needle:
+            self._needle = needle
+            self.cursor = 0
+            self._refill()
+            self.go_to(0)
+
+    def reveal(self, entry: LayerEntry) -> None:
+        """Move to a layer, giving up a filter that hides it."""
+        if not any(row.entry is entry for row in self._rows):
+            self.filter("")
+        position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
+        if position is not None:
+            self.go_to(position, center=True)
+
+    @property
+    def subject(self) -> Subject | None:
+        """What the row under the cursor has candidates for."""
+        return self._rows[self.cursor].subject if self._rows else None
+
+    @property
+    def shown_layers(self) -> int:
+        """How many layers are listed, opened or not."""
+        return sum(row.kind is RowKind.LAYER for row in self._rows)
+
+    def row_count(self) -> int:
+        """Return how many rows are visible, the children of opened layers included."""
+        return max(len(self._rows), 1)
+
+    def row(self, index: int, width: int) -> Line:
+        """Return a row, or why there is none."""
+        if not self._rows:
+            return (Piece(self._empty(), Role.DIM),)
+        row = self._rows[index]
+        return row_pieces(row, width, expanded=id(row.entry) in self._open)
+
+    def log_line(self, index: int) -> int | None:
+        """Return the line in question of a row."""
+        return self._rows[index].line if self._rows else None
+
+    def clicked(self, index: int, column: int) -> None:
+        """Open or close a layer by its arrow; elsewhere a click is like Enter."""
+        if column < ARROW_WIDTH:
+            self.action_fold()
+        else:
+            super().clicked(index, column)
+
+    def action_open(self) -> None:
+        """Open the layer under the cursor, or step into an open one."""
+        entry = self._entry_at(self.cursor)
+        if entry is None:
+            return
+        if id(entry) in self._open:
+            self.go_to(self.cursor + 1)
+        else:
+            self._expand(entry)
+
+    def action_close(self) -> None:
+        """Close the layer the cursor is on or in."""
+        start = self.cursor
+        while start > 0 and self._rows[start].kind in {RowKind.DETAIL, RowKind.COMBINATION}:
+            start -= 1
+        entry = self._entry_at(start)
+        if entry is not None and id(entry) in self._open:
+            self._collapse(start, entry)
+            self.go_to(start)
+
+    def action_fold(self) -> None:
+        """Open or close the layer under the cursor."""
+        entry = self._entry_at(self.cursor)
+        if entry is not None and id(entry) not in self._open:
+            self._expand(entry)
+        else:
+            self.action_close()
+
+    def _entry_at(self, index: int) -> LayerEntry | None:
+        return self._rows[index].entry if self._rows else None
+
+    def _expand(self, entry: LayerEntry) -> None:
+        """Make the children of the layer under the cursor."""
+        if self._index is not None:
+            self._open.add(id(entry))
+            self._rows[self.cursor + 1 : self.cursor + 1] = self._index.children(entry)
+            self.rows_changed()
+
+    def _collapse(self, start: int, entry: LayerEntry) -> None:
+        """Drop the children of a layer."""
+        end = start + 1
+        while end < len(self._rows) and self._rows[end].kind in {RowKind.DETAIL, RowKind.COMBINATION}:
+            end += 1
+        self._open.discard(id(entry))
+        del self._rows[start + 1 : end]
+        self.rows_changed()
+
+    def _refill(self) -> None:
+        """List the layers anew, all closed."""
+        self._open.clear()
+        self._rows = self._index.rows(self._needle) if self._index else []
+        self.rows_changed()
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def _empty(self) -> str:
+        if self._index is None:
+            return " the log is still being read"
+        return f" no layer has {self._needle!r} in its name" if self._needle else " the log names no layers"

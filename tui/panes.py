@@ -1,0 +1,125 @@
+"""The two halves of the screen: tabs at the left, candidates over the raw log at the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher
+
+from trtforensics.tui.candidates import CandidateList
+from trtforensics.tui.layer_tree import LayerTree
+from trtforensics.tui.log_view import LogView
+from trtforensics.tui.overview import MessageList, Overview
+from trtforensics.tui.pieces import Piece, Role, width_of
+from trtforensics.tui.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from trtforensics.tui.protocol import LogText
+
+TABS = {"overview": ("1", "Overview"), "layers": ("2", "Layers"), "messages": ("w", "Messages")}
+"""What the left half can show, by the id of its list: the key that opens it, and its title."""
+
+
+class Tab(LineBar):
+    """The title of one of the lists at the left; a click opens it."""
+
+    class Clicked(Message):
+        """A tab was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, pane: str) -> None:
+        super().__init__(id=f"tab-{pane}")
+        self._pane = pane
+        self.count_up("")
+
+    def count_up(self, count: str) -> None:
+        """Show a count behind the title."""
+        key, title = TABS[self._pane]
+        self.show(Piece(f" {key} ", Role.DIM), Piece(title), Piece(f" {count} " if count else " ", Role.ACCENT))
+        self.styles.width = width_of(self.line)
+
+    def on_click(self) -> None:
+        """Ask for the pane."""
+        self.post_message(self.Clicked(self._pane))
+
+
+class Panes(Horizontal):
+    """All lists of the app, and which of them are in view."""
+
+    def __init__(self, text: LogText) -> None:
+        super().__init__(id="panes")
+        self.overview = Overview(id="overview")
+        self.layer_tree = LayerTree(id="layers")
+        self.messages = MessageList(id="messages")
+        self.candidates = CandidateList(id="candidates")
+        self.log_view = LogView(text, id="log")
+
+    def compose(self) -> ComposeResult:
+        """Lay the lists out, each below its heading."""
+        with Vertical(id="left", classes="pane"):
+            with Horizontal(classes="heading"):
+                for pane in TABS:
+                    yield Tab(pane)
+            with ContentSwitcher(initial="overview"):
+                yield self.overview
+                yield self.layer_tree
+                yield self.messages
+        with Vertical(id="right"):
+            with Vertical(id="candidates-pane", classes="pane"):
+                yield LineBar((Piece(" 3 ", Role.DIM), Piece("Candidates")), classes="heading")
+                yield self.candidates
+            with Vertical(id="log-pane", classes="pane"):
+                yield LineBar((Piece(" 4 ", Role.DIM), Piece("Raw log")), classes="heading")
+                yield self.log_view
+
+    def on_mount(self) -> None:
+        """Start at the overview."""
+        self.open("overview")
+
+    def on_tab_clicked(self, event: Tab.Clicked) -> None:
+        """Open the pane whose tab was clicked."""
+        event.stop()
+        self.open(event.pane)
+
+    def open(self, name: str) -> None:
+        """Bring a list into view and focus it; the candidates are there only beside the layers."""
+        if name == "candidates" and self.tab != "layers":
+            self.open("layers")
+        if name in TABS:
+            self.query_one(ContentSwitcher).current = name
+            self.set_class(name == "layers", "with-candidates")
+            for tab in self.query(Tab):
+                tab.set_class(tab.id == f"tab-{name}", "open")
+        self._unzoom_unless(name)
+        target = self.query_one(f"#{name}", VirtualList)
+        target.focus()
+        if name in TABS:
+            target.go_to(target.cursor)
+
+    @property
+    def tab(self) -> str:
+        """Which list the left half shows."""
+        return self.query_one(ContentSwitcher).current or "overview"
+
+    def zoom(self) -> None:
+        """Give the focused pane all the room, or take it back."""
+        zoomed = [name for name in ("left", "candidates-pane", "log-pane") if self.has_class(f"zoom-{name}")]
+        for name in zoomed:
+            self.remove_class(f"zoom-{name}")
+        focused = next((pane for pane in self.query(".pane") if pane.has_focus_within), None)
+        if focused is not None and not zoomed:
+            self.add_class(f"zoom-{focused.id}")
+
+    def _unzoom_unless(self, name: str) -> None:
+        """Take the room back from another pane than the one to be opened."""
+        target = "left" if name in TABS else f"{name}-pane"
+        for pane in ("left", "candidates-pane", "log-pane"):
+            if pane != target:
+                self.remove_class(f"zoom-{pane}")

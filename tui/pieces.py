@@ -1,0 +1,148 @@
+"""Lines of text with roles: what presenters produce and widgets paint.
+
+No markup is involved anywhere: layer names hold ``[`` and logs hold anything, so that text is only ever text.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.cells import cell_len, set_cell_size
+
+TAB = "    "
+EIGHTHS = " ▏▎▍▌▋▊▉"
+KIBI = 1024
+
+
+class Role(StrEnum):
+    """What a piece of text is; the style sheet says how that looks."""
+
+    PLAIN = "plain"
+    DIM = "dim"
+    STRONG = "strong"
+    TITLE = "title"
+    ACCENT = "accent"
+    GOOD = "good"
+    WARNING = "warning"
+    ERROR = "error"
+    BAR = "bar"
+    CHOSEN_BAR = "chosen-bar"
+    MATCH = "match"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text in one role."""
+
+    text: str
+    role: Role = Role.PLAIN
+
+
+Line = tuple[Piece, ...]
+
+
+def _picture(code: int) -> str:
+    """Return what stands for a character that a terminal would obey or lose."""
+    if code == ord("\t"):
+        return TAB
+    if code < ord(" "):
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"  # noqa: PLR2004 - DEL
+
+
+# Cc: controls; Cf: bidirectional and zero-width marks; Cs: lone surrogates; Zl, Zp: line and paragraph separators.
+_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+class _Visible(dict[int, str]):
+    """A table for ``str.translate`` that learns each character when it first meets it."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = _picture(code) if unicodedata.category(character) in _UNSAFE else character
+        return self[code]
+
+
+_VISIBLE = _Visible()
+
+
+def visible(text: str) -> str:
+    """Return the text with every control, bidirectional and zero-width character made visible.
+
+    A log may hold terminal escapes; none of them may reach the terminal.
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def width_of(line: Line) -> int:
+    """Return how many terminal cells a line takes."""
+    return sum(cell_len(piece.text) for piece in line)
+
+
+def clip(text: str, width: int) -> str:
+    """Cut the middle out of a text that is wider than ``width`` cells: both ends of a fused name tell it apart."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    head = width // 2
+    return set_cell_size(text, head) + "…" + _tail(text, width - 1 - head)
+
+
+def fit(text: str, width: int) -> str:
+    """Clip or pad a text to exactly ``width`` cells."""
+    return set_cell_size(clip(text, width), width)
+
+
+def fit_right(text: str, width: int) -> str:
+    """Clip or pad a text to exactly ``width`` cells, flush right."""
+    clipped = clip(text, width)
+    return " " * (width - cell_len(clipped)) + clipped
+
+
+def bar(fraction: float, width: int) -> str:
+    """Draw a horizontal bar of ``width`` cells, filled to ``fraction`` in steps of an eighth of a cell.
+
+    Anything above nothing shows at least one step, so that the fastest tactic is not mistaken for an untimed one.
+    """
+    steps = round(min(max(fraction, 0.0), 1.0) * width * 8)
+    steps = max(steps, 1) if fraction > 0 else 0
+    whole, rest = divmod(steps, 8)
+    return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def milliseconds(value: float | None) -> str:
+    """Spell a duration in ms with about four significant digits; ``-`` where the log has none."""
+    if value is None:
+        return "-"
+    digits = next((digits for limit, digits in ((0.1, 5), (1, 4), (10, 3), (100, 2)) if abs(value) < limit), 1)
+    return f"{value:.{digits}f}"
+
+
+def size(count: int) -> str:
+    """Spell a number of bytes."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if value < KIBI:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= KIBI
+    return f"{value:.1f} GiB"
+
+
+def plural(count: int, noun: str) -> str:
+    """Spell a count with its noun: ``1 layer``, ``1,234 layers``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _tail(text: str, width: int) -> str:
+    """Return the end of a text, at most ``width`` cells of it."""
+    start = len(text)
+    used = 0
+    while start > 0:
+        used += cell_len(text[start - 1])
+        if used > width:
+            break
+        start -= 1
+    return text[start:]

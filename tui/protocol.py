@@ -1,0 +1,70 @@
+"""What the TUI asks of the core: a text that may still grow, and one parse that reports as it goes.
+
+The TUI knows nothing else about where a log comes from, so that tests replay sessions and the core
+stays free of Textual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model import BuildLog
+
+
+@dataclass(frozen=True, slots=True)
+class ParseProgress:
+    """How far a parse is: bytes read of ``bytes_total`` (None: a pipe does not tell), and lines seen."""
+
+    bytes_done: int
+    bytes_total: int | None
+    lines: int
+
+
+class ParseCancelledError(Exception):
+    """A parse that stopped because it was asked to; nobody is told, the user is leaving."""
+
+
+class LogText(Protocol):
+    """The lines of a log for display. It may grow while another thread reads the source."""
+
+    def __len__(self) -> int:
+        """Return how many lines can be shown now."""
+        ...
+
+    def line(self, number: int) -> str:
+        """Return a line, counted from 1, without its ending; control characters as they are."""
+        ...
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
+        """Return the first line from ``start`` on (included) that holds ``needle``, or None; it never wraps.
+
+        Case counts only where the needle has a capital letter. Called in a thread.
+        """
+        ...
+
+
+class LogSession(Protocol):
+    """A log that was opened: what to call it, its text, and its parse."""
+
+    @property
+    def name(self) -> str:
+        """What the title shows, usually the path."""
+        ...
+
+    @property
+    def text(self) -> LogText:
+        """The lines, readable before, while and after :meth:`parse` runs."""
+        ...
+
+    def parse(self, on_progress: Callable[[ParseProgress], None], cancelled: Callable[[], bool]) -> BuildLog:
+        """Parse the source; blocks, called once, in a thread.
+
+        Raises:
+            ForensicsError: The source cannot be read or is not a build log.
+            ParseCancelledError: ``cancelled()`` was true; it is asked several times a second.
+        """
+        ...

@@ -1,0 +1,74 @@
+"""The prompt at the bottom: a text to search for, a line to go to, a filter for the layers."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import Input
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+
+class Purpose(Enum):
+    """What the prompt asks for; the value is what it shows while empty."""
+
+    SEARCH = "search the raw log"
+    LINE = "go to line"
+    FILTER = "keep layers whose name holds"
+
+
+class Prompt(Input):
+    """One input for all purposes, hidden while not needed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+
+    class Given(Message):
+        """The prompt was answered; for a filter also while typing (``done`` False)."""
+
+        def __init__(self, purpose: Purpose, text: str, *, done: bool) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+            self.done = done
+
+    class Cancelled(Message):
+        """The prompt was left by Escape."""
+
+        def __init__(self, purpose: Purpose) -> None:
+            super().__init__()
+            self.purpose = purpose
+
+    def __init__(self) -> None:
+        super().__init__(id="prompt", compact=True, select_on_focus=True)
+        self.purpose = Purpose.SEARCH
+        self.display = False
+
+    def ask(self, purpose: Purpose, text: str = "") -> None:
+        """Open for a purpose, with a text to start from."""
+        self.purpose = purpose
+        self.placeholder = purpose.value
+        with self.prevent(Input.Changed):
+            self.value = text
+        self.display = True
+        self.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close and hand over the answer."""
+        event.stop()
+        self.display = False
+        self.post_message(self.Given(self.purpose, event.value, done=True))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while typing."""
+        event.stop()
+        if self.purpose is Purpose.FILTER and self.display:
+            self.post_message(self.Given(self.purpose, event.value, done=False))
+
+    def action_cancel(self) -> None:
+        """Close without an answer."""
+        self.display = False
+        self.post_message(self.Cancelled(self.purpose))
