@@ -62,5 +62,7 @@ def load_build_log(
         info = source.info()
     if not scanner.recognised:
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
-        raise NotABuildLogError(info.path, what, "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger")
+        raise NotABuildLogError(
+            info.path, what, "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
+        )
     return assemble(scanner, info)

@@ -103,7 +103,8 @@ class Stage:
 class Fusion:
     """Layers the optimiser merged: ``<kind>: Fusing A with B``.
 
-    Kind ``HorizontalMerge`` is ``Merging layers: A || B``, ``ConvScaleWeights`` TensorRT 7's ``Fusing convolution weights from A with scale B``.
+    Kind ``HorizontalMerge`` is ``Merging layers: A || B``; ``ConvScaleWeights`` is TensorRT 7's
+    ``Fusing convolution weights from A with scale B``.
     """
 
     kind: str

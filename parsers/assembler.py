@@ -91,19 +91,24 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
         timing_cache_keys=autotuning.timing_cache_keys(view, span),
         message_counts=MessageCounts(warning=len(messages) - errors, error=errors),
         messages=messages,
-        results=header.results(view, span),
+        results=header.results(view, passes, span),
     )
 
 
 def _stages(view: View, passes: Passes, span: Span) -> tuple[Stage, ...]:
     original = [(line, "Original", layers) for line, layers in view.each("stage_original", "count")]
     later = list(view.each("stage", "stage", "count"))
-    return tuple(Stage(name, layers, span(line), passes.index(line)) for line, name, layers in sorted([*original, *later]))
+    return tuple(
+        Stage(name, layers, span(line), passes.index(line)) for line, name, layers in sorted([*original, *later])
+    )
 
 
 def _fusions(view: View, passes: Passes, span: Span) -> tuple[Fusion, ...]:
     rows = [
-        *((line, kind, (first, second)) for line, kind, first, second in view.each("fusing", "pass", "first", "second")),
+        *(
+            (line, kind, (first, second))
+            for line, kind, first, second in view.each("fusing", "pass", "first", "second")
+        ),
         *((line, "ConvScaleWeights", pair) for line, *pair in view.each("fusing_weights", "first", "second")),
         *((line, "HorizontalMerge", layers.split(" || ")) for line, layers in view.each("merging", "layers")),
     ]
@@ -113,10 +118,19 @@ def _fusions(view: View, passes: Passes, span: Span) -> tuple[Fusion, ...]:
 
 def _reformats(view: View, passes: Passes, span: Span) -> tuple[ReformatLayer, ...]:
     return tuple(
-        ReformatLayer(layer, tensor, *format_texts(source, target), *format_texts(target, source), span(line), passes.index(line))
+        ReformatLayer(
+            name=layer,
+            tensor=tensor,
+            source=", ".join(format_texts(source, target)),
+            target=", ".join(format_texts(target, source)),
+            span=span(line),
+            pass_index=passes.index(line),
+        )
         for line, layer, tensor, source, target in view.each("adding_reformat", "layer", "tensor", "source", "target")
     )
 
 
 def _foreign_nodes(view: View, passes: Passes, span: Span) -> tuple[ForeignNode, ...]:
-    return tuple(ForeignNode(name, nodes, span(line), passes.index(line)) for line, name, nodes in foreign_metadata(view))
+    return tuple(
+        ForeignNode(name, nodes, span(line), passes.index(line)) for line, name, nodes in foreign_metadata(view)
+    )

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from trtforensics.parsers.passes import Passes
 
 _TIMED = ("tactic_timed", "tactic_named", "tactic_old")
-_BLOCK_BEGINS = ("format_combination", "costs_begin", "chose", "chose_old", "reformat_costs_begin", "reformat_combination")
+_BLOCK_BEGINS = (
+    "format_combination",
+    "costs_begin",
+    "chose",
+    "chose_old",
+    "reformat_costs_begin",
+    "reformat_combination",
+)
 
 
 def timings(view: View) -> TacticTimings:
@@ -46,7 +53,11 @@ def _timed_columns(view: View, kind: str) -> tuple[np.ndarray, np.ndarray, np.nd
     rows = view.events[kind]
     span = rows.between(view.first_line, view.last_line)
     cut = slice(span.start, span.stop)
-    kernel = np.array(rows.columns["kernel"][cut], np.int32) if "kernel" in rows.columns else np.full(len(span), NO_TEXT, np.int32)
+    kernel = (
+        np.array(rows.columns["kernel"][cut], np.int32)
+        if "kernel" in rows.columns
+        else np.full(len(span), NO_TEXT, np.int32)
+    )
     return (
         np.array(rows.lines[cut], np.int64),
         np.array(rows.columns["tactic"][cut], np.uint64),
@@ -112,7 +123,10 @@ class _Blocks:
         self._begins = view.lines(*_BLOCK_BEGINS)
         self._costs = list(view.each("costs_begin", "layer"))
         self._runners = sorted(
-            [*view.each("timing_runner", "layer", "runner", "runner_id"), *((*r, None) for r in view.each("timing_old", "layer", "runner"))]
+            [
+                *view.each("timing_runner", "layer", "runner", "runner_id"),
+                *((*r, None) for r in view.each("timing_old", "layer", "runner")),
+            ]
         )
         self._runner_lines = [r[0] for r in self._runners]
         self._combinations = list(view.each("format_combination", "inputs", "outputs"))
@@ -154,7 +168,20 @@ def choices(view: View, timed: TacticTimings, passes: Passes, span: Callable[[in
         time_ms, runner_up_ms = _best_two(candidates, runner, tactic)
         index = passes.index(line)
         result.append(
-            Choice(layer, runner, runner_id, tactic, time_ms, runner_up_ms, len(candidates), inputs, outputs, begin, span(line), index)
+            Choice(
+                layer,
+                runner,
+                runner_id,
+                tactic,
+                time_ms,
+                runner_up_ms,
+                len(candidates),
+                inputs,
+                outputs,
+                begin,
+                span(line),
+                index,
+            )
         )
     return tuple(result)
 

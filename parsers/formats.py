@@ -1,4 +1,4 @@
-"""Formats as the autotuner prints them: ``Half(100352,50176:2,224,1)`` is a type and strides, ``:2`` a vectorised dimension."""
+"""Formats as the autotuner prints them: ``Half(100352,50176:2,224,1)`` is a type and strides, ``:2`` is packed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format. ``strides`` are in elements, outermost first (TensorRT 7 prints innermost first), symbolic ones as text.
+    """One format. ``strides`` are in elements, outermost first (TensorRT 7: innermost first), symbolic ones as text.
 
     ``vectorized_dim`` is the dimension that is packed, -1 for none; ``components`` how many elements a pack holds.
     """
@@ -37,7 +37,7 @@ class Format:
 
 @lru_cache(maxsize=1 << 14)
 def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None:
-    """Read a list of formats; None where the text is not one. ``definitions`` may hold a `` where E0=…`` of the other side."""
+    """Read a list of formats; None where it is not one. ``definitions`` is the other side, with its ``where E0=…``."""
     if not text:
         return ()
     tree = nested.parse("formats", text)

@@ -10,6 +10,7 @@ imported in daily use; ``reference.py`` runs the same grammars through LALR and 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -36,7 +37,6 @@ REGEX_FLAGS = re.ASCII | re.MULTILINE
 
 _FORMAT = 1
 """Raised when the cached table changes its shape."""
-
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def field_of(terminal: str) -> str | None:
 
 
 def grammar_text(start: str) -> str:
-    """Return a grammar as one text: that of the line bodies (LINE) or that of the prefixes (PREFIX), with its start rule."""
+    """Return a grammar as one text, with its start rule: that of the line bodies (LINE) or of the prefixes (PREFIX)."""
     text = "\n".join(text for name, text in _files().items() if (name == _PREFIX_FILE) == (start == PREFIX))
     return f"{start}: {' | '.join(_rules(text))}\n{text}"
 
@@ -109,7 +109,7 @@ def compile_kinds(start: str, text: str) -> Iterable[Kind]:
     # the package interegular installed compare every two terminals, which takes minutes.
     from lark.load_grammar import load_grammar  # noqa: PLC0415 - Lark is not needed when the table is cached
 
-    grammar, _ = load_grammar(text, "trtforensics", [], global_keep_all_tokens=False)
+    grammar, _ = load_grammar(text, "trtforensics", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003 - Lark's own form
     terminal_list, rules, _ = grammar.compile([start], "*")
     terminals = {terminal.name: terminal for terminal in terminal_list}
     for name, sequences in _sequences(start, rules).items():
@@ -153,7 +153,7 @@ class _Writer:
         """Write alternatives, common beginnings first, so that optional parts become optional again."""
         if len(sequences) == 1:
             return "".join(self._terminal(name) for name in sequences[0])
-        shared = os.path.commonprefix(sequences)
+        shared = _common_opening(sequences)
         if shared:
             return self._alternatives([shared]) + self._alternatives([s[len(shared) :] for s in sequences])
         optional = _optional_opening(sequences)
@@ -176,6 +176,13 @@ class _Writer:
             return f"(?>{pattern.value})"
         self._fields.append(field)
         return f"((?>{pattern.value}))"
+
+
+def _common_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the terminals that every sequence begins with."""
+    columns = zip(*sequences, strict=False)
+    same = itertools.takewhile(lambda column: len(set(column)) == 1, columns)
+    return tuple(column[0] for column in same)
 
 
 def _optional_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.events import View
+    from trtforensics.parsers.passes import Passes
 
 _BLOCKS = {
     "Model Options": "model",
@@ -45,7 +46,7 @@ def tool(view: View) -> Tool:
 
 
 def tensorrt_version(view: View) -> str | None:
-    """Return the TensorRT version, from the banner, trtexec's own line, a library's name or Polygraphy's list of modules."""
+    """Return the TensorRT version: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
     for _, version in view.each("tensorrt_version", "version"):
         return version if "." in version else _decoded(int(version))  # 8.0 prints 8003
     for _, printed in view.each("banner", "version"):
@@ -106,8 +107,8 @@ def options(view: View, span: Callable[[int], SourceSpan]) -> Mapping[str, tuple
     return {block: tuple(sorted(facts, key=lambda fact: fact.span.line)) for block, facts in blocks.items()}
 
 
-def results(view: View, span: Callable[[int], SourceSpan]) -> tuple[Fact, ...]:
-    """Read the performance summary and the engine's build time and size."""
+def results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[Fact, ...]:
+    """Read the performance summary and the engine's build time and size, without those of discarded passes."""
     facts = [
         Fact(name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms", span(line))
         for line, name, low, high, median in view.each("metric_latency", "name", "ms", "max_ms", "median_ms")
@@ -120,7 +121,11 @@ def results(view: View, span: Callable[[int], SourceSpan]) -> tuple[Fact, ...]:
         ("engine_built", "Engine built in", "seconds", "s"),
         ("engine_created", "Engine size", "number", "MiB"),
     ):
-        facts.extend(Fact(name, f"{_number(value)} {unit}", span(line)) for line, value in view.each(kind, field))
+        facts.extend(
+            Fact(name, f"{_number(value)} {unit}", span(line))
+            for line, value in view.each(kind, field)
+            if not passes.discarded(line)
+        )
     return tuple(sorted(facts, key=lambda fact: fact.span.line))
 
 

@@ -47,7 +47,10 @@ def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode,
 def _lines(view: View) -> list[tuple[int, str, str, str]]:
     rows = [
         *((line, "parsing_node", node, op) for line, node, op in view.each("parsing_node", "node", "op")),
-        *((line, "registering_layer", layer, node) for line, layer, node in view.each("registering_layer", "layer", "node")),
+        *(
+            (line, "registering_layer", layer, node)
+            for line, layer, node in view.each("registering_layer", "layer", "node")
+        ),
         *((line, "registering_helper", layer, "") for line, layer in view.each("registering_helper", "layer")),
         *((line, "node_inputs", tensors, "") for line, tensors in view.each("node_inputs", "tensors")),
         *((line, "node_outputs", tensors, "") for line, tensors in view.each("node_outputs", "tensors")),

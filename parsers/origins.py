@@ -32,9 +32,12 @@ _UNTUNED_TYPES = {
     "shape_call": "host code, not a kernel",
 }
 _NO_TUNING = "the log has no autotuning for this engine"
-_NO_CHOSEN_PASS = "the log does not tell which pass the engine is from"
+_UNTOLD = "the log does not tell which pass the engine is from"
 _REFORMAT = "TensorRT prints no choice for a reformat layer"
-_NO_BLOCK = "the log has no choice of this name in the engine's pass; before TensorRT 10 a timing-cache hit prints no line"
+_NO_BLOCK = (
+    "the log has no choice of this name in the engine's pass; before TensorRT 10 a timing-cache hit prints no line"
+)
+_TRIED_REFORMAT = "Optimizer Reformat("
 _UNFIT = "no choice of this name in the engine's pass has the engine's tactic"
 
 
@@ -83,11 +86,12 @@ class _Tensors:
 
 
 class _Tuning:
-    """The choices and cached results of the engine's pass, by layer; a tuned one is known by its place in either list."""
+    """The choices and cached results of the engine's pass, by layer, each with its place in its list."""
 
     def __init__(self, choices: tuple[Choice, ...], cached: tuple[CachedResult, ...], chosen: int) -> None:
         self._by_layer: dict[str, list[tuple[Tuned, int]]] = {}
-        for tuned_list in (cached, choices):
+        lists: tuple[tuple[Tuned, ...], ...] = (cached, choices)
+        for tuned_list in lists:
             for index, tuned in enumerate(tuned_list):
                 if tuned.pass_index in {chosen, None}:
                     self._by_layer.setdefault(tuned.layer, []).append((tuned, index))
@@ -99,7 +103,7 @@ class _Tuning:
     def of_reformat(self, reformat: ReformatLayer) -> list[tuple[Tuned, int]]:
         """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
         tensor = reformat.tensor
-        names = (f"Optimizer Reformat({tensor} -> <out>)", f"Optimizer Reformat(<in> -> {tensor})")
+        names = (f"{_TRIED_REFORMAT}{tensor} -> <out>)", f"{_TRIED_REFORMAT}<in> -> {tensor})")
         found = (pair for name in names for pair in self.of(name))
         return [(t, i) for t, i in found if t.inputs == (reformat.source,) and t.outputs == (reformat.target,)]
 
@@ -140,9 +144,10 @@ def resolve(
     choices, cached = tuned
     chosen = passes.chosen
     if chosen is None or not (choices or cached):
-        reason = _NO_CHOSEN_PASS if choices or cached else _NO_TUNING
+        reason = _UNTOLD if choices or cached else _NO_TUNING
         return tuple(replace(layer, origin=layer.origin or reason) for layer in layers), choices, cached
-    foreign, reformats = (tuple(f for f in facts if f.pass_index in {chosen, None}) for facts in network)
+    foreign = tuple(f for f in network[0] if f.pass_index in {chosen, None})
+    reformats = tuple(r for r in network[1] if r.pass_index in {chosen, None})
     tuning = _Tuning(choices, cached, chosen)
     cases = _cases(layers, tuning, foreign, reformats)
     tensors = _Tensors(reformats)
@@ -202,7 +207,7 @@ def _borders(layers: tuple[EngineLayer, ...]) -> dict[int, EngineLayer]:
 
 
 def _copy_node(tensor: str) -> str:
-    """Return the layer that writes a reformatted tensor: ``Reformatted Input Tensor 0 to L`` is of ``Reformatting CopyNode for …``."""
+    """Return the layer that writes ``Reformatted Input Tensor 0 to L``, a ``Reformatting CopyNode for …``."""
     return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
 
 
@@ -261,8 +266,8 @@ def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> l
             finals.append(False)
         elif index in open_:
             finals.append(None)
-        elif tuned.layer in in_engine:
-            finals.append(False)
+        elif tuned.layer in in_engine or (cases and tuned.layer.startswith(_TRIED_REFORMAT)):
+            finals.append(False)  # every reformat of the engine has a line of its own and was looked up by it
         else:
             finals.append(None)
     return finals

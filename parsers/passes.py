@@ -13,7 +13,14 @@ from trtforensics.model import BackendPass
 if TYPE_CHECKING:
     from trtforensics.parsers.events import View
 
-_ENGINE = ("engine_generated", "engine_generated_old", "engine_layers", "engine_layers_detailed", "engine_built", "plan_engines")
+_ENGINE = (
+    "engine_generated",
+    "engine_generated_old",
+    "engine_layers",
+    "engine_layers_detailed",
+    "engine_built",
+    "plan_engines",
+)
 
 
 class Passes:
@@ -34,6 +41,11 @@ class Passes:
         """Return the pass a line belongs to; None before the first of several (what they all share)."""
         found = bisect_right(self._begins, line) - 1
         return found if found >= 0 else None
+
+    def discarded(self, line: int) -> bool:
+        """Whether a line is of a pass whose engine was thrown away."""
+        index = self.index(line)
+        return index is not None and self.passes[index].chosen is False
 
     @property
     def chosen(self) -> int | None:

@@ -51,7 +51,10 @@ def short_tensors(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTens
     tree = nested.parse("tensors", text)
     if tree is None:
         return None
-    sides = {str(side.data): tuple(_short(t) for t in nested.trees(side, "tensor")) for side in nested.trees(tree, "inputs", "outputs")}
+    sides = {
+        str(side.data): tuple(_short(t) for t in nested.trees(side, "tensor"))
+        for side in nested.trees(tree, "inputs", "outputs")
+    }
     return sides.get("inputs", ()), sides.get("outputs", ())
 
 
@@ -68,8 +71,13 @@ def details(text: str) -> Details | None:
     tree = nested.parse("details", text)
     if tree is None:
         return None
-    sides = {str(side.data): tuple(_detailed(t) for t in nested.trees(side, "tensor")) for side in nested.trees(tree, "inputs", "outputs")}
-    fields = {nested.token(f, "KEY") or "": (nested.token(f, "VALUE") or "").strip(" ") for f in nested.trees(tree, "field")}
+    sides = {
+        str(side.data): tuple(_detailed(t) for t in nested.trees(side, "tensor"))
+        for side in nested.trees(tree, "inputs", "outputs")
+    }
+    fields = {
+        nested.token(f, "KEY") or "": (nested.token(f, "VALUE") or "").strip(" ") for f in nested.trees(tree, "field")
+    }
     return Details(sides.get("inputs", ()), sides.get("outputs", ()), fields)
 
 

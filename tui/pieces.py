@@ -5,13 +5,13 @@ No markup is involved anywhere: layer names hold ``[`` and logs hold anything, s
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
 from rich.cells import cell_len, set_cell_size
 
-TAB = "    "
+from trtforensics.terminal import visible
+
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
 
@@ -41,39 +41,6 @@ class Piece:
 
 
 Line = tuple[Piece, ...]
-
-
-def _picture(code: int) -> str:
-    """Return what stands for a character that a terminal would obey or lose."""
-    if code == ord("\t"):
-        return TAB
-    if code < ord(" "):
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"  # noqa: PLR2004 - DEL
-
-
-# Cc: controls; Cf: bidirectional and zero-width marks; Cs: lone surrogates; Zl, Zp: line and paragraph separators.
-_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-class _Visible(dict[int, str]):
-    """A table for ``str.translate`` that learns each character when it first meets it."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = _picture(code) if unicodedata.category(character) in _UNSAFE else character
-        return self[code]
-
-
-_VISIBLE = _Visible()
-
-
-def visible(text: str) -> str:
-    """Return the text with every control, bidirectional and zero-width character made visible.
-
-    A log may hold terminal escapes; none of them may reach the terminal.
-    """
-    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
 
 
 def width_of(line: Line) -> int:

@@ -1,0 +1,7 @@
+"""``python -m trtforensics``."""
+
+import sys
+
+from trtforensics.cli import main
+
+sys.exit(main())

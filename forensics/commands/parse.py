@@ -1,0 +1,66 @@
+"""``trtforensics parse``: what a build log says, for a person or as JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.model import BuildLog
+
+EXAMPLE = """examples:
+  trtforensics parse build.log
+  trtforensics parse build.log.gz --json -o build.json
+  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics parse -"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``parse``."""
+    from argparse import RawDescriptionHelpFormatter  # noqa: PLC0415 - known only to the module that builds parsers
+
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = EXAMPLE
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
+    )
+    parser.add_argument("--json", action="store_true", help="print the JSON document instead of the summary")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+
+
+def run(args: Namespace) -> int:
+    """Parse and print.
+
+    Raises:
+        SourceError: The source cannot be read.
+        NotABuildLogError: It is not a build log.
+        OutputError: FILE cannot be written.
+    """
+    from trtforensics import atomic  # noqa: PLC0415 - `parse --help` needs none of these
+    from trtforensics.loading import load_build_log  # noqa: PLC0415
+    from trtforensics.progress import ProgressLine  # noqa: PLC0415
+
+    with ProgressLine(quiet=args.quiet) as progress:
+        log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+    text = _json(log) if args.json else _summary(log, to_file=args.output is not None)
+    if args.output is not None:
+        atomic.write_text(args.output, text)
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def _json(log: BuildLog) -> str:
+    import json  # noqa: PLC0415
+
+    from trtforensics.json_document import document  # noqa: PLC0415
+
+    return json.dumps(document(log), indent=1, allow_nan=False) + "\n"
+
+
+def _summary(log: BuildLog, *, to_file: bool) -> str:
+    from trtforensics.summary import summarise  # noqa: PLC0415
+    from trtforensics.terminal import wants_colour  # noqa: PLC0415
+
+    return summarise(log, colour=not to_file and wants_colour(sys.stdout))

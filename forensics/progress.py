@@ -1,0 +1,55 @@
+"""Progress of long work on stderr: a line that rewrites itself on a terminal, a plain line now and then when piped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from trtforensics.loading import Progress
+
+_TERMINAL_PERIOD = 0.1
+_PIPED_PERIOD = 5.0
+_QUIET_START = 0.5
+"""Work shorter than this says nothing."""
+
+
+class ProgressLine:
+    """Shows how far reading is; a context manager that leaves the terminal's line empty behind."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._next = time.monotonic() + (_QUIET_START if self._terminal else _PIPED_PERIOD)
+        self._shown = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r" + " " * self._shown + "\r")
+            sys.stderr.flush()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show progress if it is time to."""
+        now = time.monotonic()
+        if self._quiet or now < self._next:
+            return
+        self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
+        text = _text(progress)
+        if self._terminal:
+            sys.stderr.write("\r" + text.ljust(self._shown))
+            self._shown = max(self._shown, len(text))
+        else:
+            sys.stderr.write(f"trtforensics: {text}\n")
+        sys.stderr.flush()
+
+
+def _text(progress: Progress) -> str:
+    done = f"{progress.bytes_done / 1e6:,.0f} MB"
+    if progress.bytes_total:
+        share = progress.bytes_done / progress.bytes_total
+        done = f"{share:4.0%} of {progress.bytes_total / 1e6:,.0f} MB"
+    return f"reading: {done}, {progress.lines:,} lines"

@@ -1,0 +1,48 @@
+"""What may go to a terminal: no control character of the input, colour only where it is wanted."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from typing import IO
+
+TAB = "    "
+_DELETE = 0x7F
+_PICTURES = 0x2400
+
+# Cc: controls; Cf: bidirectional and zero-width marks; Cs: lone surrogates; Zl, Zp: line and paragraph separators.
+_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _picture(code: int) -> str:
+    """Return what stands for a character that a terminal would obey or lose: ␞ for 0x1E."""
+    if code == ord("\t"):
+        return TAB
+    if code < ord(" "):
+        return chr(_PICTURES + code)
+    return "␡" if code == _DELETE else "\N{REPLACEMENT CHARACTER}"
+
+
+class _Visible(dict[int, str]):
+    """A table for ``str.translate`` that learns each character when it first meets it."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = _picture(code) if unicodedata.category(character) in _UNSAFE else character
+        return self[code]
+
+
+_VISIBLE = _Visible()
+
+
+def visible(text: str) -> str:
+    """Return the text with every control, bidirectional and zero-width character made visible.
+
+    A log may hold terminal escapes; none of them may reach the terminal.
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def wants_colour(stream: IO[str]) -> bool:
+    """Whether a stream takes colour: a terminal, and NO_COLOR is not set (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
