@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from trtforensics import __version__
-from trtforensics.diagnostics import ExitCode, error
+from trtforensics import __version__, streams
+from trtforensics.diagnostics import ExitCode, error, show_traceback
 from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class _Parser(argparse.ArgumentParser):
     """Reports bad usage as every other error: one sentence, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        error(f"{self.prog}: {message}. Try `{self.prog} --help`.")
+        where = "".join(f"{word}: " for word in self.prog.split()[1:])
+        error(f"{where}{message}. Try `{self.prog} --help`.")
         raise SystemExit(int(ExitCode.USAGE))
 
 
@@ -36,11 +37,14 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
         prog="trtforensics",
         description="Tactic and build-log forensics for NVIDIA TensorRT.",
         epilog="example: trtforensics tui build.log",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"trtforensics {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     for name, summary in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        sub = commands.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+        )
         if name == command:
             importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)
             sub.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
@@ -63,24 +67,35 @@ def _size(text: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    streams.prepare()
+    try:
+        code = _run(arguments)
+        streams.print_result("")
+    except ForensicsError as failure:
+        return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
+    except KeyboardInterrupt:
+        again = shlex.join(["trtforensics", *arguments])
+        return _failed(f"interrupted. To start again, run `{again}`.", ExitCode.INTERRUPTED, debug=False)
+    except BrokenPipeError:
+        return ExitCode.OK  # whoever read our output has it all (`| head`)
+    except Exception as bug:  # noqa: BLE001 - the one place where a bug of ours becomes a sentence and an exit code
+        what = f"{type(bug).__name__}: {bug}" if str(bug) else type(bug).__name__
+        advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that"
+        return _failed(f"{what.rstrip('.')}. {advice}.", ExitCode.BUG, debug="--debug" in arguments)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
     command = next((a for a in arguments if a in COMMANDS), None)
     try:
         args = build_parser(command).parse_args(arguments)
-    except SystemExit as stop:
+    except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    try:
-        code = int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
-        sys.stdout.flush()
-    except ForensicsError as failure:
-        if args.debug:
-            raise
-        error(str(failure))
-        return ExitCode.USAGE
-    except KeyboardInterrupt:
-        error("interrupted; run the same command again")
-        return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone (`| head`): not an error, but nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+    return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+def _failed(message: str, code: ExitCode, *, debug: bool) -> int:
+    if debug:
+        show_traceback()
+    error(message)
     return code

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from contextlib import suppress
 from enum import IntEnum
 
+from trtforensics.streams import tell
 from trtforensics.terminal import visible
 
 
@@ -23,5 +26,11 @@ class ExitCode(IntEnum):
 
 def error(message: str) -> None:
     """Print one paragraph on stderr, behind whatever stdout still holds."""
-    sys.stdout.flush()
-    print(f"trtforensics: error: {visible(message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints errors
+    with suppress(OSError, AttributeError):  # nobody reads stdout any more, or it is closed and thus None
+        sys.stdout.flush()
+    tell(f"trtforensics: error: {visible(message)}\n")
+
+
+def show_traceback() -> None:
+    """Print the traceback of the exception that is being handled; paths and names in it may hold anything."""
+    tell("".join(f"{visible(line)}\n" for line in traceback.format_exc().splitlines()))

@@ -15,6 +15,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+
+from trtforensics.dumps import last_dump
 from trtforensics.errors import UsageError
 from trtforensics.model import tactic_text
 from trtforensics.parsers.names import members
@@ -206,7 +208,7 @@ def build_graph(build: Build) -> BuildGraph:
     """Build the graph of a build.
 
     A log may print the engine's layers twice (TensorRT's own dump, then ``--dumpLayerInfo``). The
-    graph uses one dump: the last complete run of consecutive engine layers (see :func:`last_dump`).
+    graph uses one dump: the last complete one (see :func:`trtforensics.dumps.last_dump`).
     Two layers of one name inside it stay two nodes: the second id ends in `` #2``.
     """
     assembly = _Assembly(build)
@@ -216,25 +218,6 @@ def build_graph(build: Build) -> BuildGraph:
     assembly.add_origins()
     assembly.add_reformats()
     return BuildGraph(build, assembly.graph, assembly.layers)
-
-
-def last_dump(layers: Sequence[EngineLayer]) -> tuple[EngineLayer, ...]:
-    """Return the last complete dump among the engine layers of a build, in the log's order.
-
-    A dump begins anew where, after a line that is no engine layer, the first layer of the dump
-    comes again; a gap alone does not end one, because Polygraphy breaks a layer's line at each
-    0x1E of its metadata. A dump that is shorter than another one was cut and is not complete.
-    """
-    dumps: list[list[EngineLayer]] = []
-    previous = None
-    for layer in layers:
-        follows = previous is not None and layer.span.line == previous.span.line + 1
-        if not dumps or (not follows and layer.name == dumps[-1][0].name):
-            dumps.append([])
-        dumps[-1].append(layer)
-        previous = layer
-    longest = max(map(len, dumps), default=0)
-    return next((tuple(dump) for dump in reversed(dumps) if len(dump) == longest), ())
 
 
 class _Assembly:

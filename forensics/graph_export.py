@@ -23,6 +23,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+
 from trtforensics.errors import UsageError
 from trtforensics.graph import EdgeKind, NodeKind
 

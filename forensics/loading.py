@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import NotABuildLogError, UsageError
+from trtforensics.parsers import halves
 from trtforensics.parsers.assembler import assemble
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.source import MAX_BYTES, open_source
@@ -13,8 +16,8 @@ from trtforensics.parsers.source import MAX_BYTES, open_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.model import BuildLog
-    from trtforensics.parsers.source import Window
+    from trtforensics.model import BuildLog, SourceInfo
+    from trtforensics.parsers.source import Source, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,10 @@ class Progress:
     lines: int
 
 
+_STDIN = "/dev/stdin"
+_WHAT_TO_GIVE = "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
+
+
 class Cancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
     """Reading was stopped before its end."""
 
@@ -34,35 +41,73 @@ def load_build_log(
     paths: Sequence[str],
     *,
     max_bytes: int = MAX_BYTES,
-    on_progress: Callable[[Progress], None] | None = None,
-    on_window: Callable[[Window], None] | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> BuildLog:
-    """Read and parse a build log.
-
-    ``on_progress`` and ``on_window`` are called after each window of lines, in the caller's thread.
+    """Open, read and parse a build log; a large file is read by two processes.
 
     Raises:
         SourceError: the source cannot be read.
         NotABuildLogError: no line carries a TensorRT or trtexec prefix.
-        Cancelled: ``cancelled`` said so.
     """
     if len(paths) != 1:
         raise UsageError(" ".join(paths), "several sources as parts of one build are not supported yet", "Name one log")
+    source = open_source(paths[0], max_bytes=max_bytes)
+    middle = halves.middle_of(source)
+    if middle is None:
+        return read_build_log(source, on_progress=on_progress)
+
+    def report(reading: Source, scanner: Scanner) -> None:
+        share = (source.size or 0) / middle
+        on_progress(Progress(int(reading.position * share), source.size, int(scanner.counts.total * share)))
+
+    with source:
+        scanner = halves.scan(source, middle, report)
+        info = source.info()
+    return _assembled(scanner, info)
+
+
+def read_build_log(
+    source: Source,
+    *,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_window: Callable[[Window], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> BuildLog:
+    """Read an open source to its end, close it, and parse what it says.
+
+    ``on_progress`` and ``on_window`` are called after each window of lines, in the caller's thread.
+
+    Raises:
+        SourceError: the source cannot be read on.
+        NotABuildLogError: no line carries a TensorRT or trtexec prefix.
+        Cancelled: ``cancelled`` said so.
+    """
     scanner = Scanner()
-    with open_source(paths[0], max_bytes=max_bytes) as source:
+    with source:
         for window in source.windows():
             scanner.feed(window)
-            if on_window is not None:
-                on_window(window)
-            if on_progress is not None:
-                on_progress(Progress(source.position, source.size, scanner.counts.total))
+            on_window(window)
+            on_progress(Progress(source.position, source.size, scanner.counts.total))
             if cancelled():
                 raise Cancelled
         info = source.info()
+    return _assembled(scanner, info)
+
+
+def _assembled(scanner: Scanner, info: SourceInfo) -> BuildLog:
     if not scanner.recognised:
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
-        raise NotABuildLogError(
-            info.path, what, "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
-        )
+        raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
     return assemble(scanner, info)
+
+
+def keep_sources(paths: Sequence[str], output: str) -> None:
+    """Refuse to write a result over what it is read from.
+
+    Raises:
+        UsageError: the output is one of the sources.
+    """
+    with suppress(OSError):  # one of them does not exist or cannot be looked at: whoever opens them says what is wrong
+        target = Path(output)
+        if any(target.is_file() and target.samefile(_STDIN if path == "-" else path) for path in paths):
+            raise UsageError(output, "is the source itself and would be overwritten", "Name another file")

@@ -280,14 +280,18 @@ class TacticTimings:
     runner_name: Int32Column
     texts: Sequence[str]
 
-    def between(self, first_line: int, last_line: int) -> tuple[Candidate, ...]:
-        """Return the tactics timed on these lines (both ends included), fastest first."""
+    def rows(self, first_line: int, last_line: int) -> npt.NDArray[np.intp]:
+        """Return which rows were timed on these lines (both ends included), fastest first, untimed ones last."""
         low = int(self.line.searchsorted(first_line))
         high = int(self.line.searchsorted(last_line, side="right"))
-        found = [self._candidate(row) for row in range(low, high)]
-        return tuple(sorted(found, key=lambda c: (c.time_ms is None, c.time_ms or 0.0, c.line)))
+        return self.ms[low:high].argsort(kind="stable") + low
 
-    def _candidate(self, row: int) -> Candidate:
+    def between(self, first_line: int, last_line: int) -> tuple[Candidate, ...]:
+        """Return the tactics timed on these lines (both ends included), fastest first."""
+        return tuple(self.candidate(int(row)) for row in self.rows(first_line, last_line))
+
+    def candidate(self, row: int) -> Candidate:
+        """Return one timed tactic."""
         line = int(self.line[row])
         tactic, ms, kernel = int(self.tactic[row]), float(self.ms[row]), int(self.kernel[row])
         runner = int(self.runner_line.searchsorted(line)) - 1

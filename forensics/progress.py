@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
+from trtforensics.streams import tell
+
 if TYPE_CHECKING:
     from trtforensics.loading import Progress
 
@@ -29,8 +31,7 @@ class ProgressLine:
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            sys.stderr.write("\r" + " " * self._shown + "\r")
-            sys.stderr.flush()
+            tell("\r" + " " * self._shown + "\r")
 
     def __call__(self, progress: Progress) -> None:
         """Show progress if it is time to."""
@@ -40,11 +41,10 @@ class ProgressLine:
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
         text = _text(progress)
         if self._terminal:
-            sys.stderr.write("\r" + text.ljust(self._shown))
+            tell("\r" + text.ljust(self._shown))
             self._shown = max(self._shown, len(text))
         else:
-            sys.stderr.write(f"trtforensics: {text}\n")
-        sys.stderr.flush()
+            tell(f"trtforensics: {text}\n")
 
 
 def _text(progress: Progress) -> str:

@@ -43,6 +43,8 @@ def visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
 
 
-def wants_colour(stream: IO[str]) -> bool:
-    """Whether a stream takes colour: a terminal, and NO_COLOR is not set (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def wants_colour(stream: IO[str] | None) -> bool:
+    """Whether a stream takes colour: an open one, a terminal, and NO_COLOR is not set (https://no-color.org)."""
+    return (
+        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )

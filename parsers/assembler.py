@@ -19,6 +19,7 @@ from trtforensics.model import (
     Stage,
 )
 from trtforensics.parsers import autotuning, header
+from trtforensics.parsers.choices import read_choices
 from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
 from trtforensics.parsers.events import View
 from trtforensics.parsers.formats import format_texts
@@ -61,7 +62,7 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
     nodes = onnx_nodes(view, span)
     foreign = _foreign_nodes(view, passes, span)
     reformats = _reformats(view, passes, span)
-    tuned = autotuning.choices(view, timed, passes, span), autotuning.cached_results(view, passes, span)
+    tuned = read_choices(view, timed, passes, span), autotuning.cached_results(view, passes, span)
     dump = engine_layers(view, OnnxMembers(nodes, foreign), span)
     layers, choices, cached = resolve(dump, tuned, (foreign, reformats), passes)
     messages = tuple(Message(s, text, span(line)) for line, s, text in view.each("message", "severity", "text"))

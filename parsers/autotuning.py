@@ -10,7 +10,6 @@ import numpy as np
 from trtforensics.model import (
     Autotuning,
     CachedResult,
-    Choice,
     LayerTuning,
     SourceSpan,
     TacticTimings,
@@ -23,19 +22,10 @@ from trtforensics.parsers.formats import format_texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import Candidate
     from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
 
 _TIMED = ("tactic_timed", "tactic_named", "tactic_old")
-_BLOCK_BEGINS = (
-    "format_combination",
-    "costs_begin",
-    "chose",
-    "chose_old",
-    "reformat_costs_begin",
-    "reformat_combination",
-)
 
 
 def timings(view: View) -> TacticTimings:
@@ -116,84 +106,6 @@ def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTu
     return tuple(LayerTuning(layer, seconds[layer], span(first[layer])) for layer in slowest)
 
 
-class _Blocks:
-    """What stands around a line: the begin of its block, the layer it is about, the formats tried."""
-
-    def __init__(self, view: View) -> None:
-        self._begins = view.lines(*_BLOCK_BEGINS)
-        self._costs = list(view.each("costs_begin", "layer"))
-        self._runners = sorted(
-            [
-                *view.each("timing_runner", "layer", "runner", "runner_id"),
-                *((*r, None) for r in view.each("timing_old", "layer", "runner")),
-            ]
-        )
-        self._runner_lines = [r[0] for r in self._runners]
-        self._combinations = list(view.each("format_combination", "inputs", "outputs"))
-        self._combination_lines = [c[0] for c in self._combinations]
-
-    def begin(self, line: int) -> int:
-        found = bisect_right(self._begins, line - 1) - 1
-        return self._begins[found] if found >= 0 else line
-
-    def formats(self, begin: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        found = bisect_right(self._combination_lines, begin) - 1
-        if found < 0 or self._combination_lines[found] != begin:
-            return (), ()
-        _, inputs, outputs = self._combinations[found]
-        return format_texts(inputs, outputs), format_texts(outputs, inputs)
-
-    def layer(self, begin: int, line: int, runner: str) -> tuple[str, int | None]:
-        """Return the layer of a block and the id of a runner that was timed in it."""
-        low, high = bisect_right(self._runner_lines, begin - 1), bisect_right(self._runner_lines, line)
-        timed = self._runners[low:high]
-        ids = (runner_id for _, _, name, runner_id in timed if name == runner and runner_id)
-        runner_id = next((int(text, 16) for text in ids), None)
-        if timed:
-            return timed[-1][1], runner_id
-        found = bisect_right([c[0] for c in self._costs], line) - 1
-        return (self._costs[found][1] or "") if found >= 0 else "", None
-
-
-def choices(view: View, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[Choice, ...]:
-    """Read every ``Chose`` line of a build, with its block; ``final`` is not decided here."""
-    blocks = _Blocks(view)
-    chosen = sorted([*view.each("chose", "runner", "tactic"), *view.each("chose_old", "runner", "tactic")])
-    result = []
-    for line, runner, tactic in chosen:
-        begin = blocks.begin(line)
-        layer, runner_id = blocks.layer(begin, line, runner)
-        inputs, outputs = blocks.formats(begin)
-        candidates = timed.between(begin, line)
-        time_ms, runner_up_ms = _best_two(candidates, runner, tactic)
-        index = passes.index(line)
-        result.append(
-            Choice(
-                layer,
-                runner,
-                runner_id,
-                tactic,
-                time_ms,
-                runner_up_ms,
-                len(candidates),
-                inputs,
-                outputs,
-                begin,
-                span(line),
-                index,
-            )
-        )
-    return tuple(result)
-
-
-def _best_two(candidates: tuple[Candidate, ...], runner: str, tactic: int | None) -> tuple[float | None, float | None]:
-    """Return the time of the chosen tactic and that of the best other one."""
-    own = next((c for c in candidates if c.tactic == tactic and c.runner == runner), None)
-    own = own or next((c for c in candidates if c.tactic == tactic), None)
-    others = (c.time_ms for c in candidates if c is not own and c.time_ms is not None)
-    return (own.time_ms if own else None), next(others, None)
-
-
 def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[CachedResult, ...]:
     """Read every ``got cached result`` line of a build."""
     return tuple(
@@ -216,6 +128,8 @@ def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]
 def timing_cache_keys(view: View, span: Callable[[int], SourceSpan]) -> tuple[TimingCacheKey, ...]:
     """Read the operations that carry a key of the editable timing cache, with their tables."""
     operations = list(view.each("myelin_op", "op", "key"))
+    if all(key is None for _, _, key in operations):
+        return ()
     rows = list(view.each("myelin_row", "hash", "ms", "kernel"))
     row_lines = [row[0] for row in rows]
     selected = list(view.each("myelin_selected", "hash", "ms"))

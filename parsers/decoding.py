@@ -42,6 +42,11 @@ def pieces(block: bytes, size: int) -> Iterator[bytes]:
         yield block[start : start + size]
 
 
+def is_encoded(head: bytes) -> bool:
+    """Whether a source that begins so is compressed or has a byte order mark."""
+    return head.startswith((*COMPRESSED, _UTF8_MARK, *_UTF16))
+
+
 def sniff(blocks: Iterator[bytes], signatures: Collection[bytes]) -> tuple[bytes, Iterator[bytes]]:
     """Return the signature a stream opens with (empty: none of them), and the stream from its beginning.
 

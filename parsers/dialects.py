@@ -1,33 +1,45 @@
 """Which logger wrote a line: its prefix comes off, the body goes on to the grammars.
 
 Decided per line, never per file: a log holds what trtexec, TensorRT's Python logger, Polygraphy and
-the user's own program wrote, in any order.
+the user's own program wrote, in any order. A whole window is read at once: a line that begins with the same
+32 bytes as the line before has its prefix, and most others begin as some line did before.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from trtforensics.parsers import grammar
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trtforensics.parsers.line_index import LineIndex
 
 _SEVERITY = {b"INTERNAL_ERROR": "E", b"F": "E", b"!": "E", b"X": "V", b"S": "V", b"U": "V"}
 """Levels beside TensorRT's own E, W, I and V: Polygraphy prints TensorRT VERBOSE as X, critical errors as ``!``."""
 
-
 WEAK_DIALECTS = frozenset({"bare", "bare_word"})
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
+_KINDS = grammar.kinds(grammar.PREFIX)
+DIALECTS = tuple(kind.name for kind in _KINDS)
+
+_KEY_BYTES = 32
+_MEMO_LIMIT = 1 << 16
+_LONGEST_PREFIX = 512
+_MAY_GO_ON = (ord("["), ord("("))
+"""Behind a prefix these may begin more of it, beyond the bytes that were compared."""
+
 
 class Prefix(NamedTuple):
-    """A line's prefix: the rule that read it, E/W/I/V, TensorRT's own mark or not, and where the body begins."""
+    """A line's prefix: the rule that read it, its level as E, W, I or V, and where the body begins."""
 
     dialect: str
     severity: str
-    tensorrt: bool
     end: int
-
-
-_KINDS = grammar.kinds(grammar.PREFIX)
 
 
 def prefix_of(line: bytes) -> Prefix | None:
@@ -35,9 +47,94 @@ def prefix_of(line: bytes) -> Prefix | None:
     for kind in _KINDS:
         found = kind.match.match(line)
         if found:
-            fields = dict(zip(kind.fields, found.groups(), strict=True))
-            level = fields["severity"] or b""
-            severity = _SEVERITY.get(level) or level[:1].decode()
-            tensorrt = kind.name != "trtexec" or line.find(b"[TRT]", 0, found.end()) >= 0
-            return Prefix(kind.name, severity, tensorrt, found.end())
+            level = found.group(kind.fields.index("severity") + 1)
+            return Prefix(kind.name, _SEVERITY.get(level) or level[:1].decode(), found.end())
     return None
+
+
+class _Read(NamedTuple):
+    """A prefix in numbers: place in DIALECTS (-1: none), the level's letter, bytes, separators."""
+
+    dialect: int
+    severity: int
+    length: int
+    separators: int
+
+
+_NONE = _Read(-1, 0, 0, 0)
+
+
+class Prefixes(NamedTuple):
+    """The prefixes of a window's lines, in columns; see :class:`_Read`."""
+
+    dialect: npt.NDArray[np.int64]
+    severity: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
+    separators: npt.NDArray[np.int64]
+
+
+class PrefixReader:
+    """Reads prefixes window by window and remembers those it has seen."""
+
+    def __init__(self) -> None:
+        self._memo: dict[bytes, _Read] = {}
+
+    def read(self, index: LineIndex) -> Prefixes:
+        """Return the prefix of every line."""
+        runs = _runs(index)
+        starts = index.starts[runs].tolist()
+        limits = [*runs[1:].tolist(), len(index)]
+        reads: list[_Read] = []
+        lengths: list[int] = []
+        for first, limit, start in zip(runs.tolist(), limits, starts, strict=True):
+            known = self._memo.get(index.data[start : start + _KEY_BYTES])
+            if known is None:
+                known = self._new(index, first)
+            if known is not None:
+                reads.append(known)
+                lengths.append(limit - first)
+                continue
+            for line in range(first, limit):
+                reads.append(_read(index, line)[0])
+                lengths.append(1)
+        table = np.array(reads, np.int64).reshape(-1, len(_NONE))
+        return Prefixes(*np.repeat(table, lengths, axis=0).T)
+
+    def _new(self, index: LineIndex, line: int) -> _Read | None:
+        """Read a new beginning; None where the first 32 bytes do not decide it for other lines."""
+        read, decided = _read(index, line)
+        if not decided:
+            return None
+        if len(self._memo) >= _MEMO_LIMIT:
+            self._memo.clear()
+        start = int(index.starts[line])
+        self._memo[index.data[start : start + _KEY_BYTES]] = read
+        return read
+
+
+def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
+    """Return the lines that begin otherwise than the line before, the first included."""
+    if not len(index):
+        return np.zeros(0, np.int64)
+    other = np.ones(len(index), np.bool_)
+    if len(index) > 1:
+        other[1:] = False
+        for offset in range(0, _KEY_BYTES, 8):
+            words = index.words[index.starts + offset]
+            other[1:] |= words[1:] != words[:-1]
+    return np.flatnonzero(other)
+
+
+def _read(index: LineIndex, line: int) -> tuple[_Read, bool]:
+    """Read a line's prefix, and whether its first 32 bytes decide it."""
+    start, end = int(index.starts[line]), int(index.ends[line])
+    text = index.data[start : min(end, start + _LONGEST_PREFIX)]
+    whole = end - start < _KEY_BYTES
+    prefix = prefix_of(text)
+    if prefix is None:
+        return _NONE, whole
+    separators = sum(1 for byte in text[: prefix.end] if byte <= ord(" "))
+    read = _Read(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
+    goes_on = text[prefix.end : prefix.end + 1]
+    within = prefix.end < _KEY_BYTES or (prefix.end == _KEY_BYTES and text.endswith(b" ", 0, prefix.end))
+    return read, whole or (within and (not goes_on or goes_on[0] not in _MAY_GO_ON))

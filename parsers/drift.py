@@ -33,6 +33,14 @@ class Drift:
         entry[1] += 1
         self._texts.setdefault(shape, body[:_TEXT_LIMIT])
 
+    def join(self, other: Drift, shift: int) -> None:
+        """Take over the shapes of the lines that follow, ``shift`` lines further down."""
+        for shape, (line, count) in other._shapes.items():
+            known = shape if shape in self._shapes or len(self._shapes) < _MAX_SHAPES else b""
+            entry = self._shapes.setdefault(known, [line + shift, 0])
+            entry[1] += count
+            self._texts.setdefault(known, other._texts[shape])
+
     def __len__(self) -> int:
         return len(self._shapes)
 

@@ -12,10 +12,14 @@ from array import array
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from trtforensics.model import NO_TACTIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+
+    import numpy.typing as npt
 
 KEEP: dict[str, tuple[str, ...]] = {
     "banner": ("verdict", "program", "version", "command"),
@@ -125,6 +129,10 @@ class Texts:
     def __len__(self) -> int:
         return len(self._texts)
 
+    def raw(self) -> list[bytes]:
+        """The texts as they stand in the log, in the order of their indexes."""
+        return list(self._ids)
+
     def all(self) -> list[str]:
         """The pool itself, for columns that keep indexes into it."""
         return self._texts
@@ -155,29 +163,56 @@ class Rows:
         self.lines = array("q")
         self.columns: dict[str, array[Any]] = {name: array(_typecode(name)) for name in self.names}
         self._texts = texts
-        self._readers = [(self.columns[name].append, *_reader(name, texts)) for name in self.names]
+        self._readers = [(self.columns[name].append, *field_reader(name, texts)) for name in self.names]
 
-    def add(self, line: int, fields: dict[str, bytes | None]) -> None:
+    def add(self, line: int, fields: Mapping[str, bytes | None]) -> None:
         """Append a row."""
         self.lines.append(line)
         for name, (append, read, missing) in zip(self.names, self._readers, strict=True):
             raw = fields.get(name)
             append(missing if raw is None else read(raw))
 
+    def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Append many rows; a field that is not in ``columns`` is not printed by any of them."""
+        self.lines.frombytes(lines.astype(np.int64).tobytes())
+        for name, (_, _, missing) in zip(self.names, self._readers, strict=True):
+            column = self.columns[name]
+            values = columns.get(name)
+            if values is None:
+                column.extend([missing] * len(lines))
+            else:
+                column.frombytes(values.tobytes())
+
+    def delete(self, row: int) -> None:
+        """Remove a row."""
+        for column in (self.lines, *self.columns.values()):
+            del column[row]
+
+    def sort(self, since: int) -> None:
+        """Bring the rows from index ``since`` on, which were added in pieces, into line order."""
+        order = np.argsort(np.frombuffer(self.lines[since:], np.int64), kind="stable")
+        if (order[1:] >= order[:-1]).all():
+            return
+        for column in (self.lines, *self.columns.values()):
+            values = np.frombuffer(column[since:], column.typecode)[order].tobytes()
+            del column[since:]
+            column.frombytes(values)
+
     def between(self, first: int, last: int) -> range:
         """Return the indexes of the rows on these lines, both ends included."""
         return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
 
-    def value(self, name: str, row: int) -> Any:  # noqa: ANN401 - the column's type is the field's
-        """Return a field: text, int or float, or None where the line does not print it."""
-        value = self.columns[name][row]
+    def values(self, name: str, span: range) -> list[Any]:
+        """Return a field of some rows: text, int or float, or None where the line does not print it."""
+        values = self.columns[name][span.start : span.stop]
         if name in TACTIC_FIELDS:
-            return None if value == NO_TACTIC else value
+            return [None if value == NO_TACTIC else value for value in values]
         if name in DURATION_FIELDS:
-            return None if math.isnan(value) else value
+            return [None if math.isnan(value) else value for value in values]
         if name in INTEGER_FIELDS:
-            return None if value == NO_INTEGER else value
-        return None if value == NO_TEXT else self._texts[value]
+            return [None if value == NO_INTEGER else value for value in values]
+        texts = self._texts.all()
+        return [None if value == NO_TEXT else texts[value] for value in values]
 
 
 def _typecode(name: str) -> str:
@@ -186,7 +221,8 @@ def _typecode(name: str) -> str:
     return "d" if name in DURATION_FIELDS else "q" if name in INTEGER_FIELDS else "i"
 
 
-def _reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
+def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
+    """Return how a field is read into its column, and what stands there where the line does not print it."""
     if name in TACTIC_FIELDS:
         return tactic_id, NO_TACTIC
     if name in DURATION_FIELDS:
@@ -204,6 +240,33 @@ class Events:
     def __getitem__(self, kind: str) -> Rows:
         return self._rows[kind]
 
+    def tables(self) -> Tables:
+        """Return everything as plain columns, to be sent to another process."""
+        return self.texts.raw(), {kind: (r.lines, r.columns) for kind, r in self._rows.items() if r.lines}
+
+    def extend(self, tables: Tables, shift: int) -> None:
+        """Append another's rows, ``shift`` lines further down; its texts get the ids they have here."""
+        raw, rows = tables
+        ids = np.array([*(self.texts.id(text) for text in raw), NO_TEXT], np.int32)  # index -1 is NO_TEXT
+        for kind, (lines, columns) in rows.items():
+            values = {name: np.frombuffer(column, column.typecode) for name, column in columns.items()}
+            moved = {name: ids[v] if v.dtype == np.int32 else v for name, v in values.items()}
+            self._rows[kind].extend(np.frombuffer(lines, np.int64) + shift, moved)
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many rows each kind has."""
+        return {kind: len(rows.lines) for kind, rows in self._rows.items()}
+
+    def sort(self, before: Mapping[str, int]) -> None:
+        """Bring what was added since ``before`` into line order."""
+        for kind, rows in self._rows.items():
+            if len(rows.lines) > before[kind] + 1:
+                rows.sort(before[kind])
+
+
+Tables = tuple[list[bytes], dict[str, tuple["array[int]", dict[str, "array[Any]"]]]]
+"""Texts in the order of their indexes, and for each kind its lines and columns."""
+
 
 class View:
     """The events of a run of lines: a build, or a pass of one."""
@@ -216,14 +279,15 @@ class View:
     def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
         rows = self.events[kind]
-        for row in rows.between(self.first_line, self.last_line):
-            yield (rows.lines[row], *(rows.value(name, row) for name in names))
+        span = rows.between(self.first_line, self.last_line)
+        columns = (rows.values(name, span) for name in names)
+        return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
     def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
         """Return a field of the last row of a kind before this view; None where there is none."""
         rows = self.events[kind]
         behind = bisect_left(rows.lines, self.first_line)
-        return rows.value(name, behind - 1) if behind else None
+        return rows.values(name, range(behind - 1, behind))[0] if behind else None
 
     def lines(self, *kinds: str) -> list[int]:
         """Return the lines of rows of these kinds, sorted."""

@@ -50,6 +50,7 @@ def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None
     return tuple(_format(child, symbols) for child in nested.trees(tree, "format"))
 
 
+@lru_cache(maxsize=1 << 14)
 def format_texts(text: str | None, other_side: str | None = "") -> tuple[str, ...]:
     """Return a printed list of formats as one text each; a list that cannot be read stays one text."""
     if not text:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,16 @@ _PREFIX_FILE = "prefixes.lark"
 REGEX_FLAGS = re.ASCII | re.MULTILINE
 """ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised when the cached table changes its shape."""
+
+
+class Part(NamedTuple):
+    """A terminal in an alternative: a literal text, or a regex that may fill a field."""
+
+    literal: str
+    regex: str
+    field: str | None
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,8 @@ class Kind:
     """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
     needle: str
     """A literal that every body of this kind holds; empty where there is none."""
+    alternatives: tuple[tuple[Part, ...], ...]
+    """The sequences of terminals that the regex stands for."""
 
     @cached_property
     def match(self) -> re.Pattern[bytes]:
@@ -135,7 +145,13 @@ def _kind(name: str, sequences: list[tuple[str, ...]], terminals: dict[str, Term
         fields=fields,
         openers=tuple(sorted({literal[s[0]] for s in sequences})),
         needle=max((literal[n] for n in common), key=len, default=""),
+        alternatives=tuple(tuple(_part(n, terminals[n]) for n in s) for s in sequences),
     )
+
+
+def _part(name: str, terminal: TerminalDef) -> Part:
+    pattern = terminal.pattern
+    return Part(pattern.value, "", None) if pattern.type == "str" else Part("", pattern.value, field_of(name))
 
 
 class _Writer:
@@ -207,13 +223,23 @@ def _cache_path(text: str) -> Path:
 def _read_cache(path: Path) -> tuple[Kind, ...] | None:
     try:
         rows = json.loads(path.read_bytes())
-        return tuple(Kind(name, regex, tuple(f), tuple(o), needle) for name, regex, f, o, needle in rows)
+        return tuple(
+            Kind(
+                name,
+                regex,
+                tuple(fields),
+                tuple(openers),
+                needle,
+                tuple(tuple(Part(*p) for p in a) for a in alternatives),
+            )
+            for name, regex, fields, openers, needle, alternatives in rows
+        )
     except (OSError, ValueError, TypeError):
         return None  # missing, unreadable or damaged: compile again
 
 
 def _write_cache(path: Path, table: tuple[Kind, ...]) -> None:
-    rows = [(k.name, k.regex, k.fields, k.openers, k.needle) for k in table]
+    rows = [(k.name, k.regex, k.fields, k.openers, k.needle, k.alternatives) for k in table]
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,8 +16,9 @@ from trtforensics.parsers.grammar import LINE, REGEX_FLAGS, field_of, grammar_te
 
 def parse(body: bytes, start: str = LINE) -> tuple[str, dict[str, bytes]] | None:
     """Return the kind and the fields of a line body (or a prefix), or None where no rule reads it."""
+    parser = _lalr(start)
     try:
-        tree = _lalr(start).parse(body.decode("latin-1"))
+        tree = parser.parse(body.decode("latin-1"))
     except LarkError:
         return None
     kind = tree.children[0]

@@ -1,26 +1,54 @@
 """Windows of lines in, events out: prefix off, kind found by the compiled grammar, fields into columns.
 
-The grammar is the only judge. A body's first eight bytes say which kinds may open so (asked once per
-distinct beginning), a literal that the kind must hold is looked for, and then the kind's regex decides.
+The grammar is the only judge. Bulk kinds are read a window at a time (``bulk.py``); every other line, and
+whatever bulk reading is not sure of, is judged here by its kind's regex: a body's first eight bytes say which
+kinds may open so (asked once per distinct beginning), a literal that the kind must hold is looked for, and
+then the regex decides.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from trtforensics.model import LineCounts
 from trtforensics.parsers import grammar
-from trtforensics.parsers.dialects import WEAK_DIALECTS, Prefix, prefix_of
+from trtforensics.parsers.bulk import Bodies, BulkReader
+from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, PrefixReader
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, Events
+from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trtforensics.parsers.dialects import Prefixes
+    from trtforensics.parsers.events import Tables
     from trtforensics.parsers.grammar import Kind
-    from trtforensics.parsers.source import Window
+    from trtforensics.parsers.windows import Window
 
 _KEY_BYTES = 8
 _MAX_KEYS = 1 << 16
+_LONGEST_KEPT = 120
+_MAX_KEPT = 1 << 14
+_STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
+_MESSAGE_LEVELS = (ord("E"), ord("W"))
+
+
+class Part(NamedTuple):
+    """What a scanner found in the later part of a log, its lines counted from 1; see :meth:`Scanner.join`."""
+
+    tables: Tables
+    drift: Drift
+    line_starts: array[int]
+    counts: tuple[int, int, int, int]
+    recognised: bool
+    dialect: int
+    after_verdict: bool
+    first_said: int | None
+    first_banner: int | None
 
 
 class Dispatch:
@@ -29,17 +57,32 @@ class Dispatch:
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
         self._by_start: dict[bytes, list[tuple[bytes, Kind]]] = {}
+        self._memo: dict[bytes, tuple[str, dict[str, bytes | None]]] = {}
+        """Short bodies that were judged before: logs repeat many a line word for word."""
 
     def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
         """Return the kind's name and its fields, or None where no rule reads the body."""
+        known = self._memo.get(body)
+        if known is not None:
+            return known
+        found = self._judge(body)
+        if found is not None and len(body) <= _LONGEST_KEPT:
+            if len(self._memo) >= _MAX_KEPT:
+                self._memo.clear()
+            self._memo[body] = found
+        return found
+
+    def _judge(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
         key = body[:_KEY_BYTES]
         candidates = self._by_start.get(key)
         if candidates is None:
             candidates = self._candidates(key)
-        for needle, kind in candidates:
+        for place, (needle, kind) in enumerate(candidates):
             if needle in body:
                 found = kind.match.fullmatch(body)
                 if found:
+                    if place:  # no body is of two kinds, so the order is free: what was found will be found again
+                        candidates.insert(0, candidates.pop(place))
                     return kind.name, _named(kind.fields, found.groups())
         return None
 
@@ -61,20 +104,28 @@ def _named(names: tuple[str, ...], values: tuple[bytes | None, ...]) -> dict[str
 
 
 class Scanner:
-    """Reads windows one after the other; ``events``, ``counts`` and ``drift`` are complete after the last."""
+    """Reads windows one after the other; ``events``, ``counts`` and ``drift`` are complete after the last.
 
-    def __init__(self) -> None:
+    ``bulk`` False judges every line by its regex alone, which tests hold equal.
+    """
+
+    def __init__(self, *, bulk: bool = True) -> None:
         self.events = Events()
         self.drift = Drift()
         self.line_starts = array("q")
         self.recognised = False
         """Whether any line is TensorRT's or trtexec's beyond doubt."""
         self._typed = self._unprefixed = self._blank = self._unknown = 0
+        self._prefixes = PrefixReader()
+        self._bulk = BulkReader(grammar.kinds(), self.events.texts) if bulk else None
         self._any = Dispatch(grammar.kinds())
         self._bare = Dispatch(grammar.bare_kinds())
-        self._dialect = ""
+        self._dialect = -1
         self._after_verdict = False
-        self._in_names = False
+        self._names_line = -1
+        """The last line of a names-only dump, while it goes on."""
+        self._first_said: int | None = None
+        self._first_banner: int | None = None
 
     @property
     def counts(self) -> LineCounts:
@@ -83,47 +134,126 @@ class Scanner:
 
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
-        self.line_starts.extend(window.starts)
-        for number, line in enumerate(window.lines, window.first_line):
-            prefix = prefix_of(line)
-            if prefix is None:
-                self._bare_line(number, line.lstrip(b" "))
-            else:
-                self._prefixed_line(number, prefix, line[prefix.end :])
-
-    def _bare_line(self, number: int, body: bytes) -> None:
-        if not body or body.isspace():
-            self._blank += 1
-            self._in_names = False
-            return
-        found = self._bare.fields(body)
-        if found is not None:
-            self._store(number, *found)
-            return
-        self._unprefixed += 1
-        if self._in_names:
-            self.events["layer_name"].add(number, {"name": body})
-
-    def _prefixed_line(self, number: int, prefix: Prefix, body: bytes) -> None:
-        self._in_names = False
-        self.recognised = self.recognised or prefix.dialect not in WEAK_DIALECTS
-        if prefix.dialect != self._dialect:
-            self._dialect = prefix.dialect
-            self.events["dialect"].add(number, {"dialect": prefix.dialect.encode()})
-        if prefix.severity in "EW":
-            self.events["message"].add(number, {"severity": prefix.severity.encode(), "text": body})
-        if not body or body.isspace():
-            self._blank += 1
-            return
-        if self._after_verdict:
-            self._after_verdict = False
-            self.events["resumed"].add(number, {})
-        found = self._any.fields(body)
-        if found is None:
-            self._unknown += 1
-            self.drift.add(number, body)
+        index = LineIndex(window.text)
+        if window.text is window.data:
+            self.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:
-            self._store(number, *found)
+            self.line_starts.extend(window.starts)
+        prefixes = self._prefixes.read(index)
+        bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
+        prefixed = prefixes.dialect >= 0
+        blank = self._blanks(bodies)
+        said = prefixed & ~blank
+        self._blank += int(blank.sum())
+        self._note_prefixes(window.first_line, prefixes, prefixed, bodies)
+        before = self.events.sizes()
+        banners = self._read(window.first_line, bodies, prefixed, blank)
+        self._note_first(window.first_line, said, banners)
+        self._note_resumed(window.first_line, np.flatnonzero(said), banners)
+        self.events.sort(before)
+
+    def part(self) -> Part:
+        """Return everything, to be joined to the scanner of what comes before."""
+        return Part(
+            self.events.tables(),
+            self.drift,
+            self.line_starts,
+            (self._typed, self._unprefixed, self._blank, self._unknown),
+            self.recognised,
+            self._dialect,
+            self._after_verdict,
+            self._first_said,
+            self._first_banner,
+        )
+
+    def join(self, part: Part) -> None:
+        """Take over what another scanner found in the lines that follow, the first of which carries a prefix."""
+        shift = len(self.line_starts)
+        before = self.events.sizes()
+        self.events.extend(part.tables, shift)
+        if part.first_said is not None:
+            if part.dialect >= 0 and self._dialect >= 0:
+                self._drop_same_dialect(before["dialect"])
+            own = part.first_banner is None or part.first_said < part.first_banner
+            if self._after_verdict and own:
+                self.events["resumed"].add(part.first_said + shift, {})
+                self.events.sort(before)
+        self.drift.join(part.drift, shift)
+        self.line_starts.extend(part.line_starts)
+        typed, unprefixed, blank, unknown = part.counts
+        self._typed += typed
+        self._unprefixed += unprefixed
+        self._blank += blank
+        self._unknown += unknown
+        self.recognised = self.recognised or part.recognised
+        self._dialect, self._after_verdict = part.dialect, part.after_verdict
+
+    def _drop_same_dialect(self, row: int) -> None:
+        """Forget a change of logger that is none: the part before ended with the same."""
+        rows = self.events["dialect"]
+        if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self._dialect]]:
+            rows.delete(row)
+
+    @staticmethod
+    def _blanks(bodies: Bodies) -> npt.NDArray[np.bool_]:
+        """Return the lines that are blank, or a prefix with nothing behind it."""
+        blank: npt.NDArray[np.bool_] = bodies.last - bodies.first == bodies.ends - bodies.starts
+        for line in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
+            blank[line] = bodies.text(line).isspace()  # a separator is also what no isspace() knows, 0x1E say
+        return blank
+
+    def _note_prefixes(
+        self, first_line: int, prefixes: Prefixes, prefixed: npt.NDArray[np.bool_], bodies: Bodies
+    ) -> None:
+        """Note which loggers wrote, where they change, and every warning and error."""
+        lines = np.flatnonzero(prefixed)
+        dialects = prefixes.dialect[lines]
+        if len(lines):
+            self.recognised = self.recognised or bool(_STRONG[dialects].any())
+            changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
+            for change in changes.tolist():
+                name = DIALECTS[dialects[change]].encode()
+                self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
+            self._dialect = int(dialects[-1])
+        for line in np.flatnonzero(np.isin(prefixes.severity, _MESSAGE_LEVELS)).tolist():
+            fields = {"severity": bytes((int(prefixes.severity[line]),)), "text": bodies.text(line)}
+            self.events["message"].add(first_line + line, fields)
+
+    def _read(
+        self, first_line: int, bodies: Bodies, prefixed: npt.NDArray[np.bool_], blank: npt.NDArray[np.bool_]
+    ) -> list[tuple[int, bool]]:
+        """Read every line that is not blank; return the banners, each with whether it is a verdict."""
+        wanted = prefixed & ~blank
+        if self._bulk is not None:
+            for found in self._bulk.read(bodies, wanted):
+                self._typed += len(found.lines)
+                self.recognised = True
+                if found.kind in KEEP:
+                    self.events[found.kind].extend(found.lines + first_line, found.columns)
+        banners: list[tuple[int, bool]] = []
+        for line in np.flatnonzero(wanted | ~(prefixed | blank)).tolist():
+            body = bodies.text(line)
+            if prefixed[line]:
+                found_one = self._any.fields(body)
+                if found_one is None:
+                    self._unknown += 1
+                    self.drift.add(first_line + line, body)
+            else:
+                found_one = self._bare.fields(body.lstrip(b" "))
+                if found_one is None:
+                    self._unread_bare(first_line + line, body)
+            if found_one is not None:
+                self._store(first_line + line, *found_one)
+                if found_one[0] == "banner":
+                    banners.append((line, found_one[1]["verdict"] != b"RUNNING"))
+        return banners
+
+    def _unread_bare(self, number: int, body: bytes) -> None:
+        """Count a line that nobody's prefix opens; right behind a ``Layers:`` line it is the name of a layer."""
+        self._unprefixed += 1
+        if number == self._names_line + 1:
+            self.events["layer_name"].add(number, {"name": body.lstrip(b" ")})
+            self._names_line = number
 
     def _store(self, number: int, kind: str, fields: dict[str, bytes | None]) -> None:
         self._typed += 1
@@ -131,8 +261,24 @@ class Scanner:
         if kind in KEEP:
             self.events[kind].add(number, fields)
         if kind == "engine_layers_detailed":
-            self._in_names = True
-        elif kind == "banner":
-            self._after_verdict = fields["verdict"] != b"RUNNING"
-        else:
-            self._in_names = False
+            self._names_line = number
+
+    def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
+        if self._first_said is None and said.any():
+            self._first_said = first_line + int(said.argmax())
+        if self._first_banner is None and banners:
+            self._first_banner = first_line + banners[0][0]
+
+    def _note_resumed(self, first_line: int, said: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
+        """Note the first line that a logger writes behind a verdict, unless a new run begins first."""
+        pending = self._after_verdict
+        at = 0
+        for line, is_verdict in [*banners, (-1, False)]:
+            limit = len(said) if line < 0 else int(said.searchsorted(line))
+            if pending and at < limit:
+                self.events["resumed"].add(first_line + int(said[at]), {})
+                pending = False
+            if line >= 0:
+                pending = is_verdict
+                at = limit
+        self._after_verdict = pending

@@ -46,7 +46,7 @@ def segments(events: Events, lines: int) -> list[Segment]:
     for first, behind in zip([1, *begins], limits, strict=True):
         begins = begins + _begins_without_banner(View(events, first, behind - 1))
     starts = sorted({1, *begins})
-    prefixed = View(events, 1, lines).lines("dialect")
+    prefixed = View(events, 1, lines).lines("dialect", "banner")
     if len(starts) > 1 and not (prefixed and prefixed[0] < starts[1]):
         del starts[1]  # nothing of a logger stands before the first beginning
     return [Segment(a, b - 1) for a, b in zip(starts, [*starts[1:], lines + 1], strict=True)]

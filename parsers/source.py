@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from trtforensics.errors import SourceError
 from trtforensics.model import SourceInfo
-from trtforensics.parsers.decoding import COMPRESSED, decompress, sniff, to_utf8
+from trtforensics.parsers.decoding import COMPRESSED, decompress, is_encoded, sniff, to_utf8
 from trtforensics.parsers.stored import StoredBytes
 from trtforensics.parsers.windows import Window, WindowCutter
 
@@ -18,7 +18,10 @@ __all__ = ["Source", "Window", "open_source"]
 MAX_BYTES = 64 << 30
 """Text beyond this is refused unless the caller says otherwise: a few kilobytes of zeros compress to nothing."""
 
-WINDOW_BYTES = 4 << 20
+WINDOW_BYTES = 8 << 20
+
+_LONGEST_MARK = 4
+_LINE_SEARCH = 4 << 20
 
 
 class Source:
@@ -53,11 +56,21 @@ class Source:
         """Stored bytes in all; None for a FIFO and standard input."""
         return self._stored.size
 
-    def windows(self) -> Iterator[Window]:
+    def line_at(self, near: int) -> int | None:
+        """Return the byte where a line with a prefix begins, at or soon after ``near``.
+
+        None where there is none, and where bytes of the source are not bytes of its text.
+        """
+        if self.size is None or self.size > self._max_bytes or is_encoded(self._stored.head(_LONGEST_MARK)):
+            return None
+        found = self._stored.find(b"\n[", near, _LINE_SEARCH)
+        return found + 1 if found >= 0 else None
+
+    def windows(self, begin: int = 0, end: int | None = None) -> Iterator[Window]:
         """Give the text as windows of whole lines, once; none for an empty source.
 
         A window holds about ``window_bytes`` of a file, and of a pipe what has arrived, so that lines flow while the
-        writer still runs.
+        writer still runs. ``begin`` and ``end`` are for a file that is read in parts, cut at :meth:`line_at`.
 
         Raises:
             SourceError: compressed data is damaged or truncated, the text is larger than ``max_bytes``, or the system
@@ -67,7 +80,15 @@ class Source:
         if self._started:
             raise RuntimeError("a source gives its windows once")
         self._started = True
-        return self._windows()
+        return self._windows(begin, end)
+
+    def skip_rest(self, lines: int) -> None:
+        """Count and hash what somebody else has read: the bytes behind the last window, which are ``lines`` lines."""
+        last = b""
+        for chunk in self._stored.chunks(begin=self._stored.position):
+            last = chunk
+        self._cutter.lines += lines
+        self._cutter.cut = not last.endswith(b"\n")
 
     def info(self) -> SourceInfo:
         """Return what the source was, once its windows were all given.
@@ -80,8 +101,9 @@ class Source:
         stored = self._stored
         return SourceInfo(self.path, stored.position, self._cutter.lines, stored.sha256, self._cutter.cut)
 
-    def _windows(self) -> Iterator[Window]:
-        form, chunks = sniff(self._stored.chunks(), COMPRESSED)
+    def _windows(self, begin: int, end: int | None) -> Iterator[Window]:
+        self._cutter = WindowCutter(begin)
+        form, chunks = sniff(self._stored.chunks(begin, end), COMPRESSED)
         if not form:
             self._stored.chunk_bytes = self._window_bytes
         text = to_utf8(decompress(form, chunks, self.path, self._window_bytes))

@@ -65,8 +65,8 @@ class StoredBytes:
         """Close the file; standard input stays open."""
         self._file.close()
 
-    def chunks(self) -> Iterator[bytes]:
-        """Give the bytes in order.
+    def chunks(self, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Give the bytes in order; of a regular file perhaps only those from ``begin`` to ``end``.
 
         Raises:
             SourceError: the system cannot read on, or a mapped file became shorter. A file that is cut in the moment
@@ -74,7 +74,7 @@ class StoredBytes:
         """
         mapped = self._map()
         try:
-            for chunk in self._streamed() if mapped is None else self._mapped(mapped):
+            for chunk in self._streamed() if mapped is None else self._mapped(mapped, begin, end):
                 self.position += len(chunk)
                 self._hash.update(chunk)
                 yield chunk
@@ -93,18 +93,34 @@ class StoredBytes:
         except (OSError, ValueError):
             return None
 
-    def _mapped(self, mapped: mmap.mmap) -> Iterator[bytes]:
-        start = 0
-        while start < len(mapped):
-            end = min(start + self.chunk_bytes, len(mapped))
-            if os.fstat(self._file.fileno()).st_size < end:
+    def head(self, size: int) -> bytes:
+        """Return the first bytes of a regular file, not counted as read."""
+        return self._peek(0, size)
+
+    def find(self, needle: bytes, begin: int, size: int) -> int:
+        """Return where a text first stands in ``size`` bytes of a regular file from ``begin`` on; -1 for nowhere."""
+        found = self._peek(begin, size).find(needle)
+        return begin + found if found >= 0 else -1
+
+    def _peek(self, begin: int, size: int) -> bytes:
+        self._file.seek(begin)
+        try:
+            return self._file.read(size)
+        finally:
+            self._file.seek(0)
+
+    def _mapped(self, mapped: mmap.mmap, begin: int, end: int | None) -> Iterator[bytes]:
+        start, limit = begin, len(mapped) if end is None else end
+        while start < limit:
+            stop = min(start + self.chunk_bytes, limit)
+            if os.fstat(self._file.fileno()).st_size < stop:
                 raise SourceError(self.path, "became shorter while it was read", "Copy it and read the copy")
-            chunk = mapped[start:end]
+            chunk = mapped[start:stop]
             if hasattr(mmap, "MADV_DONTNEED"):
                 page = start - start % mmap.PAGESIZE
-                mapped.madvise(mmap.MADV_DONTNEED, page, end - page)
+                mapped.madvise(mmap.MADV_DONTNEED, page, stop - page)
             yield chunk
-            start = end
+            start = stop
 
     def _streamed(self) -> Iterator[bytes]:
         while chunk := self._gather():

@@ -35,6 +35,15 @@ _COMPONENTS_IN_TEXT = re.compile(r"channel % (\d+) == 0")
 _WIDE = {"Two": 2, "Four": 4, "Eight": 8, "Sixteen": 16, "Thirty-two": 32}
 _WIDE_IN_TEXT = re.compile(rf"({'|'.join(_WIDE)}) wide channel vectorized")
 _V11 = re.compile(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
+_TENSORS = r"(?:\[\]|\[ \{ Name: .*? \}\])"
+_PARTS = re.compile(
+    rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
+)
+"""A tensor list ends where the next part begins; nothing else in a line reads ``}], Outputs: [``."""
+_FIELD = re.compile(
+    r", ([A-Z][A-Za-z0-9]*):( (?:\{[^{}]*\}|\[ONNX Layer: .*|\[[^\]]*\])| ?(?:[^,]|,(?! [A-Z][A-Za-z0-9]*:))*)"
+)
+"""Braces and brackets hold commas; Metadata runs to the end of the line; a kernel's name holds no ``, Key:``."""
 
 
 class Details(NamedTuple):
@@ -65,20 +74,21 @@ def _short(tree: Tree[Token]) -> EngineTensor:
     return EngineTensor(nested.token(tree, "NAME") or "", dtype, dims, f"{dtype}[{printed}]", components)
 
 
-@lru_cache(maxsize=1 << 12)
 def details(text: str) -> Details | None:
     """Read a detailed line from behind ``Inputs: ``; None where it is not of that form (a line that was cut, say)."""
-    tree = nested.parse("details", text)
-    if tree is None:
+    parts = _PARTS.fullmatch(text)
+    inputs = _detailed_tensors(parts["inputs"]) if parts else None
+    outputs = _detailed_tensors(parts["outputs"]) if parts else None
+    if parts is None or inputs is None or outputs is None:
         return None
-    sides = {
-        str(side.data): tuple(_detailed(t) for t in nested.trees(side, "tensor"))
-        for side in nested.trees(tree, "inputs", "outputs")
-    }
-    fields = {
-        nested.token(f, "KEY") or "": (nested.token(f, "VALUE") or "").strip(" ") for f in nested.trees(tree, "field")
-    }
-    return Details(sides.get("inputs", ()), sides.get("outputs", ()), fields)
+    fields = {key: value.strip(" ") for key, value in _FIELD.findall(parts["fields"])}
+    return Details(inputs, outputs, fields)
+
+
+@lru_cache(maxsize=1 << 14)
+def _detailed_tensors(text: str) -> tuple[EngineTensor, ...] | None:
+    tree = nested.parse("detailed_tensors", text)
+    return None if tree is None else tuple(_detailed(t) for t in nested.trees(tree, "tensor"))
 
 
 def _detailed(tree: Tree[Token]) -> EngineTensor:

@@ -102,10 +102,10 @@ class LogText:
         return found
 
     def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
-        """Return the number of the next line, from ``start`` (inclusive), that holds ``needle`` in any case.
+        """Return the number of the next line, from ``start`` (inclusive), that holds ``needle``.
 
-        A needle of plain ASCII is compared as ASCII. Nothing wraps around: a start outside the text is moved to its
-        near end, or finds nothing if the text lies the other way.
+        Case counts only where the needle has a capital letter. Nothing wraps around: a start outside the text is moved
+        to its near end, or finds nothing if the text lies the other way.
         """
         if "\n" in needle:
             return None
@@ -189,10 +189,11 @@ class _SpillFile:
 
 def _index_of(needle: str, text: bytes, *, backwards: bool) -> int | None:
     """Return the index of the first (or last) line of ``text`` that holds the needle."""
-    if needle.isascii():
-        folded, wanted = text.lower(), needle.lower().encode()
+    exact = needle != needle.lower()
+    if exact or needle.isascii():
+        folded, wanted = text if exact else text.lower(), needle.encode("utf-8", "surrogatepass")
         at = folded.rfind(wanted) if backwards else folded.find(wanted)
         return folded.count(b"\n", 0, at) if at >= 0 else None
-    letters, word = text.decode("utf-8", "replace").casefold(), needle.casefold()
-    at = letters.rfind(word) if backwards else letters.find(word)
+    letters = text.decode("utf-8", "replace").lower()
+    at = letters.rfind(needle) if backwards else letters.find(needle)
     return letters.count("\n", 0, at) if at >= 0 else None

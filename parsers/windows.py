@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,23 +30,43 @@ _ESCAPE_SEQUENCES = re.compile(
 """Complete sequences only; none holds a line feed, so removing them never joins lines."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     r"""Whole lines of a source, a few megabytes of them.
 
-    ``first_line`` is the number (from 1) of the first line. ``starts`` has the byte offset of each line's start in the
-    decoded text, ``lines`` each line without its ending (``\n`` or ``\r\n``) and without ANSI escape sequences.
-    ``data`` is the text itself with both, for numpy views: line ``i`` begins at ``starts[i] - starts[0]`` in it
-    (empty in a window that was made by hand).
+    ``first_line`` is the number (from 1) of the first line, ``offset`` the byte where it begins in the decoded text.
+    ``data`` is the text as decoded, with line endings and escape sequences. The rest is made when it is asked for.
 
     A line of more than :data:`LONGEST_LINE` bytes is alone in its window and cut to its first :data:`CUT_LINE` bytes,
     in ``data`` too; the numbers and offsets of the lines after it are right.
     """
 
     first_line: int
-    starts: list[int]
-    lines: list[bytes]
-    data: bytes = field(default=b"", repr=False)
+    offset: int
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def text(self) -> bytes:
+        r"""The lines, each ended by ``\n`` alone (the last one perhaps by nothing), without ANSI escape sequences."""
+        text = self.data.replace(b"\r\n", b"\n") if b"\r" in self.data else self.data
+        return _ESCAPE_SEQUENCES.sub(b"", text) if b"\x1b" in text else text
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """Each line without its ending and without escape sequences."""
+        lines = self.text.split(b"\n")
+        if self.data.endswith(b"\n"):
+            lines.pop()
+        return lines
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The byte offset of each line's start in the decoded text."""
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n"))
+        if self.data.endswith(b"\n"):
+            ends = ends[:-1]
+        starts: list[int] = (ends + (self.offset + 1)).tolist()
+        return [self.offset, *starts]
 
 
 class WindowCutter:
@@ -55,10 +76,10 @@ class WindowCutter:
     a line: names and metadata hold 0x1E, form feeds and the like.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, offset: int = 0) -> None:
         self.lines = 0
         self.cut = False
-        self._offset = 0
+        self._offset = offset
         self._held: list[bytes] = []
         self._held_bytes = 0
 
@@ -101,26 +122,8 @@ class WindowCutter:
 
     def _window(self, data: bytes, length: int) -> Window:
         """Make a window of ``data``, which stands for ``length`` bytes of the text."""
-        window = Window(self.lines + 1, _starts(data, self._offset), _clean_lines(data), data)
-        self.lines += len(window.lines)
+        window = Window(self.lines + 1, self._offset, data)
+        self.lines += data.count(b"\n") + (not data.endswith(b"\n"))
         self._offset += length
         self._held, self._held_bytes = [], 0
         return window
-
-
-def _starts(data: bytes, offset: int) -> list[int]:
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-    if data.endswith(b"\n"):
-        ends = ends[:-1]
-    starts: list[int] = (ends + (offset + 1)).tolist()
-    return [offset, *starts]
-
-
-def _clean_lines(data: bytes) -> list[bytes]:
-    text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
-    if b"\x1b" in text:
-        text = _ESCAPE_SEQUENCES.sub(b"", text)
-    lines = text.split(b"\n")
-    if data.endswith(b"\n"):
-        lines.pop()
-    return lines

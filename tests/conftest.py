@@ -1,8 +1,52 @@
-"""Lets tests import `tests.emulator`, whatever pytest's import mode."""
+"""Lets tests import `tests.emulator`, whatever pytest's import mode, and find the corpus and the sample logs."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import pytest
+from hypothesis import settings
+
+from trtforensics.loading import load_build_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model import BuildLog
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+if "CI" in os.environ:
+    settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of the real logs; a test that asks for it carries `@pytest.mark.corpus`."""
+    folder = Path(os.environ.get("TRTFORENSICS_CORPUS") or ROOT.parent / "shared" / "corpus")
+    if not folder.is_dir():
+        pytest.skip(f"no corpus of real logs at {folder}; set TRTFORENSICS_CORPUS to its folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def samples() -> list[Path]:
+    """The logs that this project made itself."""
+    return sorted((ROOT / "testdata" / "logs").glob("*.log"))
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[[str], BuildLog]:
+    """Return what parses a text as a build log."""
+
+    def parse(text: str) -> BuildLog:
+        path = tmp_path / "build.log"
+        path.write_bytes(text.encode())
+        return load_build_log([str(path)])
+
+    return parse

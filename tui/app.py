@@ -16,10 +16,11 @@ from textual.worker import get_current_worker
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.candidate_rows import candidate_table
 from trtforensics.tui.help import HelpScreen
-from trtforensics.tui.layer_rows import LayerIndex
+from trtforensics.tui.layer_index import LayerIndex
+from trtforensics.tui.overview_rows import OverviewRow, overview_rows, waiting_rows
 from trtforensics.tui.panes import Panes, Tab
 from trtforensics.tui.pieces import Piece, Role
-from trtforensics.tui.presenters import OverviewRow, overview_rows, progress_line, title_line, waiting_rows
+from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseCancelledError
 from trtforensics.tui.search import Prompt, Purpose
 from trtforensics.tui.virtual_list import LineBar, VirtualList
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.model import Build, BuildLog
-    from trtforensics.tui.layer_rows import Subject
+    from trtforensics.tui.layer_index import Subject
     from trtforensics.tui.protocol import LogSession, ParseProgress
 
 BAD_INPUT = 2
@@ -83,6 +84,7 @@ class ForensicsApp(App[ForensicsError]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("slash", "ask_search", "Search", key_display="/"),
         Binding("n", "search(False)", "Next"),
@@ -118,7 +120,7 @@ class ForensicsApp(App[ForensicsError]):
         self._parsed: BuildLog | None = None
         self._number = 0
         self._index: LayerIndex | None = None
-        self._subject: Subject | None = None
+        self._shown: tuple[Subject | None, str] = (None, "")
 
     @property
     def build(self) -> Build | None:
@@ -189,7 +191,7 @@ class ForensicsApp(App[ForensicsError]):
         panes.layer_tree.show_layers(self._index)
         panes.messages.show_messages(build.messages)
         self._show_candidates()
-        self._tab("layers").count_up(f"{panes.layer_tree.shown_layers:,}")
+        self._tab("layers").count_up(panes.layer_tree.count_text)
         self._tab("messages").count_up(f"{len(build.messages):,}")
         self._show_title()
         self._show_status()
@@ -201,11 +203,12 @@ class ForensicsApp(App[ForensicsError]):
         self._follow(event.source, event.index)
 
     def _show_candidates(self) -> None:
-        """Show what was timed for the row under the cursor; 10⁵ rows take a second, so never twice in a row."""
-        subject = self._panes.layer_tree.subject
-        if subject is None or subject is not self._subject:
-            self._subject = subject
-            self._panes.candidates.show_table(candidate_table(self.build, subject))
+        """Show what was timed for the row under the cursor, unless it is there already: its cursor stays then."""
+        row = self._panes.layer_tree.selected
+        subject, why = (row.subject, row.why) if row else (None, "")
+        if (subject, why) == (None, "") or subject is not self._shown[0] or why != self._shown[1]:
+            self._shown = subject, why
+            self._panes.show_candidates(candidate_table(self.build, subject, why))
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Show a row's line in the log, or a line's layer."""
@@ -223,7 +226,7 @@ class ForensicsApp(App[ForensicsError]):
         self._show_status()
 
     def _reveal(self, line: int) -> None:
-        """Show the layer a line belongs to, in the build it belongs to."""
+        """Show the layer a line belongs to, and which of its combinations, in the build it belongs to."""
         build = self._parsed.build_at(line) if self._parsed else None
         if build is not None and build is not self.build:
             self._show_build(build.index)
@@ -232,7 +235,7 @@ class ForensicsApp(App[ForensicsError]):
             self._say(f"line {line:,} belongs to no layer")
             return
         self._panes.open("layers")
-        self._panes.layer_tree.reveal(entry)
+        self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
 
     def on_prompt_given(self, event: Prompt.Given) -> None:
         """Search, go, or filter."""
@@ -269,7 +272,7 @@ class ForensicsApp(App[ForensicsError]):
     def _keep_layers(self, needle: str) -> None:
         self._filter = needle
         self._panes.layer_tree.filter(needle)
-        self._tab("layers").count_up(f"{self._panes.layer_tree.shown_layers:,}" if self._index else "")
+        self._tab("layers").count_up(self._panes.layer_tree.count_text if self._index else "")
 
     def _search(self, *, backwards: bool = False, here: bool = False) -> None:
         """Look for the next match in a thread: a log may have gigabytes. ``here``: the current line counts too."""
@@ -299,6 +302,10 @@ class ForensicsApp(App[ForensicsError]):
             return
         self._panes.log_view.show_match(event.line)
         self._say(f"{event.needle!r}" + (", from the other end again" if event.wrapped else ""))
+
+    def on_resize(self) -> None:
+        """Fit the title to the new width."""
+        self._show_title()
 
     def action_help(self) -> None:
         """Show the keys."""
@@ -357,7 +364,9 @@ class ForensicsApp(App[ForensicsError]):
         return self.query_one(f"#tab-{pane}", Tab)
 
     def _show_title(self) -> None:
-        self.query_one("#title", LineBar).show(*title_line(self._session.name, self._parsed, self.build))
+        self.query_one("#title", LineBar).show(
+            *title_line(self._session.name, self._parsed, self.build, self.size.width)
+        )
 
     def _show_status(self) -> None:
         """Show the progress while parsing, then where in the log one is; and the note, if any."""

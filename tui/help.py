@@ -33,6 +33,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("PgUp PgDn Home End", "pages and ends"),
             ("← →  h l", "sideways; in the layers: close and open"),
             ("Space", "open or close a layer"),
+            ("s", "slowest layers first, or the engine's order"),
             ("Enter", "show the row's line in the raw log"),
             ("Enter, in the log", "show the layer that the line belongs to"),
         ),
@@ -52,7 +53,8 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("✔  ✗  ?", "in the engine, lost, the log does not tell"),
             ("≈", "near tie: the runner-up is within 2 %"),
-            ("◈  ◇", "ForeignNode; an operation inside one"),
+            ("▶", "a time beyond the end of the bars, 4 x the best"),
+            ("◈  │  ◇", "ForeignNode; a kernel, an operation inside one"),
             ("␛ ␞ �", "control characters of the log, made visible"),
         ),
     ),

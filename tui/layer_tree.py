@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
-from trtforensics.tui.layer_rows import LayerEntry, LayerIndex, RowKind, Subject, TreeRow, row_pieces
+from trtforensics.tui.layer_index import LayerEntry, LayerIndex, RowKind, TreeRow
+from trtforensics.tui.layer_rows import row_pieces
 from trtforensics.tui.pieces import Line, Piece, Role
 from trtforensics.tui.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
+
+    from trtforensics.model import CachedResult, Choice
 
 ARROW_WIDTH = 3
 
@@ -22,7 +25,8 @@ class LayerTree(VirtualList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "open", "Open", show=False),
         Binding("left,h", "close", "Close", show=False),
-        Binding("space", "fold", "Open/close", show=False),
+        Binding("space", "fold", "Open/close"),
+        Binding("s", "sort", "Slowest first"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -31,38 +35,54 @@ class LayerTree(VirtualList):
         self._rows: list[TreeRow] = []
         self._open: set[int] = set()
         self._needle = ""
+        self._slowest_first = False
 
     def show_layers(self, index: LayerIndex | None) -> None:
         """Show another build's layers."""
         self._index = index
-        self.cursor = 0
         self._refill()
 
     def filter(self, needle: str) -> None:
         """Keep the layers whose name or ONNX nodes hold a text; an empty one shows all."""
         if needle != self._needle:
             self._needle = needle
-            self.cursor = 0
             self._refill()
-            self.go_to(0)
+            self.go_to(self.cursor)
 
-    def reveal(self, entry: LayerEntry) -> None:
-        """Move to a layer, giving up a filter that hides it."""
+    def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None) -> None:
+        """Move to a layer, giving up a filter that hides it, and to its combination ``result`` where it has one."""
         if not any(row.entry is entry for row in self._rows):
             self.filter("")
         position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
-        if position is not None:
-            self.go_to(position, center=True)
+        if position is None:
+            return
+        self.cursor = position
+        if result is not None and result is not entry.subject and not entry.inside:
+            if id(entry) not in self._open:
+                self._expand(entry)
+            rows = range(position + 1, len(self._rows))
+            position = next((i for i in rows if self._rows[i].subject is result and self._is_combination(i)), position)
+        self.go_to(position, center=True)
+
+    def _is_combination(self, index: int) -> bool:
+        return self._rows[index].kind is RowKind.COMBINATION
 
     @property
-    def subject(self) -> Subject | None:
-        """What the row under the cursor has candidates for."""
-        return self._rows[self.cursor].subject if self._rows else None
+    def selected(self) -> TreeRow | None:
+        """The row under the cursor."""
+        return self._rows[self.cursor] if self._rows else None
 
     @property
     def shown_layers(self) -> int:
         """How many layers are listed, opened or not."""
-        return sum(row.kind is RowKind.LAYER for row in self._rows)
+        return sum(row.kind in {RowKind.LAYER, RowKind.NAME} for row in self._rows)
+
+    @property
+    def count_text(self) -> str:
+        """How many layers of the engine are listed, and how many others."""
+        engine = sum(row.entry is not None and row.entry.layer is not None for row in self._rows)
+        others = self.shown_layers - engine
+        return f"{engine:,}+{others:,}" if engine and others else f"{engine or others:,}"
 
     def row_count(self) -> int:
         """Return how many rows are visible, the children of opened layers included."""
@@ -114,6 +134,14 @@ class LayerTree(VirtualList):
         else:
             self.action_close()
 
+    def action_sort(self) -> None:
+        """Put the slowest layers first, or go back to the engine's order; the cursor stays on its layer."""
+        entry = next((row.entry for row in reversed(self._rows[: self.cursor + 1]) if row.entry), None)
+        self._slowest_first = not self._slowest_first
+        self._refill()
+        if entry is not None:
+            self.reveal(entry)
+
     def _entry_at(self, index: int) -> LayerEntry | None:
         return self._rows[index].entry if self._rows else None
 
@@ -134,13 +162,19 @@ class LayerTree(VirtualList):
         self.rows_changed()
 
     def _refill(self) -> None:
-        """List the layers anew, all closed."""
+        """List the layers anew, all closed, the cursor on the first."""
         self._open.clear()
-        self._rows = self._index.rows(self._needle) if self._index else []
+        self._rows = self._index.rows(self._needle, slowest_first=self._slowest_first) if self._index else []
+        named = {RowKind.LAYER, RowKind.NAME}
+        self.cursor = next((position for position, row in enumerate(self._rows) if row.kind in named), 0)
         self.rows_changed()
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def _empty(self) -> str:
         if self._index is None:
             return " the log is still being read"
-        return f" no layer has {self._needle!r} in its name" if self._needle else " the log names no layers"
+        return (
+            f" no layer has {self._needle!r} in its name"
+            if self._needle
+            else " the log names no layers; a verbose one does"
+        )

@@ -1,17 +1,21 @@
-"""The overview and the messages: rows made by presenters, each with the line of the log that states it."""
+"""The overview and the messages: rows behind the number of the line that states them, as in the raw log."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from trtforensics.tui.pieces import Line, Piece, Role, width_of
-from trtforensics.tui.presenters import OverviewRow, message_pieces
+from trtforensics.tui.presenters import message_pieces
 from trtforensics.tui.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.model import Message
+    from trtforensics.tui.overview_rows import OverviewRow
+
+NARROWEST = 3
+"""Digits that a gutter of line numbers has at least."""
 
 
 class Overview(VirtualList):
@@ -19,32 +23,44 @@ class Overview(VirtualList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._rows: Sequence[OverviewRow] = ()
-        self._width = 0
+        self._facts: Sequence[OverviewRow] = ()
+        self._rows: list[tuple[OverviewRow, Line]] = []
+        self._wrapped_at = 0
+        self._gutter = NARROWEST
 
     def show_rows(self, rows: Sequence[OverviewRow]) -> None:
         """Show other rows, from the top."""
-        self._rows = rows
-        self._width = max((width_of(row.pieces()) for row in rows), default=0) + 1
+        self._facts = rows
+        self._gutter = max(NARROWEST, *(len(str(row.line or "")) for row in rows))
         self.cursor = 0
-        self.rows_changed()
+        self._wrap()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
+    def on_resize(self) -> None:
+        """Wrap the values anew; the cursor stays on its value."""
+        if self.scrollable_content_region.width != self._wrapped_at and self._rows:
+            fact = self._rows[self.cursor][0]
+            self._wrap()
+            self.cursor = next(index for index, (row, _) in enumerate(self._rows) if row is fact)
+        super().on_resize()
+
     def row_count(self) -> int:
-        """Return how many rows there are, headings included."""
+        """Return how many lines there are, headings and continued values included."""
         return len(self._rows)
 
-    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - rows scroll, they are not cut
-        """Return a labelled value."""
-        return self._rows[index].pieces()
+    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it was wrapped before
+        """Return a labelled value, or where it goes on."""
+        return self._rows[index][1]
 
     def log_line(self, index: int) -> int | None:
         """Return the line that states the value."""
-        return self._rows[index].line
+        return self._rows[index][0].line
 
-    def content_width(self) -> int:
-        """Return the width of the widest value."""
-        return self._width
+    def _wrap(self) -> None:
+        """Lay the rows out in the present width."""
+        width = self._wrapped_at = self.scrollable_content_region.width
+        self._rows = [(row, line) for row in self._facts for line in row.lines(self._gutter, width - 1)]
+        self.rows_changed()
 
 
 class MessageList(VirtualList):
@@ -54,11 +70,13 @@ class MessageList(VirtualList):
         super().__init__(id=id)
         self._messages: Sequence[Message] = ()
         self._width = 0
+        self._gutter = NARROWEST
 
     def show_messages(self, messages: Sequence[Message]) -> None:
         """Show other messages, from the top."""
         self._messages = messages
-        self._width = max((width_of(message_pieces(message)) for message in messages), default=0) + 1
+        self._gutter = max(NARROWEST, *(len(str(message.span.line)) for message in messages), NARROWEST)
+        self._width = max((width_of(message_pieces(message, self._gutter)) for message in messages), default=0) + 1
         self.cursor = 0
         self.rows_changed()
 
@@ -70,7 +88,7 @@ class MessageList(VirtualList):
         """Return a message."""
         if not self._messages:
             return (Piece(" no warnings and no errors", Role.DIM),)
-        return message_pieces(self._messages[index])
+        return message_pieces(self._messages[index], self._gutter)
 
     def log_line(self, index: int) -> int | None:
         """Return the message's line."""
@@ -79,3 +97,7 @@ class MessageList(VirtualList):
     def content_width(self) -> int:
         """Return the width of the longest message."""
         return self._width
+
+    def pinned_width(self) -> int:
+        """Return the width of the line numbers."""
+        return self._gutter + 1 if self._messages else 0

@@ -8,6 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
+from trtforensics.tui.candidate_rows import NOTHING_SELECTED
 from trtforensics.tui.candidates import CandidateList
 from trtforensics.tui.layer_tree import LayerTree
 from trtforensics.tui.log_view import LogView
@@ -18,6 +19,7 @@ from trtforensics.tui.virtual_list import LineBar, VirtualList
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from trtforensics.tui.candidate_rows import CandidateTable
     from trtforensics.tui.protocol import LogText
 
 TABS = {"overview": ("1", "Overview"), "layers": ("2", "Layers"), "messages": ("w", "Messages")}
@@ -60,6 +62,7 @@ class Panes(Horizontal):
         self.messages = MessageList(id="messages")
         self.candidates = CandidateList(id="candidates")
         self.log_view = LogView(text, id="log")
+        self._heading = LineBar(classes="heading")
 
     def compose(self) -> ComposeResult:
         """Lay the lists out, each below its heading."""
@@ -73,7 +76,7 @@ class Panes(Horizontal):
                 yield self.messages
         with Vertical(id="right"):
             with Vertical(id="candidates-pane", classes="pane"):
-                yield LineBar((Piece(" 3 ", Role.DIM), Piece("Candidates")), classes="heading")
+                yield self._heading
                 yield self.candidates
             with Vertical(id="log-pane", classes="pane"):
                 yield LineBar((Piece(" 4 ", Role.DIM), Piece("Raw log")), classes="heading")
@@ -82,6 +85,14 @@ class Panes(Horizontal):
     def on_mount(self) -> None:
         """Start at the overview."""
         self.open("overview")
+        self.show_candidates(NOTHING_SELECTED)
+
+    def show_candidates(self, table: CandidateTable) -> None:
+        """Show a layer's candidates, and how many there are."""
+        self.candidates.show_table(table)
+        count = len(table.candidates)
+        pieces = (Piece(" 3 ", Role.DIM), Piece("Candidates"))
+        self._heading.show(*pieces, Piece(f" {count:,} " if count else "", Role.ACCENT))
 
     def on_tab_clicked(self, event: Tab.Clicked) -> None:
         """Open the pane whose tab was clicked."""

@@ -10,10 +10,10 @@ from enum import StrEnum
 
 from rich.cells import cell_len, set_cell_size
 
-from trtforensics.terminal import visible
-
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
+
+_DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
 
 
 class Role(StrEnum):
@@ -84,7 +84,9 @@ def milliseconds(value: float | None) -> str:
     """Spell a duration in ms with about four significant digits; ``-`` where the log has none."""
     if value is None:
         return "-"
-    digits = next((digits for limit, digits in ((0.1, 5), (1, 4), (10, 3), (100, 2)) if abs(value) < limit), 1)
+    digits = next(
+        (digits for limit, digits in ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2)) if abs(value) < limit), 1
+    )
     return f"{value:.{digits}f}"
 
 

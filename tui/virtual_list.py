@@ -13,7 +13,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from trtforensics.tui.pieces import Line, Piece, Role, visible
+from trtforensics.terminal import visible
+from trtforensics.tui.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """What ends a row that goes on to the right."""
+
+CONTEXT = 3
+"""How many rows around a row that was jumped to are to be seen."""
 
 SIDEWAYS = 12
 """How many cells one press of an arrow key scrolls to the side."""
@@ -149,7 +153,7 @@ class VirtualList(ScrollView, can_focus=True):
         self.refresh()
 
     def go_to(self, index: int, *, center: bool = False, announce: bool = True) -> None:
-        """Move the cursor to a row and bring it into view; ``center`` puts a row that was out of view mid-height."""
+        """Move the cursor to a row and bring it into view; ``center`` puts one near or beyond the edge mid-height."""
         count = self.row_count()
         if not count:
             return
@@ -229,7 +233,8 @@ class VirtualList(ScrollView, can_focus=True):
         """Scroll so that the cursor's row is in view."""
         height = self.rows_in_view()
         top = self.scroll_offset.y
-        if top <= self.cursor < top + height:
+        margin = min(CONTEXT, height // 4) if center else 0
+        if top + margin <= self.cursor < top + height - margin:
             return
         nearest = self.cursor if self.cursor < top else self.cursor - height + 1
         top = self.cursor - height // 2 if center else nearest

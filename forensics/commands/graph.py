@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,18 +33,25 @@ def run(args: Namespace) -> int:
     """Write the graph and say on stderr how large it is.
 
     Raises:
-        UsageError: The ending names no form, or the log has no such build.
-        OutputError: The file cannot be written.
+        SourceError: The source cannot be read.
+        NotABuildLogError: It is not a build log.
+        UsageError: The ending names no form, the log has no such build, or OUT is the source itself.
+        OutputError: OUT cannot be written.
     """
     # Imported here so that no other command waits for networkx.
-    from trtforensics import atomic  # noqa: PLC0415
+    from trtforensics import atomic, streams  # noqa: PLC0415
     from trtforensics.graph import build_graph, select_build  # noqa: PLC0415
     from trtforensics.graph_export import export, form_of  # noqa: PLC0415
-    from trtforensics.loading import load_build_log  # noqa: PLC0415
+    from trtforensics.loading import keep_sources, load_build_log  # noqa: PLC0415
+    from trtforensics.progress import ProgressLine  # noqa: PLC0415
+    from trtforensics.terminal import visible  # noqa: PLC0415
 
     form = form_of(args.output)
-    build = select_build(load_build_log(args.sources), args.build)
-    graph = build_graph(build).graph
+    keep_sources(args.sources, args.output)
+    with ProgressLine(quiet=args.quiet) as progress:
+        log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+    graph = build_graph(select_build(log, args.build)).graph
     atomic.write_bytes(args.output, export(graph, form))
-    print(f"{args.output}: {len(graph)} nodes, {graph.number_of_edges()} edges", file=sys.stderr)  # noqa: T201
+    if not args.quiet:
+        streams.tell(f"{visible(args.output)}: {len(graph)} nodes, {graph.number_of_edges()} edges\n")
     return 0

@@ -35,28 +35,29 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: The source cannot be read.
         NotABuildLogError: It is not a build log.
-        OutputError: FILE cannot be written.
+        OutputError: FILE, or stdout, cannot be written.
+        UsageError: FILE is the source itself.
     """
-    from trtforensics import atomic  # noqa: PLC0415 - `parse --help` needs none of these
-    from trtforensics.loading import load_build_log  # noqa: PLC0415
+    from trtforensics import atomic, streams  # noqa: PLC0415 - `parse --help` needs none of these
+    from trtforensics.loading import keep_sources, load_build_log  # noqa: PLC0415
     from trtforensics.progress import ProgressLine  # noqa: PLC0415
 
+    if args.output is not None:
+        keep_sources(args.sources, args.output)
     with ProgressLine(quiet=args.quiet) as progress:
         log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
     text = _json(log) if args.json else _summary(log, to_file=args.output is not None)
     if args.output is not None:
         atomic.write_text(args.output, text)
     else:
-        sys.stdout.write(text)
+        streams.print_result(text)
     return 0
 
 
 def _json(log: BuildLog) -> str:
-    import json  # noqa: PLC0415
+    from trtforensics.json_document import to_json  # noqa: PLC0415
 
-    from trtforensics.json_document import document  # noqa: PLC0415
-
-    return json.dumps(document(log), indent=1, allow_nan=False) + "\n"
+    return to_json(log)
 
 
 def _summary(log: BuildLog, *, to_file: bool) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
+from trtforensics.diagnostics import ExitCode
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,9 +15,13 @@ if TYPE_CHECKING:
 
     from trtforensics.loading import Progress
     from trtforensics.model import BuildLog
+    from trtforensics.parsers.source import Source
     from trtforensics.tui.protocol import ParseProgress
 
 EXAMPLE = "example: trtforensics tui build.log      (? shows the keys, q quits)"
+
+
+_INSTEAD = "Use `trtforensics parse` where there is none"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,31 +31,25 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 class FileSession:
-    """A log on disk as the TUI wants it: its text grows while it is parsed."""
+    """An opened log as the TUI wants it: its text grows while it is parsed."""
 
-    def __init__(self, path: str, max_bytes: int) -> None:
+    def __init__(self, source: Source) -> None:
         from trtforensics.parsers.text import LogText  # noqa: PLC0415
 
-        self.name = path
+        self.name = source.path
         self.text = LogText()
-        self._max_bytes = max_bytes
+        self._source = source
 
     def parse(self, on_progress: Callable[[ParseProgress], None], cancelled: Callable[[], bool]) -> BuildLog:
         """Parse the log; see :class:`trtforensics.tui.protocol.LogSession`."""
-        from trtforensics.loading import Cancelled, load_build_log  # noqa: PLC0415
+        from trtforensics.loading import Cancelled, read_build_log  # noqa: PLC0415
         from trtforensics.tui.protocol import ParseCancelledError, ParseProgress  # noqa: PLC0415
 
         def report(progress: Progress) -> None:
             on_progress(ParseProgress(progress.bytes_done, progress.bytes_total, progress.lines))
 
         try:
-            return load_build_log(
-                [self.name],
-                max_bytes=self._max_bytes,
-                on_window=self.text.append,
-                on_progress=report,
-                cancelled=cancelled,
-            )
+            return read_build_log(self._source, on_window=self.text.append, on_progress=report, cancelled=cancelled)
         except Cancelled:
             raise ParseCancelledError from None
 
@@ -58,18 +58,27 @@ def run(args: Namespace) -> int:
     """Open the TUI; returns when the user quits.
 
     Raises:
-        ForensicsError: The source cannot be read or is no build log; the TUI has closed by then.
+        SourceError: The source cannot be read; where that shows only later, the TUI has closed by then.
+        NotABuildLogError: It is not a build log; the TUI has closed by then.
+        UsageError: There is no terminal, or the sources are not what the TUI can show.
     """
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "comparing two sources is not supported yet", "Open one log")
     if args.sources[0] == "-":
-        raise UsageError(
-            "-", "the TUI cannot read a log from standard input yet", "Save the log to a file and open that"
-        )
+        raise UsageError("-", "the TUI cannot read standard input yet", "Save the log to a file and open that")
+    from trtforensics.parsers.source import open_source  # noqa: PLC0415
+
+    with open_source(args.sources[0], max_bytes=args.max_bytes) as source:
+        if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+            raise UsageError("tui", "it needs a terminal to draw on and to read keys from", _INSTEAD)
+        return _browse(source)
+
+
+def _browse(source: Source) -> int:
     from trtforensics.tui.app import ForensicsApp  # noqa: PLC0415 - Textual takes 0.2 s to import
 
-    app = ForensicsApp(FileSession(args.sources[0], args.max_bytes), no_color=bool(os.environ.get("NO_COLOR")))
+    app = ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR")))
     failure = app.run()
     if failure is not None:
         raise failure
-    return app.return_code or 0
+    return ExitCode.BUG if app.return_code else ExitCode.OK  # Textual has shown the traceback by then

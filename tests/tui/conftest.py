@@ -198,6 +198,7 @@ def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
         foreign_nodes=(),
         autotuning=Autotuning(0, 0, 0, 0),
         timings=scribe.timings(),
+        tuning=(),
         choices=(),
         cached=(),
         engine_layers=(),

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from trtforensics.model import BackendPass, Candidate
+from trtforensics.model import BackendPass, CachedResult, Candidate, LayerTuning, TacticTimings
+from trtforensics.terminal import visible
 from trtforensics.tui.candidate_rows import candidate_pieces, candidate_table
-from trtforensics.tui.layer_rows import LayerIndex, layer_row, row_pieces
+from trtforensics.tui.layer_index import LayerIndex, layer_row
+from trtforensics.tui.layer_rows import row_pieces
 from trtforensics.tui.log_view import LONGEST, log_pieces, severity_role
-from trtforensics.tui.pieces import Role, bar, clip, fit, fit_right, milliseconds, size, visible, width_of
-from trtforensics.tui.presenters import overview_rows, progress_line, title_line
+from trtforensics.tui.overview_rows import OverviewRow, overview_rows
+from trtforensics.tui.pieces import Role, bar, clip, fit, fit_right, milliseconds, size, width_of
+from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseProgress
+from trtforensics.tui.timed import ListedTactics
 
 if TYPE_CHECKING:
     from trtforensics.model import BuildLog
@@ -65,8 +70,8 @@ def test_bars_grow_by_eighths_and_the_least_is_seen() -> None:
 
 
 def test_durations_keep_four_digits_or_so() -> None:
-    spelled = [milliseconds(ms) for ms in (None, 0.0, 0.00290231, 0.1234567, 1.5, 12.3456, 123.456)]
-    assert spelled == ["-", "0.00000", "0.00290", "0.1235", "1.500", "12.35", "123.5"]
+    spelled = [milliseconds(ms) for ms in (None, 0.0, 0.00290231, 0.0290231, 0.1234567, 1.5, 12.3456, 123.456)]
+    assert spelled == ["-", "0.000000", "0.002902", "0.02902", "0.1235", "1.500", "12.35", "123.5"]
 
 
 def test_sizes_are_binary() -> None:
@@ -117,19 +122,77 @@ def test_a_line_as_long_as_a_file_is_bounded() -> None:
 
 
 def test_the_overview_names_what_matters(log: BuildLog) -> None:
-    rows = {row.label.strip(): row for row in overview_rows(log, log.builds[0])}
+    rows = {row.label.strip(" ▏▎▍▌▋▊▉█"): row for row in reversed(overview_rows(log, log.builds[0]))}
     assert rows["outcome"].value == "passed"
-    assert rows["GPU"].value == "NVIDIA A10G"
+    assert rows["GPU"].value == "NVIDIA A10G, compute capability 8.6, 80 SMs"
     assert rows["Precision"].value == "FP32+FP16"
-    assert rows["pass 0 · strategy 4"].value == "✔ chosen  estimated 0.8120 ms"
-    assert rows["near ties ≈"].value.split() == ["1", "1", "in", "the", "engine"]
+    assert rows["Memory Pools"].value == "workspace: 4096 MiB"
+    assert rows["0: backend strategy 4"].value.startswith("✔ the engine, estimated 0.8120 ms, lines ")
+    assert rows["1: backend strategy 2"].value.startswith("✗ discarded, lines ")
     assert rows["101  -4"].value == "After dead-layer removal"
-    assert rows["5"].value == "In the engine: 5 Half"
-    assert rows["0.04120 ms"].value == "conv1 + relu1"
+    assert rows["engine"].value.startswith("5 layers: CaskConvolution 1, TiledPooling 1, ")
+    assert rows["output types"].value == "Half 5"
+    assert rows["0.006700 +0.7 %"].value == "pool1"
+    assert rows["0.04120 ms"].value == "conv1 + relu1  CaskConvolution"
     assert rows["16 tactics"].value == "conv1 + relu1"
-    assert rows["not understood"].value.split()[0] == "2"
+    assert rows["error"].value == "10: Could not find any implementation for node x."
+    assert rows["not understood"].value == "2 lines of 1 shape, most often:"
     assert rows["2 times"].value == "A line [of] a shape nobody knows"
     assert rows["Throughput"].value == "1234.5 qps"
+
+
+def test_the_overview_leaves_out_stages_of_passes_that_were_discarded_and_those_that_changed_nothing(
+    log: BuildLog,
+) -> None:
+    build = log.builds[0]
+    last = build.stages[-1]
+    stages = (
+        *build.stages,
+        replace(last, name="After slice removal"),
+        replace(last, name="lost", pass_index=1, layers=9),
+    )
+    rows = overview_rows(log, replace(build, stages=stages))
+    values = [row.value for row in rows]
+    assert "After vertical fusions" in values
+    assert "1 more stage changed nothing" in values
+    assert not {"After slice removal", "lost"} & set(values)
+
+
+def test_the_slowest_layers_to_tune_are_told_by_the_tuners_clock_where_there_is_one(log: BuildLog) -> None:
+    build = log.builds[0]
+    tuning = (
+        LayerTuning("conv1 + relu1", 3.25, build.choices[1].span),
+        LayerTuning("pool1", 0.5, build.choices[2].span),
+    )
+    rows = overview_rows(log, replace(build, tuning=tuning))
+    listed = [(row.label.split()[0], row.value, row.line) for row in rows if " s " in row.label]
+    assert [row[:2] for row in listed] == [("3.25", "conv1 + relu1"), ("0.5", "pool1")]
+    assert listed[0][2] == build.choices[1].span.line
+    assert not any("tactics" in row.label for row in rows if "█" in row.label)
+
+
+def test_an_overview_of_a_log_that_was_understood_says_so(log: BuildLog) -> None:
+    clean = replace(log, lines=replace(log.lines, unknown=0), unknown_shapes=0, unknown_samples=())
+    cut = replace(clean, source=replace(log.source, cut=True))
+    values = [row.value for row in overview_rows(cut, log.builds[0])]
+    assert "nothing: every logged line was understood" in values
+    assert "the last line has no line ending, as where a log is cut" in values
+
+
+def test_what_a_log_does_not_tell_is_said(log: BuildLog) -> None:
+    rows = {row.label: row.value for row in overview_rows(log, log.builds[1])}
+    assert rows["GPU"] == "not told by this log"
+    assert rows["TensorRT"] == "version not told"
+    assert rows["engine"] == "1 layer, of which the log prints the names only"
+    assert rows["choices"].strip() == "1, not told which the engine uses"
+
+
+def test_a_long_value_goes_on_below_itself() -> None:
+    row = OverviewRow("command", "trtexec " + "--option " * 20, 7)
+    lines = [text_of(line) for line in row.lines(4, 60)]
+    assert len(lines) > 3
+    assert lines[0].startswith("   7 command  ")
+    assert all(line.startswith(" " * 30 + "--option") and len(line) <= 60 for line in lines[1:])
 
 
 def test_the_overview_points_at_the_lines_that_state_its_facts(log: BuildLog, session: Any) -> None:
@@ -143,7 +206,8 @@ def test_the_overview_points_at_the_lines_that_state_its_facts(log: BuildLog, se
 
 def test_a_single_pass_without_strategy_is_not_worth_a_row(log: BuildLog) -> None:
     build = replace(log.builds[0], passes=(BackendPass(None, 1, 2, chosen=None),))
-    assert not any(row.label.startswith("pass ") for row in overview_rows(log, build))
+    assert "Passes" in {row.label for row in overview_rows(log, log.builds[0])}
+    assert "Passes" not in {row.label for row in overview_rows(log, build)}
 
 
 def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: BuildLog, make: Any) -> None:
@@ -152,9 +216,15 @@ def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: Bui
 
 
 def test_the_title_counts_builds_only_where_there_are_several(log: BuildLog) -> None:
-    assert "build 1 of 2" in text_of(title_line("a", log, log.builds[0]))
+    assert "build 1 of 2" in text_of(title_line("a", log, log.builds[0], 80))
     alone = replace(log, builds=log.builds[:1])
-    assert "build" not in text_of(title_line("a", alone, alone.builds[0]))
+    assert "build" not in text_of(title_line("a", alone, alone.builds[0], 80))
+
+
+def test_a_long_path_gives_way_to_the_outcome_in_the_title(log: BuildLog) -> None:
+    title = title_line("/a/very/long/path" * 9 + "/build.log", log, log.builds[0], 90)
+    assert width_of(title) <= 90
+    assert text_of(title).endswith("build.log  build 1 of 2 [ ]  TensorRT 8.5.1 · trtexec · passed")
 
 
 def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: BuildLog) -> None:
@@ -173,7 +243,7 @@ def test_without_an_engine_dump_the_tuned_layers_and_names_are_listed(log: Build
     assert [row.text for row in rows] == [
         "tuned; the log has no engine dump",
         "second_conv",
-        "named, nothing else told",
+        "of these the log prints the names only",
         "only a name",
     ]
 
@@ -181,7 +251,7 @@ def test_without_an_engine_dump_the_tuned_layers_and_names_are_listed(log: Build
 def test_an_opened_layer_shows_nodes_tensors_and_combinations(log: BuildLog) -> None:
     index = LayerIndex(log.builds[0])
     texts = [row.text for row in index.children(index.engine[0])]
-    assert texts[0] == "conv1  [Conv]"
+    assert (texts[0], index.children(index.engine[0])[0].note) == ("conv1", "Conv")
     assert "Half[1,64,56,56]:8 input.0" in texts
     assert texts[-1] == "Half(150528,50176:2,224,1) → Half(200704,3136:8,56,1)"
 
@@ -216,6 +286,38 @@ def test_combinations_tell_final_lost_and_unknown_apart(log: BuildLog) -> None:
     assert marks == ["✔", "✗", "?"]
 
 
+def test_an_engine_printed_twice_is_listed_once_and_said_so(log: BuildLog) -> None:
+    build = log.builds[0]
+    again = tuple(replace(x, span=replace(x.span, line=x.span.line + 100)) for x in build.engine_layers)
+    index = LayerIndex(replace(build, engine_layers=build.engine_layers + again))
+    assert [entry.layer for entry in index.engine] == list(again)
+    assert index.rows()[0].text == "printed more than once, this is the last time"
+    assert index.at_line(build.engine_layers[1].span.line) is index.engine[1]
+    assert "printed more than once" not in LayerIndex(build).rows()[0].text
+
+
+def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(log: BuildLog, make: Any) -> None:
+    build = log.builds[0]
+    whole = replace(build.choices[2], layer=make.foreign_name)
+    kernels = tuple(replace(build.engine_layers[0], name=f"__myl_{n}", choice=0, cached=None) for n in range(3))
+    index = LayerIndex(replace(build, choices=(whole,), cached=(), engine_layers=kernels, timing_cache_keys=()))
+    rows = index.rows()
+    assert [row.text for row in rows] == [make.foreign_name, "__myl_0", "__myl_1", "__myl_2"]
+    assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
+    assert [entry.time_ms for entry in index.engine] == [None] * 3
+    assert "│ __myl_0" in text_of(row_pieces(rows[1], 60, expanded=False))
+    origins = [row.text for row in index.children(index.engine[0]) if row.label == "origin"]
+    assert origins == [f"a kernel of {make.foreign_name}, which was tuned as a whole"]
+
+
+def test_slowest_first_sorts_by_the_time_in_the_engine(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[0]).rows(slowest_first=True)
+    times = [row.entry.time_ms for row in rows[:5] if row.entry]
+    assert times[0] == 0.0412
+    assert [t for t in times if t] == sorted((t for t in times if t), reverse=True)
+    assert times[-1] is None
+
+
 def test_a_line_of_the_log_leads_to_its_layer(log: BuildLog, session: Any) -> None:
     index = LayerIndex(log.builds[0])
 
@@ -242,11 +344,12 @@ def test_candidates_are_fastest_first_and_one_is_marked(log: BuildLog) -> None:
     assert "0x94119b4c514b211a" in text_of(candidate_pieces(table, 0))
 
 
-def test_bars_are_scaled_to_the_slowest(log: BuildLog) -> None:
+def test_bars_are_scaled_to_the_slowest_but_end_at_four_times_the_best(log: BuildLog) -> None:
     build = log.builds[0]
     table = candidate_table(build, build.choices[1])
-    assert "██████████" in text_of(candidate_pieces(table, len(table.candidates) - 1))
-    assert "██▎ " in text_of(candidate_pieces(table, 0))
+    assert text_of(candidate_pieces(table, 0)).startswith(" ✔ ███            0.04120  fastest  0x94119b4c514b211a")
+    slowest = text_of(candidate_pieces(table, len(table.candidates) - 1))
+    assert slowest.startswith("   ███████████▶    0.1853 +349.8 %")
 
 
 def test_a_tactic_shared_by_two_runners_is_marked_at_the_one_that_won(log: BuildLog) -> None:
@@ -269,7 +372,7 @@ def test_a_tactic_shared_by_two_runners_is_marked_at_the_one_that_won(log: Build
 def test_a_tactic_without_a_time_has_no_bar(log: BuildLog) -> None:
     build = log.builds[0]
     table = candidate_table(build, build.choices[2])
-    table = replace(table, candidates=(Candidate(None, None, "R", "", 1),), chosen=None)
+    table = replace(table, candidates=ListedTactics([Candidate(None, None, "R", "", 1)]), chosen=None)
     line = text_of(candidate_pieces(table, 0))
     assert "▏" not in line
     assert "█" not in line
@@ -282,6 +385,56 @@ def test_a_cached_result_has_no_rows_but_says_why(log: BuildLog) -> None:
     assert not table.candidates
     assert "cached result, no alternatives were timed" in text_of(table.heading[-1])
     assert "Reformat 0x00000000000003e8" in text_of(table.heading[1])
+
+
+def test_a_cached_result_shows_what_was_timed_where_it_came_from(log: BuildLog) -> None:
+    build = log.builds[0]
+    timed = build.choices[1]
+    span = replace(timed.span, line=timed.span.line + 1)
+    facts = (timed.runner, timed.tactic, timed.time_ms, timed.inputs, timed.outputs)
+    table = candidate_table(build, CachedResult("twin", *facts, span, 0, final=True))
+    assert (len(table.candidates), table.chosen) == (14, 0)
+    lines = f"lines {timed.first_line} to {timed.span.line}"
+    assert text_of(table.heading[3]) == f" cached result; timed at {lines} for conv1 + relu1"
+    earlier = replace(span, line=timed.span.line - 1)
+    assert not candidate_table(build, CachedResult("twin", *facts, earlier, 0)).candidates
+
+
+def test_without_results_the_table_says_why(log: BuildLog) -> None:
+    table = candidate_table(log.builds[0], None, "a constant runs no kernel")
+    assert [text_of(line) for line in table.heading] == [" a constant runs no kernel"]
+
+
+def test_slower_is_told_in_per_cent_and_then_as_a_factor(log: BuildLog) -> None:
+    build = log.builds[0]
+    table = candidate_table(build, build.choices[1])
+    assert text_of(candidate_pieces(table, 1)).split()[2:4] == ["+31.8", "%"]
+    far = replace(table, best_ms=0.001)
+    assert text_of(candidate_pieces(far, 1)).split()[2:4] == ["54", "x"]
+
+
+def test_a_hundred_thousand_candidates_are_ready_at_once_and_right(log: BuildLog) -> None:
+    build, count = log.builds[0], 100_000
+    timings = replace(
+        build.timings,
+        line=np.arange(2, count + 2),
+        tactic=np.arange(count, dtype=np.uint64) + 1,
+        ms=np.arange(count, 0, -1, dtype=np.float64),
+        kernel=np.full(count, -1, dtype=np.int32),
+    )
+    choice = replace(build.choices[0], first_line=1, span=replace(build.choices[0].span, line=count + 2), tactic=count)
+    made = Counter[int]()
+
+    class Watched(TacticTimings):
+        def candidate(self, row: int) -> Candidate:
+            made[row] += 1
+            return super().candidate(row)
+
+    watched = Watched(**{name.name: getattr(timings, name.name) for name in fields(timings)})
+    table = candidate_table(replace(build, timings=watched), choice)
+    assert (len(table.candidates), table.best_ms, table.chosen) == (count, 1.0, 0)
+    assert table.candidates[1].time_ms == 2.0
+    assert sum(made.values()) < 10
 
 
 def test_an_operation_inside_a_foreign_node_has_candidates_too(log: BuildLog) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from dataclasses import fields
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 import pytest
+
+from trtforensics import cli
 from trtforensics.commands import graph as command
+from trtforensics.dumps import last_dump
 from trtforensics.errors import OutputError, UsageError
-from trtforensics.graph import EdgeKind, FusedMember, NodeKind, build_graph, last_dump, node_id, select_build
+from trtforensics.graph import EdgeKind, FusedMember, NodeKind, build_graph, node_id, select_build
 from trtforensics.model import (
     NO_TACTIC,
     Autotuning,
@@ -312,11 +312,9 @@ def test_a_build_that_is_not_there_is_refused_with_a_list_of_those_that_are() ->
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    loading = SimpleNamespace(load_build_log=lambda _sources: log(small_build(), build(index=1)))
-    monkeypatch.setitem(sys.modules, "trtforensics.loading", loading)
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return command.run(parser.parse_args(arguments))
+    parsed = log(small_build(), build(index=1))
+    monkeypatch.setattr("trtforensics.loading.load_build_log", lambda _sources, **_: parsed)
+    return command.run(cli.build_parser("graph").parse_args(["graph", *arguments]))
 
 
 def test_the_command_writes_the_graph_and_says_so_on_stderr(

@@ -1,0 +1,53 @@
+"""Make ``docs/tui.svg``, the picture in the README: ``python docs/screenshot.py``.
+
+The same bytes each time: a log of this repository, a fixed size, no clock and no path of this machine.
+"""  # noqa: INP001 - a script, not a package
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics import atomic
+from trtforensics.commands.tui import FileSession
+from trtforensics.parsers.source import open_source
+
+if TYPE_CHECKING:
+    from trtforensics.tui.app import ForensicsApp
+
+ROOT = Path(__file__).resolve().parent.parent
+LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
+SIZE = (130, 38)
+KEYS = ("p", "2", "down", "down", "down", "right")
+"""Hides the loggers' prefixes, opens the layers, goes to the fourth, and opens that."""
+
+
+def picture() -> str:
+    """Return the picture as SVG."""
+    os.environ.pop("NO_COLOR", None)
+    os.environ["TEXTUAL_ANIMATIONS"] = "none"
+    from trtforensics.tui.app import ForensicsApp  # noqa: PLC0415 - Textual reads its environment when imported
+
+    with open_source(str(LOG)) as source:
+        session = FileSession(source)
+        session.name = LOG.name
+        return asyncio.run(_drive(ForensicsApp(session)))
+
+
+async def _drive(app: ForensicsApp) -> str:
+    """Press the keys once the parse has ended."""
+    async with app.run_test(size=SIZE) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        for key in KEYS:
+            await pilot.press(key)
+        await pilot.pause()
+        return app.export_screenshot(title="trtforensics tui build.log")
+
+
+if __name__ == "__main__":
+    target = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "docs" / "tui.svg")
+    atomic.write_text(target, picture())

@@ -1,0 +1,87 @@
+"""A large plain file read by two processes: the second half by a worker, while this one reads the first.
+
+Any line feed is a safe cut, because everything that a line means for another is worked out afterwards from columns;
+the little that the scanner carries from line to line is joined in ``Scanner.join``. The worker is a fresh interpreter,
+not a fork: numpy has threads, and it works on every system. It sends its columns back as they are, through a pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from trtforensics.parsers.scanner import Part, Scanner
+from trtforensics.parsers.source import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trtforensics.parsers.source import Source
+
+LEAST_BYTES = 16 << 20
+"""Below this a second interpreter costs more than it saves."""
+
+_FIRST_SHARE = 0.54
+"""The worker begins later, by the time an interpreter takes to start."""
+
+
+def middle_of(source: Source) -> int | None:
+    """Return where the second half of a source would begin; None where it is better or only read in one go."""
+    if (os.cpu_count() or 1) < 2 or source.size is None or source.size < LEAST_BYTES:  # noqa: PLR2004
+        return None
+    return source.line_at(int(source.size * _FIRST_SHARE))
+
+
+def scan(source: Source, middle: int, on_part: Callable[[Source, Scanner], None]) -> Scanner:
+    """Scan a source whose second half begins at ``middle``; ``on_part`` is called as the first half goes on.
+
+    Raises:
+        SourceError: the source cannot be read on.
+    """
+    scanner = Scanner()
+    with _worker(source.path, middle) as worker:
+        for window in source.windows(end=middle):
+            scanner.feed(window)
+            on_part(source, scanner)
+        part = worker()
+    source.skip_rest(len(part.line_starts))
+    scanner.join(part)
+    return scanner
+
+
+@contextmanager
+def _worker(path: str, begin: int) -> Iterator[Callable[[], Part]]:
+    """Start a worker on a file from ``begin`` on; gives a function that waits for what it found.
+
+    A worker that dies, for want of memory say, is replaced by reading its part here.
+    """
+    command = [sys.executable, "-m", "trtforensics.parsers.halves", path, str(begin)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+
+        def result() -> Part:
+            try:
+                found: Part = pickle.load(process.stdout)  # type: ignore[arg-type]  # noqa: S301 - our own process wrote it
+            except (EOFError, pickle.UnpicklingError):
+                return _scan_from(path, begin)
+            return found
+
+        try:
+            yield result
+        finally:
+            process.kill()
+
+
+def _scan_from(path: str, begin: int) -> Part:
+    scanner = Scanner()
+    with open_source(path) as source:
+        for window in source.windows(begin=begin):
+            scanner.feed(window)
+    return scanner.part()
+
+
+if __name__ == "__main__":
+    pickle.dump(_scan_from(sys.argv[1], int(sys.argv[2])), sys.stdout.buffer, protocol=5)

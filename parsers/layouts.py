@@ -1,0 +1,243 @@
+"""Which bulk kinds can be read by counting blanks, derived from the grammar's own alternatives.
+
+An alternative is a row of terminals. Its literals that hold a blank are anchors: counting separators
+from the left end of the line, and behind the one free text from the right end, says where each must stand.
+What lies between two anchors is a segment: a number, a tactic id, a text without blanks, or the free text.
+A layout never decides alone: every literal is compared, every number checked, and a text counts only after
+the kind's regex accepted a line with it (``bulk.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.parsers.grammar import Kind, Part
+
+BULK = (
+    "tactic_named",
+    "tactic_timed",
+    "average",
+    "timing_runner",
+    "fastest",
+    "profiling_completed",
+    "set_tactic_name",
+    "myelin_row",
+    "chose",
+    "format_combination",
+    "reformat_combination",
+    "costs_begin",
+    "reformat_costs_begin",
+    "no_valid_tactics",
+    "no_valid_tactics_old",
+    "searching_input",
+    "registering_layer",
+    "registering_tensor",
+    "parsing_node",
+    "importing_initializer",
+    "default_quantization",
+    "plugin_creator",
+    "running",
+    "layer_memory",
+    "graph_dim",
+    "graph_port",
+    "stage",
+    "unrecognized_mma",
+    "convolution_input",
+    "node_inputs",
+    "node_outputs",
+)
+"""The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
+
+
+class Content(Enum):
+    """What a segment holds, and so how it is checked."""
+
+    NUMBER = auto()
+    INTEGER = auto()
+    TACTIC = auto()
+    HEX = auto()
+    REST = auto()
+    """Any text, not empty."""
+    NONBLANK = auto()
+    """Any text without separators."""
+    WORD = auto()
+    """A text without separators that the regex must know."""
+    FREE = auto()
+    """A text that the regex must know; it may hold blanks."""
+
+
+_BLANK_FREE = {Content.NUMBER, Content.INTEGER, Content.TACTIC, Content.HEX, Content.NONBLANK, Content.WORD}
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A literal and where it stands: its first blank is separator ``place`` of the body, from the left or the right.
+
+    ``offset`` is that blank's place in the literal. ``place`` is None for a literal at the body's beginning or end.
+    """
+
+    text: bytes
+    offset: int
+    place: int | None
+    from_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What stands between two anchors, and the fields in it."""
+
+    content: Content
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One alternative of a kind: where ``anchors[i]`` ends, ``segments[i]`` begins; a first anchor of b"" is the start.
+
+    ``separators`` is how many the body must hold, None where a free text makes that open.
+    """
+
+    kind: Kind
+    anchors: tuple[Anchor, ...]
+    segments: tuple[Segment, ...]
+    separators: int | None
+    closed: bool
+    """Whether the last anchor is the end of the line."""
+
+    @property
+    def opener(self) -> bytes:
+        """The literal that the body begins with; empty where it begins with text."""
+        return self.anchors[0].text
+
+
+def layouts(kinds: Iterable[Kind]) -> list[Layout]:
+    """Derive the layouts of the bulk kinds: opening literals first, then the most anchors."""
+    by_name = {kind.name: kind for kind in kinds}
+    found = []
+    for name in BULK:
+        kind = by_name[name]
+        for alternative in kind.alternatives:
+            layout = _layout(kind, _merge_literals(alternative))
+            if layout is not None and any(anchor.text for anchor in layout.anchors):
+                found.append(layout)
+    return sorted(found, key=lambda layout: (not layout.opener, -len(layout.anchors)))
+
+
+_CHARACTERS = re.compile(r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+")
+_NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
+_TACTICS = ("0x0", "0x0123456789abcdef")
+_NAME = "x_y"
+_INTEGERS = ("0", "12345678")
+
+
+def _content(regex: str) -> Content:
+    """Say what a terminal holds, by what its regex accepts."""
+    if regex == ".+":
+        return Content.REST
+    return _numeric(regex) or _text(regex)
+
+
+def _numeric(regex: str) -> Content | None:
+    pattern = re.compile(regex, re.ASCII)
+    if "(?=" in regex or pattern.fullmatch(_NAME):
+        return None
+    accepts = {
+        Content.TACTIC: (*_TACTICS, "-1"),
+        Content.HEX: _TACTICS,
+        Content.NUMBER: _NUMBERS,
+        Content.INTEGER: _INTEGERS,
+    }
+    return next((content for content, texts in accepts.items() if all(map(pattern.fullmatch, texts))), None)
+
+
+def _text(regex: str) -> Content:
+    characters = _CHARACTERS.fullmatch(regex)
+    if characters is None:
+        return Content.FREE
+    if characters.group(2) is None or (characters.group(1), characters.group(2)) == ("^", " "):
+        return Content.NONBLANK
+    negated, members = bool(characters.group(1)), characters.group(2)
+    return Content.WORD if negated == (" " in members) else Content.FREE
+
+
+def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
+    """Return literals as texts, adjacent ones as one."""
+    merged: list[str | Part] = []
+    for part in parts:
+        if part.literal and merged and isinstance(merged[-1], str):
+            merged[-1] += part.literal
+        else:
+            merged.append(part.literal or part)
+    return merged
+
+
+def _layout(kind: Kind, items: list[str | Part]) -> Layout | None:
+    """Cut an alternative at its anchors; None where it cannot be read by counting blanks."""
+    texts, segments = _cut(items)
+    free = [i for i, segment in enumerate(segments) if segment.content in {Content.FREE, Content.REST}]
+    if len(free) > 1:
+        first, last = free[0], free[-1]
+        fields = tuple(f for s in segments[first : last + 1] for f in s.fields)
+        segments[first : last + 1] = [Segment(Content.FREE, fields)]
+        del texts[first + 1 : last + 1]
+        free = [first]
+    closed = len(texts) > len(segments)
+    if segments and segments[-1].content is Content.REST and closed:
+        return None
+    anchors = _anchors(texts, free[0] if free else None, closed=closed)
+    separators = None if free else sum(text.count(" ") for text in texts)
+    return Layout(kind, anchors, tuple(segments), separators, closed)
+
+
+def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
+    """Return the anchors' texts and the segments between them; an anchor more where the line ends with one."""
+    texts: list[str] = [items[0] if isinstance(items[0], str) else ""]
+    segments: list[Segment] = []
+    held: list[str | Part] = []
+    rest = items[1:] if isinstance(items[0], str) else items
+    for position, item in enumerate(rest):
+        is_last = position == len(rest) - 1
+        if isinstance(item, str) and (" " in item or is_last) and held:
+            segments.append(_segment(held))
+            texts.append(item)
+            held = []
+        else:
+            held.append(item)
+    if held:
+        segments.append(_segment(held))
+    return texts, segments
+
+
+def _segment(items: list[str | Part]) -> Segment:
+    parts = [item for item in items if not isinstance(item, str)]
+    fields = tuple(part.field for part in parts if part.field is not None)
+    contents = [_content(part.regex) for part in parts]
+    if len(items) == 1:
+        return Segment(contents[0], fields)
+    blank_free = all(" " not in item if isinstance(item, str) else True for item in items)
+    blank_free = blank_free and all(content in _BLANK_FREE for content in contents)
+    return Segment(Content.WORD if blank_free else Content.FREE, fields)
+
+
+def _anchors(texts: list[str], free: int | None, *, closed: bool) -> tuple[Anchor, ...]:
+    """Say where each anchor stands, counting from the left up to the free segment and from the right behind it."""
+    anchors = []
+    for index, text in enumerate(texts):
+        from_right = free is not None and index > free
+        offset = text.find(" ")
+        at_end = closed and index == len(texts) - 1
+        if index == 0 or at_end or offset < 0:
+            anchors.append(Anchor(text.encode("latin-1"), 0, None, from_right=index > 0))
+        elif from_right:
+            behind = sum(t.count(" ") for t in texts[index:])
+            anchors.append(Anchor(text.encode("latin-1"), offset, behind, from_right=True))
+        else:
+            before = sum(t.count(" ") for t in texts[:index])
+            anchors.append(Anchor(text.encode("latin-1"), offset, before, from_right=False))
+    return tuple(anchors)

@@ -1,0 +1,46 @@
+"""Where the lines, the blanks and the words of a text are: the arrays that every bulk layout reads.
+
+``separators`` holds the position of every byte up to the blank (32): blanks, line feeds, tabs, control
+characters. Counting them from the left or from the right end of a line finds a field without looking
+at the bytes between.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.parsers.numbers import PADDING, words_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Positions = npt.NDArray[np.int64]
+
+BLANK = 0x20
+LINE_FEED = 0x0A
+
+
+class LineIndex:
+    """The lines of a clean text (no CR before a line feed, no escape sequences); every array has one entry a line.
+
+    ``starts`` and ``ends`` are byte positions (the end is the line feed's); ``first`` and ``last`` are places in
+    ``separators``: of the first separator at or after the start, and of the line feed.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        closed = text if text.endswith(b"\n") or not text else text + b"\n"
+        self.size = len(closed)
+        self.data = closed + PADDING
+        self.bytes = np.frombuffer(self.data, np.uint8)
+        self.words = words_of(self.data)
+        body = self.bytes[: self.size]
+        self.separators: Positions = np.flatnonzero(body <= BLANK)
+        self.last: Positions = np.flatnonzero(body[self.separators] == LINE_FEED)
+        self.ends: Positions = self.separators[self.last]
+        self.starts: Positions = np.concatenate((np.zeros(1, np.int64), self.ends[:-1] + 1))[: len(self.ends)]
+        self.first: Positions = np.concatenate((np.zeros(1, np.int64), self.last[:-1] + 1))[: len(self.last)]
+
+    def __len__(self) -> int:
+        return len(self.ends)

@@ -1,0 +1,163 @@
+"""Runs the command line as a user does: a process of its own, with pipes or with a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMAND = (sys.executable, "-m", "trtforensics")
+DEADLINE = 60.0
+"""Seconds after which a hanging process fails its test."""
+
+LEAVE_SCREEN = b"\x1b[?1049l"
+PARAGRAPH = re.compile(r"trtforensics: error: ([^\n]+)\n")
+WITHOUT_POWER = """
+import ctypes, os, sys
+DROP, OVERRIDE, SEARCH = 24, 1, 2
+for power in (OVERRIDE, SEARCH):
+    ctypes.CDLL(None).prctl(DROP, power, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Gives up root's right to read and write whatever it likes, then becomes the command (Linux)."""
+
+
+class Terminal:
+    """A process whose stdin, stdout and stderr are one terminal of 100 x 30 (stdout may be a pipe instead)."""
+
+    def __init__(self, *arguments: str, cwd: Path, stdout: int | None = None, **environment: str) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=slave,
+            stdout=slave if stdout is None else stdout,
+            stderr=slave,
+            cwd=cwd,
+            env={**os.environ, "TERM": "xterm-256color", **environment},
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.shown = b""
+
+    def press(self, keys: str) -> None:
+        """Type keys."""
+        os.write(self._master, keys.encode())
+
+    def wait_for(self, text: bytes) -> None:
+        """Read until the terminal has shown a text."""
+        deadline = time.monotonic() + DEADLINE
+        while text not in self.shown:
+            assert time.monotonic() < deadline, f"{text!r} did not appear: {self.shown[-2000:]!r}"
+            assert self._read(), f"ended without {text!r}: {self.shown[-2000:]!r}"
+
+    def finish(self) -> int:
+        """Read to the end; return the exit code."""
+        deadline = time.monotonic() + DEADLINE
+        while self._read():
+            assert time.monotonic() < deadline, f"still running: {self.shown[-2000:]!r}"
+        return self.process.wait(DEADLINE)
+
+    def close(self) -> None:
+        """End the process if it still runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        os.close(self._master)
+
+    def _read(self) -> bool:
+        """Read what comes within a second; False at the end."""
+        if not select.select([self._master], [], [], 1.0)[0]:
+            return True
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # Linux: the last process has closed the terminal
+            return False
+        self.shown += data
+        return bool(data)
+
+
+@pytest.fixture(autouse=True)
+def buffered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the processes buffer their output, as they do for users: what a buffer still holds fails late."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command line in a folder of its own, its streams being pipes."""
+    folder = tmp_path / "cwd"
+    folder.mkdir()
+
+    def go(
+        *arguments: str | Path, launcher: tuple[str, ...] = (), **options: object
+    ) -> subprocess.CompletedProcess[str]:
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        line = [*launcher, *COMMAND, *map(str, arguments)]
+        done = subprocess.run(line, timeout=DEADLINE, check=False, **{"cwd": folder, **pipes, **options})
+        out, err = (stream.decode() if stream else "" for stream in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+    return go
+
+
+@pytest.fixture
+def refuse(run: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
+    """Run, check that it ends with exit code 2 and one paragraph on stderr only, and return the paragraph."""
+
+    def go(*arguments: str | Path, **options: object) -> str:
+        done = run(*arguments, **options)
+        assert done.returncode == 2, done.stderr
+        assert done.stdout == ""
+        found = PARAGRAPH.fullmatch(done.stderr)
+        assert found is not None, done.stderr
+        assert "Traceback" not in done.stderr
+        return found[1]
+
+    return go
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Terminal]:
+    """Start the command line in a terminal."""
+
+    def start(*arguments: str | Path, stdout: int | None = None, **environment: str) -> Terminal:
+        started = Terminal(*map(str, arguments), cwd=tmp_path, stdout=stdout, **environment)
+        request.addfinalizer(started.close)
+        return started
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def log() -> Path:
+    """A trtexec log of three passes, complete."""
+    return Path(__file__).resolve().parents[2] / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
+
+
+@pytest.fixture(scope="session")
+def powerless(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Return a launcher for a process that permissions hold for, also where the tests run as root."""
+    launcher = (sys.executable, "-c", WITHOUT_POWER)
+    closed = tmp_path_factory.mktemp("powerless") / "closed"
+    closed.touch(0o000)
+    probe = (sys.executable, "-c", "import os, sys; sys.exit(os.access(sys.argv[1], os.R_OK))", str(closed))
+    if subprocess.run([*launcher, *probe], check=False).returncode != 0:
+        pytest.skip("this root cannot give up its power over permissions")
+    return launcher

@@ -1,0 +1,118 @@
+"""The command line as a whole: help, version, usage errors, and what each command makes of a good log."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import networkx as nx
+import pytest
+
+from trtforensics import __version__
+from trtforensics.cli import COMMANDS
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+    Refuse = Callable[..., str]
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"trtforensics {__version__}\n", "")
+
+
+def test_help_names_every_command(run: Run) -> None:
+    done = run("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"\n    {command} " in done.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_an_example_and_the_shared_options(command: str, run: Run) -> None:
+    done = run(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"trtforensics {command} build.log" in done.stdout
+    for option in ("--max-bytes", "--quiet", "--debug"):
+        assert option in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "required: COMMAND. Try `trtforensics --help`."),
+        (("prase", "build.log"), "invalid choice: 'prase'"),
+        (("parse",), "parse: the following arguments are required: SOURCE. Try `trtforensics parse --help`."),
+        (("parse", "build.log", "--js"), "unrecognized arguments: --js"),
+        (("parse", "build.log", "--frob\x1b[31m"), "unrecognized arguments: --frob␛[31m"),
+        (("parse", "build.log", "--max-bytes", "many"), "'many' is not a size such as 500M or 64G"),
+        (("parse", "build.log", "--max-bytes", "0"), "'0' is not a size"),
+        (("parse", "one.log", "two.log"), "one.log two.log: several sources"),
+        (("graph", "build.log"), "graph: the following arguments are required: -o/--output"),
+        (("graph", "build.log", "-o", "graph.svg"), "graph.svg: the ending does not name a form"),
+        (("graph", "build.log", "-o", "-"), "-: a graph is written to a file"),
+        (("tui", "one.log", "two.log"), "comparing two sources is not supported yet"),
+        (("tui", "-"), "-: the TUI cannot read standard input yet"),
+    ],
+)
+def test_bad_usage_is_one_sentence(arguments: tuple[str, ...], sentence: str, refuse: Refuse) -> None:
+    assert sentence in refuse(*arguments)
+
+
+def test_debug_adds_the_traceback_and_changes_neither_sentence_nor_code(run: Run) -> None:
+    plain = run("parse", "missing.log")
+    done = run("parse", "missing.log", "--debug")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert done.stderr.endswith(plain.stderr)
+
+
+def test_parse_prints_a_summary_with_the_facts_of_the_log(run: Run, log: Path) -> None:
+    done = run("parse", log)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{log}: 1,618 lines, 189.1 kB, 1 build\n")
+    for fact in ("TensorRT 10.16.1", "outcome passed", "Precision: FP32+FP16", "backend strategy 3", "10 layers"):
+        assert fact in done.stdout
+
+
+def test_parse_prints_one_json_document(run: Run, log: Path) -> None:
+    done = run("parse", log, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    parsed: dict[str, Any] = json.loads(done.stdout)
+    assert (parsed["schema"], parsed["kind"]) == (1, "build-log")
+    assert parsed["source"]["path"] == str(log)
+    assert [p["chosen"] for p in parsed["builds"][0]["passes"]] == [False, True, False]
+
+
+@pytest.mark.parametrize("ending", ["json", "graphml", "dot"])
+def test_graph_writes_what_the_ending_asks_for_and_says_how_large_it_is(
+    ending: str, run: Run, log: Path, tmp_path: Path
+) -> None:
+    done = run("graph", log, "-o", f"x.{ending}")
+    assert (done.returncode, done.stdout) == (0, "")
+    content = (tmp_path / "cwd" / f"x.{ending}").read_text(encoding="utf-8")
+    if ending == "json":
+        graph = nx.node_link_graph(json.loads(content), edges="edges")
+        assert done.stderr == f"x.json: {len(graph)} nodes, {graph.number_of_edges()} edges\n"
+    elif ending == "graphml":
+        assert ET.fromstring(content).tag.endswith("graphml")  # noqa: S314 - we have just written it
+    else:
+        assert content.startswith("digraph build {\n")
+
+
+def test_a_build_that_is_not_there_is_refused(refuse: Refuse, log: Path) -> None:
+    assert "it has no build 7" in refuse("graph", log, "--build", "7", "-o", "x.dot")
+
+
+def test_the_same_log_gives_the_same_bytes_whatever_the_hash_seed(run: Run, log: Path, tmp_path: Path) -> None:
+    written = []
+    for seed in ("1", "2"):
+        settings = {"PYTHONHASHSEED": seed, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+        assert run("graph", log, "-o", "x.graphml", env=settings).returncode == 0
+        assert run("parse", log, "--json", "-o", "x.json", env=settings).returncode == 0
+        written.append([(tmp_path / "cwd" / name).read_bytes() for name in ("x.graphml", "x.json")])
+    assert written[0] == written[1]

@@ -1,0 +1,104 @@
+"""Bulk reading gives what judging each line by its regex gives: on real lines, on generated and on mutated ones."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trtforensics.parsers.events import KEEP
+from trtforensics.parsers.scanner import Scanner
+from trtforensics.parsers.windows import WindowCutter
+
+_LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
+
+
+def _scan(text: bytes, *, bulk: bool, block: int = 1 << 20) -> Scanner:
+    scanner = Scanner(bulk=bulk)
+    for window in WindowCutter().windows(text[i : i + block] for i in range(0, len(text), block)):
+        scanner.feed(window)
+    return scanner
+
+
+def _content(scanner: Scanner) -> dict[str, object]:
+    """Everything a scanner found, texts resolved."""
+    tables = {}
+    for kind in KEEP:
+        rows = scanner.events[kind]
+        span = range(len(rows.lines))
+        tables[kind] = (rows.lines.tolist(), {name: rows.values(name, span) for name in rows.names})
+    return {
+        "tables": tables,
+        "counts": scanner.counts,
+        "recognised": scanner.recognised,
+        "unknown": scanner.drift.samples(),
+        "starts": scanner.line_starts.tolist(),
+    }
+
+
+def _assert_equal(text: bytes, *, block: int = 1 << 20) -> None:
+    assert _content(_scan(text, bulk=True, block=block)) == _content(_scan(text, bulk=False))
+
+
+@pytest.mark.parametrize("log", _LOGS, ids=lambda log: log.stem)
+def test_both_read_the_same_from_our_own_logs(log: Path) -> None:
+    _assert_equal(log.read_bytes())
+
+
+@pytest.mark.corpus
+def test_both_read_the_same_from_every_corpus_log(corpus: Path) -> None:
+    for log in sorted((corpus / "buildlog").iterdir()):
+        _assert_equal(log.read_bytes())
+
+
+@pytest.mark.parametrize("block", [61, 4096, 100_003])
+def test_where_windows_are_cut_does_not_matter(block: int) -> None:
+    text = _LOGS[0].read_bytes()[:60_000]
+    _assert_equal(text, block=block)
+
+
+def _lines() -> list[bytes]:
+    rng = random.Random(7)  # noqa: S311 - a sample of lines, not a secret
+    lines = {line for log in _LOGS for line in log.read_bytes().split(b"\n")}
+    return rng.sample(sorted(lines), 1500)
+
+
+_line = st.sampled_from(_lines())
+_inserted = st.sampled_from(
+    [b" ", b"\x1e", b"\x1f", b"\xff", b"\t", b"0x", b".", b"..", b"  ", b" -> ", b" Time: ", b"]", b"(", b"\r", b"\x1b[1m"]
+)
+
+
+@st.composite
+def _mutated(draw: st.DrawFn) -> bytes:
+    """A line, cut, spliced with another, with bytes put in or a piece of it doubled."""
+    line = draw(_line)
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(line)))
+        match draw(st.integers(0, 4)):
+            case 0:
+                line = line[:at]
+            case 1:
+                line = line[:at] + draw(_inserted) + line[at:]
+            case 2:
+                line = line[:at] + draw(_line)[at:]
+            case 3:
+                line = line[:at] + line[max(0, at - draw(st.integers(1, 12))) :]
+            case _:
+                line = line[: max(0, at - draw(st.integers(1, 4)))] + line[at:]
+    return line
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_mutated(), min_size=1, max_size=60), st.booleans())
+def test_both_read_the_same_from_mutated_lines(lines: list[bytes], ended: bool) -> None:  # noqa: FBT001
+    _assert_equal(b"\n".join(lines) + (b"\n" if ended else b""))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400))
+def test_both_read_the_same_from_any_bytes(text: bytes) -> None:
+    _assert_equal(text)

@@ -1,0 +1,123 @@
+"""The one place where what goes wrong becomes a sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics import cli
+from trtforensics.diagnostics import ExitCode
+from trtforensics.errors import SourceError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def ending(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run a command that ends in some way; return exit code, stdout and stderr."""
+
+    def run(end: BaseException | int, *options: str) -> Outcome:
+        def command(_: argparse.Namespace) -> int:
+            if isinstance(end, BaseException):
+                raise end
+            return end
+
+        def arguments(parser: argparse.ArgumentParser) -> None:
+            parser.add_argument("sources", nargs="*")
+
+        module = SimpleNamespace(add_arguments=arguments, run=command)
+        monkeypatch.setitem(sys.modules, "trtforensics.commands.parse", module)
+        code = cli.main(["parse", "my build.log", *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_commands_own_code_is_passed_on_in_silence(code: int, ending: Callable[..., Outcome]) -> None:
+    assert ending(code) == (code, "", "")
+
+
+def test_an_error_of_the_input_is_one_sentence_and_exit_code_2(ending: Callable[..., Outcome]) -> None:
+    failure = SourceError("a\x1b[31m\n.log", "is odd", "Mend it")
+    assert ending(failure) == (2, "", "trtforensics: error: a␛[31m␊.log: is odd. Mend it.\n")
+
+
+@pytest.mark.parametrize(
+    ("bug", "what"),
+    [
+        (KeyError("layer"), "KeyError: 'layer'"),
+        (ValueError("two\nlines."), "ValueError: two␊lines"),
+        (AssertionError(), "AssertionError"),
+        (MemoryError(), "MemoryError"),
+        (OSError(5, "Input/output error"), "OSError: [Errno 5] Input/output error"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_bug_of_ours_is_one_sentence_and_exit_code_70(
+    bug: Exception, what: str, ending: Callable[..., Outcome]
+) -> None:
+    code, out, err = ending(bug)
+    assert (code, out) == (ExitCode.BUG, "") == (70, "")
+    advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that."
+    assert err == f"trtforensics: error: {what}. {advice}\n"
+
+
+@pytest.mark.parametrize("end", [KeyError("layer"), SourceError("x.log", "is odd")], ids=["bug", "bad input"])
+def test_debug_shows_the_traceback_before_the_sentence(end: Exception, ending: Callable[..., Outcome]) -> None:
+    plain = ending(end)
+    code, out, err = ending(end, "--debug")
+    assert (code, out) == plain[:2]
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith(plain[2])
+
+
+def test_a_traceback_shows_no_control_characters(ending: Callable[..., Outcome]) -> None:
+    err = ending(SourceError("\x1b[31m", "is odd"), "--debug")[2]
+    assert "␛[31m: is odd" in err
+    assert "\x1b" not in err
+
+
+def test_an_interrupted_run_names_the_command_that_starts_it_again(ending: Callable[..., Outcome]) -> None:
+    code, out, err = ending(KeyboardInterrupt(), "--max-bytes=1G")
+    assert (code, out) == (130, "")
+    again = "trtforensics parse 'my build.log' --max-bytes=1G"
+    assert err == f"trtforensics: error: interrupted. To start again, run `{again}`.\n"
+
+
+def test_a_reader_that_left_is_no_error(ending: Callable[..., Outcome]) -> None:
+    assert ending(BrokenPipeError()) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1", 1), ("1K", 1024), ("2k", 2048), ("500M", 500 << 20), ("64G", 64 << 30)]
+)
+def test_sizes_count_in_1024s(text: str, size: int) -> None:
+    assert cli.build_parser("parse").parse_args(["parse", "x", "--max-bytes", text]).max_bytes == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "0K", "K", "-1", "1.5M", "1MB", "1 M", "1e6"])
+def test_what_is_no_size_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["parse", "x", f"--max-bytes={text}"]) == 2
+    assert f"{text!r} is not a size such as 500M or 64G" in capsys.readouterr().err
+
+
+def test_only_the_named_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = []
+
+    def import_module(name: str) -> SimpleNamespace:
+        imported.append(name)
+        return SimpleNamespace(add_arguments=id)
+
+    monkeypatch.setattr(cli.importlib, "import_module", import_module)
+    cli.build_parser("graph")
+    cli.build_parser()
+    assert imported == ["trtforensics.commands.graph"]

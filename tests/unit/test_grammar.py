@@ -1,0 +1,228 @@
+"""The compiled regexes and Lark's LALR read every line alike, and no line is of two kinds."""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.parsers import grammar, reference
+from trtforensics.parsers.dialects import prefix_of
+from trtforensics.parsers.grammar import LINE, PREFIX, Kind
+from trtforensics.parsers.scanner import Dispatch
+from trtforensics.parsers.source import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    Lines = set[bytes]
+
+KINDS = {kind.name: kind for kind in grammar.kinds()}
+VARYING = re.compile(rb"(?<![A-Za-z])[0-9]")
+"""Digits that stand for a number; lines that differ in nothing else are read alike, and LALR is slow."""
+
+EXAMPLES = {
+    "average_old": b"Average over 10 runs is 1.5 ms (host walltime is 1.7 ms, 99% percentile time is 1.6).",
+    "banner_task": b"&&&& TASK_BEGIN [iter=0] BuildRoute = 'default'",
+    "calibrator_explicit": b"Calibrator won't be used in explicit precision mode. Use quantization aware training.",
+    "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
+    "fusing_weights": b"Fusing convolution weights from c1 with scale bn1",
+    "gemm_fusion_limit": b"Disabling gemm+pointwise/reduce fusions at optimization level 0",
+    "input_types": b"IElementWiseLayer with inputs a and b: first input has type Half but second input has type Int32",
+    "int64_clamped": b"onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped",
+    "loaded_values": b"Using values loaded from x.bin for input x",
+    "loop_heuristic": (
+        b"{ForeignNode[a...b]}: Loop has insufficient context to run reliably in auto-tuner."
+        b" Falling back to heuristic estimate of execution time."
+    ),
+    "missing_scale": b"Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for it",
+    "no_conforming": (
+        b"No implementation of layer PWN(s) obeys the requested constraints in strict mode."
+        b" No conforming implementation was found."
+    ),
+    "no_device": b"Cannot find any available devices (GPUs)!",
+    "option_input": b"x<-x.bin",
+    "plugin_creator_namespace": b"Registering plugin creator - ::Mine version 1",
+    "recorded_error": b"Error[2]: [builder.cpp::build::751] Error Code 2: Internal Error (Assertion engine failed. )",
+    "registering_constant": b"Registering constant layer: w for ONNX initializer: w",
+    "tactic_name_only": b"Tactic Name: kIMMA_V1_TILE_32x64 ",
+}
+"""One line of every kind that is in none of the logs, of a model that does not exist."""
+
+RECORDED = b"Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error ("
+NO_IMPLEMENTATION = b"Could not find any implementation for node {ForeignNode[a...b]}."
+
+
+def read(files: Iterable[Path]) -> tuple[Lines, Lines]:
+    """Return the distinct line bodies, and the distinct prefixes, of some logs: one for each shape."""
+    bodies: dict[bytes, bytes] = {}
+    prefixes: dict[bytes, bytes] = {}
+    for file in files:
+        with open_source(str(file)) as source:
+            for line in (line for window in source.windows() for line in window.lines):
+                prefix = prefix_of(line)
+                body = line[prefix.end :] if prefix else line.lstrip(b" ")
+                bodies.setdefault(VARYING.sub(b"0", body), body)
+                if prefix:
+                    prefixes.setdefault(VARYING.sub(b"0", line[: prefix.end]), line[: prefix.end])
+    return set(bodies.values()), set(prefixes.values())
+
+
+@pytest.fixture(scope="module")
+def corpus_lines(corpus: Path) -> tuple[Lines, Lines]:
+    return read(sorted((corpus / "buildlog").iterdir()))
+
+
+@pytest.fixture(scope="module")
+def sample_lines(samples: list[Path]) -> tuple[Lines, Lines]:
+    return read(samples)
+
+
+@cache
+def openable(start: bytes) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS.values() if kind.can_open(start))
+
+
+def kinds_of(body: bytes) -> list[str]:
+    return [kind.name for kind in openable(body[:8]) if kind.match.fullmatch(body)]
+
+
+def by_regex(body: bytes) -> tuple[str, dict[str, bytes]] | None:
+    found = DISPATCH.fields(body)
+    return found and (found[0], {name: value for name, value in found[1].items() if value is not None})
+
+
+DISPATCH = Dispatch(grammar.kinds())
+
+
+def disagreements(bodies: Lines) -> list[object]:
+    read_twice = ((body, by_regex(body), reference.parse(body)) for body in sorted(bodies))
+    return [row for row in read_twice if row[1] != row[2]]
+
+
+def ambiguous(bodies: Lines) -> list[object]:
+    return [(body, kinds) for body in sorted(bodies) if len(kinds := kinds_of(body)) > 1]
+
+
+@pytest.mark.corpus
+def test_regexes_and_lalr_agree_on_the_kind_and_fields_of_every_corpus_line(corpus_lines: tuple[Lines, Lines]) -> None:
+    bodies, _ = corpus_lines
+    assert len(bodies) > 20_000
+    assert disagreements(bodies) == []
+
+
+@pytest.mark.corpus
+def test_no_corpus_line_is_of_two_kinds(corpus_lines: tuple[Lines, Lines]) -> None:
+    assert ambiguous(corpus_lines[0]) == []
+
+
+def test_regexes_and_lalr_agree_on_the_kind_and_fields_of_every_line_of_our_logs(
+    sample_lines: tuple[Lines, Lines],
+) -> None:
+    bodies, _ = sample_lines
+    assert len(bodies) > 1_000
+    assert disagreements(bodies) == []
+    assert ambiguous(bodies) == []
+
+
+@pytest.mark.corpus
+def test_regexes_and_lalr_agree_on_every_prefix(
+    corpus_lines: tuple[Lines, Lines], sample_lines: tuple[Lines, Lines]
+) -> None:
+    prefixes = corpus_lines[1] | sample_lines[1]
+    assert len(prefixes) > 15
+    for text in sorted(prefixes):
+        matching = [(kind, found) for kind in grammar.kinds(PREFIX) if (found := kind.match.fullmatch(text))]
+        read_as = [
+            (kind.name, {n: v for n, v in zip(kind.fields, found.groups(), strict=True) if v is not None})
+            for kind, found in matching
+        ]
+        assert read_as == [reference.parse(text, PREFIX)], text
+
+
+@pytest.mark.parametrize(("kind", "body"), EXAMPLES.items(), ids=EXAMPLES)
+def test_the_example_of_a_rare_kind_is_read_as_that_kind_only(kind: str, body: bytes) -> None:
+    assert kinds_of(body) == [kind]
+    assert by_regex(body) == reference.parse(body)
+
+
+@pytest.mark.corpus
+def test_every_kind_is_in_a_log_or_has_an_example_but_not_both(
+    corpus_lines: tuple[Lines, Lines], sample_lines: tuple[Lines, Lines]
+) -> None:
+    seen = {kind for body in corpus_lines[0] | sample_lines[0] for kind in kinds_of(body)}
+    assert KINDS.keys() - seen == EXAMPLES.keys()
+
+
+@pytest.mark.parametrize("opening", [b"", RECORDED, b"[optimizer.cpp::computeCosts::3728] Error Code 10: ("])
+def test_a_missing_implementation_is_read_however_the_error_is_wrapped(opening: bytes) -> None:
+    body = opening + NO_IMPLEMENTATION
+    assert kinds_of(body) == ["no_implementation"]
+    assert by_regex(body) == reference.parse(body)
+    assert (by_regex(body) or ("", {}))[1]["layer"] == b"{ForeignNode[a...b]}"
+
+
+def test_a_body_that_no_rule_reads_is_refused_by_both() -> None:
+    body = b"a line that no TensorRT has printed"
+    assert by_regex(body) is None
+    assert reference.parse(body) is None
+
+
+def test_a_prefix_that_is_none_is_refused_by_lalr_too() -> None:
+    assert prefix_of(b"[Q] text") is None
+    assert reference.parse(b"[Q] ", PREFIX) is None
+
+
+def test_the_cached_table_is_the_compiled_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    compiled = grammar.kinds.__wrapped__(LINE)
+    assert list(tmp_path.rglob("grammar-*.json"))
+    assert grammar.kinds.__wrapped__(LINE) == compiled == tuple(KINDS.values())
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[[1]]", b"\xff"])
+def test_a_damaged_cached_table_is_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    grammar.kinds.__wrapped__(PREFIX)
+    (table,) = tmp_path.rglob("grammar-*.json")
+    table.write_bytes(damage)
+    assert grammar.kinds.__wrapped__(PREFIX) == grammar.kinds(PREFIX)
+
+
+def test_a_cache_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_bytes(b"")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    assert grammar.kinds.__wrapped__(PREFIX) == grammar.kinds(PREFIX)
+
+
+LONG = 1 << 20
+LITERAL = re.compile(r"(?:\\.|[A-Za-z0-9_ :,><=-])+")
+JUNK = [b"a", b" ", b"1", b"1.1 ", b" -> ", b" [", b"] ", b") ", b" ("]
+
+
+def literals(kind: Kind) -> list[bytes]:
+    found = (re.sub(r"\\(.)", r"\1", text).encode("latin-1") for text in LITERAL.findall(kind.regex))
+    return [text for text in found if 1 < len(text) < 60]
+
+
+def long_bodies(kind: Kind) -> list[bytes]:
+    """Return bodies of 1 MB that begin like one of this kind and go on with one literal, over and over."""
+    openers = [opener.encode("latin-1") for opener in kind.openers]
+    pieces = [*literals(kind)[:8], *JUNK]
+    needle = kind.needle.encode("latin-1")
+    return [opener + b"a [" + piece * (LONG // len(piece)) + needle for opener in openers for piece in pieces]
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_line_of_a_megabyte_is_judged_at_once(kind: Kind) -> None:
+    for body in long_bodies(kind):
+        begin = time.process_time()
+        kind.match.fullmatch(body)
+        assert time.process_time() - begin < 2.0, body[:200]

@@ -1,0 +1,40 @@
+"""Layouts are derived from the grammar: what the bulk kinds become, and that each of them becomes something."""
+
+from __future__ import annotations
+
+from trtforensics.parsers import grammar
+from trtforensics.parsers.layouts import BULK, Content, Layout, layouts
+
+_LAYOUTS = layouts(grammar.kinds())
+
+
+def _of(kind: str) -> list[Layout]:
+    return [layout for layout in _LAYOUTS if layout.kind.name == kind]
+
+
+def test_every_bulk_kind_has_a_layout() -> None:
+    assert [kind for kind in BULK if not _of(kind)] == []
+
+
+def test_the_fields_of_a_timed_tactic_are_read_as_numbers() -> None:
+    contents = [[(s.content, s.fields) for s in layout.segments] for layout in _of("tactic_timed")]
+    assert contents == [[(Content.TACTIC, ("tactic",)), (Content.NUMBER, ("ms",))]] * 2
+
+
+def test_places_count_blanks_from_the_right_behind_free_text() -> None:
+    (layout,) = [x for x in _of("set_tactic_name") if len(x.segments) == 3 and not x.opener]
+    assert [(a.text, a.place, a.from_right) for a in layout.anchors[1:]] == [
+        (b" Set Tactic Name: ", 6, True),
+        (b" Tactic: ", 2, True),
+    ]
+    assert [s.content for s in layout.segments] == [Content.FREE, Content.NONBLANK, Content.TACTIC]
+
+
+def test_a_layout_without_free_text_knows_its_separators() -> None:
+    assert {layout.separators for layout in _of("tactic_timed")} == {3}
+    assert {layout.separators for layout in _of("timing_runner")} == {None}
+
+
+def test_opening_literals_come_first() -> None:
+    opened = [bool(layout.opener) for layout in _LAYOUTS]
+    assert opened == sorted(opened, reverse=True)

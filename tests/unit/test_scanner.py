@@ -1,0 +1,98 @@
+"""Every line is counted once, in one class, whatever it is."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trtforensics.errors import NotABuildLogError
+from trtforensics.loading import load_build_log
+from trtforensics.parsers.scanner import Scanner
+from trtforensics.parsers.source import open_source
+
+
+def scan(data: bytes) -> Scanner:
+    scanner = Scanner()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log")
+        path.write_bytes(data)
+        with open_source(str(path)) as source:
+            for window in source.windows():
+                scanner.feed(window)
+            assert scanner.counts.total == source.info().lines
+    return scanner
+
+
+INVENTED = [
+    b"The scheduler took %d steps",
+    b"Warming the flux buffer: %d of 9",
+    b" (foreignNode) Autotuned nothing %d",
+    b"Tactic: none at all %d",
+    b"Layer(broken %d",
+    b"Fastest Tactic %d was slow",
+    b"=============== Something new %d ===============",
+    b"Name: x, LayerKind: %d",
+    b"key%d: value",
+    b"After thought: %d layer",
+]
+
+
+def test_invented_lines_are_unknown_and_change_nothing_else(samples: list[Path]) -> None:
+    path = next(file for file in samples if file.name == "emulated-trtexec-8.6.log")
+    lines = path.read_bytes().splitlines(keepends=True)
+    before = scan(b"".join(lines)).counts
+    for number in range(50):
+        text = INVENTED[number % len(INVENTED)] % (number // len(INVENTED))
+        lines.insert(number * 20 + 5, b"[11/21/2026-10:05:00] [V] [TRT] " + text + b"\n")
+    after = scan(b"".join(lines))
+    assert before.unknown == 0
+    assert after.counts == type(before)(before.typed, before.unprefixed, before.blank, 50)
+    assert sum(sample.count for sample in after.drift.samples()) == 50
+
+
+@pytest.mark.parametrize("prefix", [b"[11/21/2026-10:05:00] [I] ", b"[11/21/2026-10:05:00] [TRT] [V] ", b"[V] "])
+def test_a_prefixed_line_is_never_unprefixed(prefix: bytes) -> None:
+    counts = scan(prefix + b"no such line\n" + prefix + b"\n" + prefix + b"Original: 3 layers\nno prefix\n\n").counts
+    assert (counts.unknown, counts.blank, counts.typed, counts.unprefixed) == (1, 2, 1, 1)
+
+
+SHARDS = [
+    b"\n",
+    b"\r\n",
+    b"[11/21/2026-10:05:00] [V] [TRT] ",
+    b"[TensorRT] ERROR: ",
+    b"[I]",
+    b"Tactic: 0x0000000000000001 Time: ",
+    b"0.5",
+    b"1e999",
+    b"Tactic: ",
+    b"Original: 99999999999999999999999 layers",
+    b"--------------- Chose -1",
+    b"Layer(a): b, Tactic: 0x1, -> ",
+    b"Building graph using backend strategy 9",
+    b"Name: a, LayerType: b, Inputs: ",
+    b"&&&& RUNNING x",
+    b"Engine Layer Information:",
+    b"Layers:",
+    b"\x1e",
+    b"\xff",
+    b"\x00",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.lists(st.sampled_from(SHARDS) | st.binary(max_size=8), max_size=40).map(b"".join))
+def test_any_bytes_are_counted_line_by_line_and_never_raise(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log")
+        path.write_bytes(data)
+        try:
+            log = load_build_log([str(path)])
+        except NotABuildLogError:
+            return
+    assert log.lines.total == log.source.lines
+    assert [build.last_line for build in log.builds][-1] == log.source.lines
