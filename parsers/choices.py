@@ -148,7 +148,13 @@ class _Blocks:
             ]
         )
         self._runner_lines = [r[0] for r in self._runners]
-        self._combinations = list(view.each("format_combination", "inputs", "outputs"))
+        self._combinations = sorted(
+            [
+                *view.each("format_combination", "inputs", "outputs"),
+                *view.each("reformat_combination", "source", "target"),
+            ],
+            key=lambda combination: combination[0],
+        )
         self._combination_lines = [c[0] for c in self._combinations]
 
     def begin(self, line: int) -> int:

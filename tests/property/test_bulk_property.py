@@ -68,7 +68,23 @@ def _lines() -> list[bytes]:
 
 _line = st.sampled_from(_lines())
 _inserted = st.sampled_from(
-    [b" ", b"\x1e", b"\x1f", b"\xff", b"\t", b"0x", b".", b"..", b"  ", b" -> ", b" Time: ", b"]", b"(", b"\r", b"\x1b[1m"]
+    [
+        b" ",
+        b"\x1e",
+        b"\x1f",
+        b"\xff",
+        b"\t",
+        b"0x",
+        b".",
+        b"..",
+        b"  ",
+        b" -> ",
+        b" Time: ",
+        b"]",
+        b"(",
+        b"\r",
+        b"\x1b[1m",
+    ]
 )
 
 

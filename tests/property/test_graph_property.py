@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+
 from trtforensics.graph import build_graph
 from trtforensics.graph_export import escape, to_dot, to_graphml, to_json, unescape
 from trtforensics.model import (

@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from trtforensics import atomic
 from trtforensics.errors import OutputError
 

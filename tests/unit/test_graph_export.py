@@ -11,6 +11,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+
 from trtforensics.errors import UsageError
 from trtforensics.graph_export import GraphForm, escape, export, form_of, to_dot, to_graphml, to_json, unescape
 
