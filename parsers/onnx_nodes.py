@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.events import View
-
-_TENSOR = re.compile(r"\[(.+?) -> \(")
 
 
 @dataclass(slots=True)
@@ -59,5 +56,7 @@ def _lines(view: View) -> list[tuple[int, str, str, str]]:
 
 
 def _names(tensors: str | None) -> tuple[str, ...]:
-    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[FLOAT]], `` as the tensors' names."""
-    return tuple(_TENSOR.findall(tensors or ""))
+    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[FLOAT]], `` as names; an optional input that is not set has none."""
+    items = (tensors or "").strip(" ,").split("], [")
+    named = (item.removeprefix("[").rpartition(" -> (") for item in items)
+    return tuple(name for name, arrow, _ in named if arrow)

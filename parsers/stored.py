@@ -10,7 +10,6 @@ import re
 import select
 import stat
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
@@ -163,7 +162,7 @@ def _refuse_special(path: str) -> None:
         SourceError: what the path names cannot be read to an end.
         OSError: the path cannot be looked at.
     """
-    mode = Path(path).stat().st_mode
+    mode = os.stat(path).st_mode  # noqa: PTH116 - Path("") would be the current folder
     if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or path == os.devnull:
         return
     if stat.S_ISDIR(mode):

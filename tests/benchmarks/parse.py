@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ def main() -> None:
         # parsed in this process.
         rows = [_measure_processes(path, arguments.runs) for path in files]
         for row in rows:
-            row.alone = _rate(row.path, _median(lambda path=row.path: _parse(path), arguments.runs))
+            row.alone = _rate(row.path, _median(partial(_parse, row.path), arguments.runs))
             row.lark = _lark_rate(row.path)
         _print(rows)
 

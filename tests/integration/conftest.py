@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -105,10 +105,8 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     folder = tmp_path / "cwd"
     folder.mkdir()
 
-    def go(
-        *arguments: str | Path, launcher: tuple[str, ...] = (), **options: object
-    ) -> subprocess.CompletedProcess[str]:
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    def go(*arguments: str | Path, launcher: tuple[str, ...] = (), **options: Any) -> subprocess.CompletedProcess[str]:
+        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         line = [*launcher, *COMMAND, *map(str, arguments)]
         done = subprocess.run(line, timeout=DEADLINE, check=False, **{"cwd": folder, **pipes, **options})
         out, err = (stream.decode() if stream else "" for stream in (done.stdout, done.stderr))

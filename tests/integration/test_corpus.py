@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from trtforensics.model import Build, BuildLog, EngineLayer
+    from trtforensics.model import Build, BuildLog, CachedResult, Choice, EngineLayer
 
 NOT_BUILD_LOGS = {
     "cosyvoice-trt_conversion.log": "the program's own messages; it never passed TensorRT's on",
@@ -102,7 +102,7 @@ def counted(log: BuildLog) -> dict[str, int]:
 
 
 def differences(logs: Logs) -> list[object]:
-    found = []
+    found: list[object] = []
     for file, log in logs.parsed.items():
         expected = count(file.read_bytes())
         found += [
@@ -179,16 +179,17 @@ def test_every_engine_layer_of_the_real_logs_has_an_origin_or_a_reason(real: Log
 
 @pytest.mark.corpus
 def test_as_many_choices_are_final_as_ever(real: Logs) -> None:
-    tuned = (t for build in real.builds() for t in (*build.choices, *build.cached))
+    tuned = [t for build in real.builds() for t in tuned_of(build)]
     assert Counter((type(t).__name__, t.final) for t in tuned) == FINALS
 
 
 @pytest.mark.corpus
 def test_a_choice_is_final_exactly_where_an_engine_layer_points_to_it_or_its_like(real: Logs, own: Logs) -> None:
     for build in (*real.builds(), *own.builds()):
-        for tuned, field in ((build.choices, "choice"), (build.cached, "cached")):
-            pointed = {getattr(layer, field) for layer in build.engine_layers} - {None}
-            assert {i for i, t in enumerate(tuned) if t.final} == pointed
+        pointed = {layer.choice for layer in build.engine_layers} - {None}
+        assert {i for i, choice in enumerate(build.choices) if choice.final} == pointed
+        pointed = {layer.cached for layer in build.engine_layers} - {None}
+        assert {i for i, cached in enumerate(build.cached) if cached.final} == pointed
 
 
 # Which line of the tuner each layer of the engine came from, found by hand: the last ``Chose`` or ``got cached result``
@@ -244,13 +245,17 @@ def joins(build: Build) -> dict[int, int]:
     return found
 
 
+def tuned_of(build: Build) -> list[Choice | CachedResult]:
+    return [*build.choices, *build.cached]
+
+
 def check_passes(build: Build, chosen: int, expected: dict[int, int]) -> None:
     assert [p.backend_strategy for p in build.passes] == [4, 3, 2]
     assert [p.chosen for p in build.passes] == [index == chosen for index in range(3)]
     assert joins(build) == expected
-    final = [t for t in (*build.choices, *build.cached) if t.final]
+    final = [t for t in tuned_of(build) if t.final]
     assert sorted(t.span.line for t in final) == sorted(expected.values())
-    others = [t for t in (*build.choices, *build.cached) if t.pass_index != chosen]
+    others = [t for t in tuned_of(build) if t.pass_index != chosen]
     assert len(others) > 90
     assert {t.final for t in others} == {False}
 

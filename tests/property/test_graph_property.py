@@ -49,8 +49,13 @@ ONNX = st.builds(OnnxNode, NAMES, NAMES, SOME_NAMES, SOME_NAMES, SOME_NAMES, SPA
 FUSIONS = st.builds(Fusion, NAMES, SOME_NAMES, SPANS, st.none())
 
 
+def no_timings() -> TacticTimings:
+    """Return the timings of a build in which nothing was timed."""
+    lines, texts = np.array([], np.int64), np.array([], np.int32)
+    return TacticTimings(lines, np.array([], np.uint64), np.array([], np.float64), texts, lines, texts, texts, ())
+
+
 def build(**facts: Any) -> Build:
-    empty = np.array([], dtype=np.int64)
     blank: dict[str, Any] = {
         "index": 0,
         "first_line": 1,
@@ -61,7 +66,7 @@ def build(**facts: Any) -> Build:
         "outcome": Outcome.PASSED,
         "options": {},
         "autotuning": Autotuning(0, 0, 0, 0),
-        "timings": TacticTimings(**{f.name: empty for f in fields(TacticTimings)}),
+        "timings": no_timings(),
         "message_counts": MessageCounts(0, 0),
     }
     return Build(**({f.name: () for f in fields(Build)} | blank | facts))

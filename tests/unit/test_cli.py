@@ -117,7 +117,7 @@ def test_only_the_named_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> 
         imported.append(name)
         return SimpleNamespace(add_arguments=id)
 
-    monkeypatch.setattr(cli.importlib, "import_module", import_module)
+    monkeypatch.setattr("importlib.import_module", import_module)
     cli.build_parser("graph")
     cli.build_parser()
     assert imported == ["trtforensics.commands.graph"]

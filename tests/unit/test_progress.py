@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics import progress as module
 from trtforensics.loading import Progress
 from trtforensics.progress import ProgressLine
 
@@ -37,7 +36,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
         clock = [100.0]
         stream = Stream(terminal=terminal)
         monkeypatch.setattr("sys.stderr", stream)
-        monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr("time.monotonic", lambda: clock[0])
         with ProgressLine(quiet=quiet) as line:
             for second in seconds:
                 clock[0] = 100.0 + second
@@ -79,7 +78,7 @@ def test_a_shorter_line_covers_the_longer_one_before_it(monkeypatch: pytest.Monk
     stream = Stream(terminal=True)
     monkeypatch.setattr("sys.stderr", stream)
     times = iter((0.0, 1.0, 2.0))
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr("time.monotonic", lambda: next(times))
     with ProgressLine(quiet=False) as line:
         line(Progress(1, None, 1_000_000))
         line(Progress(1, None, 1))

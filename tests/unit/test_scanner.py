@@ -54,7 +54,21 @@ def test_invented_lines_are_unknown_and_change_nothing_else(samples: list[Path])
     assert sum(sample.count for sample in after.drift.samples()) == 50
 
 
-@pytest.mark.parametrize("prefix", [b"[11/21/2026-10:05:00] [I] ", b"[11/21/2026-10:05:00] [TRT] [V] ", b"[V] "])
+STAMP = b"[11/21/2026-10:05:00] "
+PREFIXES = [
+    STAMP + b"[I] ",
+    STAMP + STAMP + b"[F] [TRT] ",
+    STAMP + b"[TRT] [E] ",
+    b"[TensorRT] VERBOSE: ",
+    b"[WARNING] ",
+    b"[V] [TRT] ",
+    b"[X] (10:05:00) [run.py:12] ",
+    b"[!] ",
+    b"My Logger: Severity.INTERNAL_ERROR ",
+]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
 def test_a_prefixed_line_is_never_unprefixed(prefix: bytes) -> None:
     counts = scan(prefix + b"no such line\n" + prefix + b"\n" + prefix + b"Original: 3 layers\nno prefix\n\n").counts
     assert (counts.unknown, counts.blank, counts.typed, counts.unprefixed) == (1, 2, 1, 1)

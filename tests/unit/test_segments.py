@@ -92,6 +92,11 @@ def test_several_strategies_are_one_build(load: Callable[[str], BuildLog]) -> No
     assert len(log.builds[0].passes) == 2
 
 
+def test_a_strategy_without_a_verdict_does_not_end_the_build(load: Callable[[str], BuildLog]) -> None:
+    strategy = [PY + "Building graph using backend strategy 4", *PYTHON_BUILD[2:]]
+    assert cuts(load("\n".join([*strategy, *strategy]))) == [(1, 6)]
+
+
 def test_a_file_of_polygraphy_runs_is_one_build_a_run(load: Callable[[str], BuildLog]) -> None:
     run = [
         "[I] RUNNING | Command: /usr/bin/polygraphy run m.onnx --trt",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,9 +31,9 @@ def single() -> BuildLog:
     return load_build_log([str(LOGS / "emulated-trtexec-8.6.log")])
 
 
-def summary(log: BuildLog, **changes: object) -> str:
+def summary(log: BuildLog, **changes: Any) -> str:
     """Return the summary of a log whose only build is changed."""
-    build: Build = replace(log.builds[0], **changes)  # type: ignore[arg-type] - each test knows its fields
+    build: Build = replace(log.builds[0], **changes)
     return summarise(replace(log, builds=(build,)))
 
 
@@ -175,7 +175,9 @@ def test_without_an_engine_the_summary_does_not_claim_to_know_what_it_uses(passe
 
 def test_near_ties_come_closest_first_and_without_those_the_engine_does_not_use(single: BuildLog) -> None:
     build = single.builds[0]
-    near = sorted((c for c in build.choices if c.near_tie and c.final), key=lambda c: c.runner_up_ms / c.time_ms)
+    near = sorted(
+        (c for c in build.choices if c.near_tie and c.final), key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1)
+    )
     header, *told = rows(summarise(single), "near ties")
     assert header == f"{len(near)} of the engine's choices with a runner-up at most 2% slower, closest first:"
     assert [row.rpartition("(line ")[2] for row in told] == [f"{c.span.line})" for c in near[:3]]
