@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import shlex
 import sys
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 from trtforensics import __version__, streams
@@ -13,7 +15,7 @@ from trtforensics.diagnostics import ExitCode, error, show_traceback
 from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -91,7 +93,20 @@ def _run(arguments: list[str]) -> int:
         args = build_parser(command).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+    with nullcontext() if args.command == "tui" else _without_gc():
+        return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+@contextmanager
+def _without_gc() -> Iterator[None]:
+    """Leave cyclic garbage: a command makes a million objects that stay, and looking through them takes long."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _failed(message: str, code: ExitCode, *, debug: bool) -> int:

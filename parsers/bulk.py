@@ -169,7 +169,7 @@ class _SegmentReader:
             sure &= values == np.floor(values)
             return _keep(columns, name, values.astype(np.int64), sure & (ends - begins <= WORD))
         if self._content in {Content.TACTIC, Content.HEX} and (not name or name in TACTIC_FIELDS):
-            tactics, sure = hexadecimals(bodies.index.bytes, begins, ends)
+            tactics, sure = hexadecimals(bodies.index.bytes, words, begins, ends)
             if sure.all():
                 return _keep(columns, name, tactics, sure)
             return self._mixed(bodies, lines, begins, ends, columns, tactics, sure)

@@ -41,6 +41,8 @@ _POWERS = 10.0 ** np.arange(9)
 _INTEGER_POWERS = 10 ** np.arange(9, dtype=np.uint64)
 _MAX_DIGITS = 8
 _HEX_DIGITS = 16
+_TWO_BYTES = np.uint64(0xFFFF)
+_HEX_OPENING = np.uint64(int.from_bytes(b"0x", "little"))
 _NIBBLES = np.full(256, 0xFF, np.uint8)
 _NIBBLES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 
@@ -80,9 +82,34 @@ def decimals(words: Words, starts: Positions, ends: Positions) -> tuple[Floats, 
     return mantissa.astype(np.float64) / _POWERS[places], certain
 
 
-def hexadecimals(text: Bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
+def hexadecimals(text: Bytes, words: Words, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
     """Read ``0x`` and 1 to 16 lower-case digits."""
     length = ends - starts - 2
+    values, certain = _hexadecimals_of_16(words, starts + 2)
+    certain &= length == _HEX_DIGITS
+    shorter = np.flatnonzero(~certain & (length >= 1) & (length < _HEX_DIGITS))
+    if len(shorter):
+        values[shorter], certain[shorter] = _short_hexadecimals(text, ends[shorter], length[shorter])
+    opened = (words[starts] & _TWO_BYTES) == _HEX_OPENING
+    return values, certain & opened
+
+
+def _hexadecimals_of_16(words: Words, starts: Positions) -> tuple[Words, Bools]:
+    """Read sixteen digits as two words; a digit is right if the nibble it gives would be printed so."""
+    halves = []
+    certain = np.ones(len(starts), np.bool_)
+    for start in (starts, starts + WORD):
+        word = words[start]
+        nibbles = (word & _LOW_NIBBLES) + ((word >> np.uint64(6)) & _ONES) * np.uint64(9)
+        letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
+        certain &= nibbles + _ZEROS + letters * np.uint64(ord("a") - ord("0") - 10) == word
+        value = ((nibbles << np.uint64(4)) | (nibbles >> _EIGHT)) & np.uint64(0x00FF_00FF_00FF_00FF)
+        value = ((value << _EIGHT) | (value >> np.uint64(16))) & np.uint64(0x0000_FFFF_0000_FFFF)
+        halves.append(((value << np.uint64(16)) | (value >> np.uint64(32))) & np.uint64(0xFFFF_FFFF))
+    return (halves[0] << np.uint64(32)) | halves[1], certain
+
+
+def _short_hexadecimals(text: Bytes, ends: Positions, length: Positions) -> tuple[Words, Bools]:
     columns = np.arange(_HEX_DIGITS)
     at = ends[:, None] - _HEX_DIGITS + columns
     nibbles = _NIBBLES[text[np.maximum(at, 0)]]
@@ -90,6 +117,4 @@ def hexadecimals(text: Bytes, starts: Positions, ends: Positions) -> tuple[Words
     pairs = (nibbles[:, ::2] << 4) | (nibbles[:, 1::2] & 0x0F)
     value = np.ascontiguousarray(pairs).view(">u8").reshape(-1).astype(np.uint64)
     invalid = np.ascontiguousarray(nibbles).view(np.uint64) & _HIGH_NIBBLES
-    opened = (text[starts] == ord("0")) & (text[np.minimum(starts + 1, len(text) - 1)] == ord("x"))
-    certain = opened & (length >= 1) & (length <= _HEX_DIGITS) & (invalid[:, 0] == 0) & (invalid[:, 1] == 0)
-    return value, certain
+    return value, (invalid[:, 0] == 0) & (invalid[:, 1] == 0)
