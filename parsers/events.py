@@ -91,6 +91,7 @@ KEEP: dict[str, tuple[str, ...]] = {
     "myelin_cpu": (),
     "convergence": (),
     "no_implementation": ("layer",),
+    "skipping_tactic": (),
     # not rules of the grammar: what the scanner notes about lines of any kind
     "message": ("severity", "text"),
     "dialect": ("dialect",),

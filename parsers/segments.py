@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from trtforensics.parsers.events import Events, View
 
-_OPENING = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")
+_OPENING = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run", "no_implementation")
 """What only a builder at work prints."""
 
-_PRELUDE = ("init_cuda", "plugin_creator", "onnx_rule", "onnx_header")
+_PRELUDE = ("init_cuda", "plugin_creator", "onnx_rule", "onnx_header", "skipping_tactic")
 """What a build begins with, but others print too: part of the next build if that opens before anything else."""
 
 _CLOSING = (

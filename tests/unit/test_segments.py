@@ -107,3 +107,16 @@ def test_a_file_of_polygraphy_runs_is_one_build_a_run(load: Callable[[str], Buil
     log = load("\n".join([*run, "", *run, *run[:2], *run]))
     assert cuts(log) == [(1, 5), (6, 9), (10, 11), (12, 15)]
     assert [build.outcome.value for build in log.builds] == ["passed", "passed", "truncated", "passed"]
+
+
+def test_a_build_that_fails_after_another_ended_is_one_of_its_own(load: Callable[[str], BuildLog]) -> None:
+    error = "[11/21/2026-07:52:04] [TRT] [E] "
+    failing = [
+        error + "Error Code: 9: Skipping tactic 0x0000000000000000 due to exception Assertion vol == 1 failed.",
+        error + "IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Could not find any implementation for"
+        " node {ForeignNode[a...b]}. In computeCosts at optimizer.cpp:4265)",
+    ]
+    log = load("\n".join([*PYTHON_BUILD, *failing]))
+    ended = len(PYTHON_BUILD)
+    assert cuts(log) == [(1, ended), (ended + 1, ended + 2)]
+    assert [build.outcome.value for build in log.builds] == ["passed", "failed"]
