@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,12 @@ class Progress:
 
 
 _STDIN = "/dev/stdin"
+_REST_S = 2.0
+"""Seconds from one log handed out while reading to the next; a person reads no faster."""
+
+_REST_FACTOR = 5
+"""How many times as long as putting such a log together takes, so that reading keeps four fifths of the time."""
+
 _WHAT_TO_GIVE = "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
 
 
@@ -71,11 +78,13 @@ def read_build_log(
     *,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_window: Callable[[Window], None] = lambda _: None,
+    on_log: Callable[[BuildLog], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> BuildLog:
     """Read an open source to its end, close it, and parse what it says.
 
-    ``on_progress`` and ``on_window`` are called after each window of lines, in the caller's thread.
+    ``on_progress`` and ``on_window`` are called after each window of lines, and ``on_log`` every few seconds with what
+    the log says so far where nobody knows how long it will be (a pipe, a FIFO); all in the caller's thread.
 
     Raises:
         SourceError: the source cannot be read on.
@@ -83,15 +92,43 @@ def read_build_log(
         Cancelled: ``cancelled`` said so.
     """
     scanner = Scanner()
+    live = _Live(scanner, source, on_log) if on_log is not None and source.size is None else None
+
+    def attend() -> None:
+        if live is not None:
+            live.hand_out()
+        if cancelled():
+            raise Cancelled
+
     with source:
+        source.while_waiting(attend)
         for window in source.windows():
             scanner.feed(window)
             on_window(window)
             on_progress(Progress(source.position, source.size, scanner.counts.total))
-            if cancelled():
-                raise Cancelled
+            attend()
         info = source.info()
     return _assembled(scanner, info)
+
+
+class _Live:
+    """Hands out what was read so far, now and then, while the program that writes the log still runs."""
+
+    def __init__(self, scanner: Scanner, source: Source, on_log: Callable[[BuildLog], None]) -> None:
+        self._scanner = scanner
+        self._source = source
+        self._on_log = on_log
+        self._lines = 0
+        self._due = 0.0
+
+    def hand_out(self) -> None:
+        """Put the log together if it is time to and there are new lines."""
+        lines, begin = self._scanner.counts.total, time.monotonic()
+        if begin < self._due or lines == self._lines or not self._scanner.recognised:
+            return
+        self._lines = lines
+        self._on_log(assemble(self._scanner, self._source.so_far()))
+        self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
 
 
 def _assembled(scanner: Scanner, info: SourceInfo) -> BuildLog:

@@ -138,6 +138,7 @@ class _Blocks:
     """What stands around a line: the begin of its block, the layer it is about, the formats tried."""
 
     def __init__(self, view: View) -> None:
+        self._first_line = view.first_line
         self._begins = view.lines(*_BLOCK_BEGINS)
         self._costs = list(view.each("costs_begin", "layer"))
         self._cost_lines = [c[0] for c in self._costs]
@@ -159,7 +160,9 @@ class _Blocks:
 
     def begin(self, line: int) -> int:
         found = bisect_right(self._begins, line - 1) - 1
-        return self._begins[found] if found >= 0 else line
+        if found >= 0:
+            return self._begins[found]
+        return self._first_line  # an excerpt, or TensorRT 4 to 6, which print no line before the first block
 
     def formats(self, begin: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = bisect_right(self._combination_lines, begin) - 1

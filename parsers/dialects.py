@@ -7,6 +7,8 @@ the user's own program wrote, in any order. A whole window is read at once: a li
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,10 +20,31 @@ if TYPE_CHECKING:
 
     from trtforensics.parsers.line_index import LineIndex
 
-_SEVERITY = {b"INTERNAL_ERROR": "E", b"F": "E", b"!": "E", b"X": "V", b"S": "V", b"U": "V"}
-"""Levels beside TensorRT's own E, W, I and V: Polygraphy prints TensorRT VERBOSE as X, critical errors as ``!``."""
+_SEVERITY = {
+    **dict.fromkeys((b"F", b"!", b"INTERNAL_ERROR", b"INTERNALERROR", b"BUG", b"CRITICAL"), "E"),
+    **dict.fromkeys((b"X", b"S", b"U", b"D", b"DEBUG", b"UNKNOWN", b"GRAPH", b"TRACE", b"LOG", b"FIXME"), "V"),
+}
+"""Levels beside TensorRT's own E, W, I and V: Polygraphy prints TensorRT VERBOSE as X, critical errors as ``!``;
+ONNX Runtime prints it as UNKNOWN, PyTorch and TensorRT-LLM as DEBUG."""
 
-WEAK_DIALECTS = frozenset({"bare", "bare_word"})
+_LEVEL_LOST = "V"
+"""For loggers that drop the level: a line is an error only where its logger says so."""
+
+WEAK_DIALECTS = frozenset(
+    {
+        "bare",
+        "bare_word",
+        "tensorrt_llm",
+        "tensorrt_llm_cpp",
+        "dated",
+        "triton",
+        "triton_json",
+        "word_site",
+        "named",
+        "tagged",
+        "other",
+    }
+)
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
 _KINDS = grammar.kinds(grammar.PREFIX)
@@ -30,6 +53,8 @@ DIALECTS = tuple(kind.name for kind in _KINDS)
 _KEY_BYTES = 32
 _MEMO_LIMIT = 1 << 16
 _LONGEST_PREFIX = 512
+_LOOKS_FAR = "named"
+"""A prefix that counts only before certain messages, told apart beyond the bytes that are compared."""
 _MAY_GO_ON = (ord("["), ord("("))
 """Behind a prefix these may begin more of it, beyond the bytes that were compared."""
 
@@ -47,9 +72,35 @@ def prefix_of(line: bytes) -> Prefix | None:
     for kind in _KINDS:
         found = kind.match.match(line)
         if found:
-            level = found.group(kind.fields.index("severity") + 1)
-            return Prefix(kind.name, _SEVERITY.get(level) or level[:1].decode(), found.end())
+            return Prefix(kind.name, _severity(found[found.lastindex] if found.lastindex else b""), found.end())
     return None
+
+
+def _severity(level: bytes) -> str:
+    """Return a level as E, W, I or V."""
+    upper = level.upper()
+    return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
+
+
+_SITE_BEHIND = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)$")
+
+
+def _without_site(body: bytes) -> bytes:
+    """Take the place in the source off that some loggers print behind a message."""
+    return _SITE_BEHIND.sub(b"", body)
+
+
+def _unquoted(body: bytes) -> bytes:
+    """Undo JSON's escapes; of a message of several lines the first speaks, as everywhere. What is no JSON stays."""
+    try:
+        message = json.loads(b'"' + body, strict=False)
+        return str(message).encode("utf-8", "surrogatepass").partition(b"\n")[0]
+    except ValueError:
+        return body
+
+
+WRAPPED = {"onnxruntime_site": _without_site, "word_site": _without_site, "triton_json": _unquoted}
+"""Loggers that wrap the message: what gives it back. Their lines are never read in bulk."""
 
 
 class _Read(NamedTuple):
@@ -137,4 +188,5 @@ def _read(index: LineIndex, line: int) -> tuple[_Read, bool]:
     read = _Read(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
     goes_on = text[prefix.end : prefix.end + 1]
     within = prefix.end < _KEY_BYTES or (prefix.end == _KEY_BYTES and text.endswith(b" ", 0, prefix.end))
+    within = within and prefix.dialect != _LOOKS_FAR
     return read, whole or (within and (not goes_on or goes_on[0] not in _MAY_GO_ON))

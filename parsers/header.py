@@ -25,6 +25,11 @@ _BLOCKS = {
 }
 _LIBRARY_VERSION = re.compile(r"libnvinfer\w*\.so\.(\d+(?:\.\d+)+)")
 _MODULE_VERSION = re.compile(r"tensorrt +\| Version: (\d+(?:\.\d+)+)")
+_WRAPPERS = (
+    ({"torch_tensorrt", "torch_tensorrt_python"}, Tool.TORCH_TENSORRT),
+    ({"onnxruntime", "onnxruntime_site"}, Tool.ONNXRUNTIME),
+)
+"""Programs that pass TensorRT's messages on under their own name, by the dialect they do it in."""
 _FROM_10 = 100_000
 _BENIGN = "catchCudaError"
 """TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
@@ -32,14 +37,17 @@ _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_l
 
 
 def tool(view: View) -> Tool:
-    """Say who drove the build."""
+    """Say who drove the build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
+    dialects = {view.latest("dialect", "dialect"), *(name for _, name in view.each("dialect", "dialect"))}
+    for names, wrapper in _WRAPPERS:
+        if dialects & names and not view.has("banner"):
+            return wrapper
     if view.has("strongly_typed", "convergence", "myelin_cpu"):
         return Tool.TENSORRT_RTX  # lines that only TensorRT-RTX prints
     if view.has("banner"):
         return Tool.TRTEXEC
     if view.has("poly_run", "poly_verdict", "poly_module"):
         return Tool.POLYGRAPHY
-    dialects = {view.latest("dialect", "dialect"), *(name for _, name in view.each("dialect", "dialect"))}
     if dialects & {"python", "python_old", "custom"}:
         return Tool.TENSORRT_PYTHON
     return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN

@@ -16,7 +16,7 @@ import numpy as np
 from trtforensics.model import LineCounts
 from trtforensics.parsers import grammar
 from trtforensics.parsers.bulk import Bodies, BulkReader
-from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, PrefixReader
+from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED, PrefixReader
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, Events
 from trtforensics.parsers.line_index import LineIndex
@@ -34,6 +34,8 @@ _MAX_KEYS = 1 << 16
 _LONGEST_KEPT = 120
 _MAX_KEPT = 1 << 14
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
+_WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
+"""By a line's dialect, of which -1 means that it has none."""
 _MESSAGE_LEVELS = (ord("E"), ord("W"))
 
 
@@ -103,6 +105,21 @@ def _named(names: tuple[str, ...], values: tuple[bytes | None, ...]) -> dict[str
     return fields
 
 
+class _Lines(Bodies):
+    """The bodies of a window, those that their logger wrapped taken out of it one by one."""
+
+    def __init__(self, index: LineIndex, prefixes: Prefixes) -> None:
+        super().__init__(index, index.starts + prefixes.length, prefixes.separators)
+        self.unwrapped: dict[int, bytes] = {}
+        for line in np.flatnonzero(_WRAPPED[prefixes.dialect]).tolist():
+            self.unwrapped[line] = WRAPPED[DIALECTS[prefixes.dialect[line]]](super().text(line))
+
+    def text(self, line: int) -> bytes:
+        """Return a body."""
+        unwrapped = self.unwrapped.get(line)
+        return super().text(line) if unwrapped is None else unwrapped
+
+
 class Scanner:
     """Reads windows one after the other; ``events``, ``counts`` and ``drift`` are complete after the last.
 
@@ -140,7 +157,7 @@ class Scanner:
         else:
             self.line_starts.extend(window.starts)
         prefixes = self._prefixes.read(index)
-        bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
+        bodies = _Lines(index, prefixes)
         prefixed = prefixes.dialect >= 0
         blank = self._blanks(bodies)
         said = prefixed & ~blank
@@ -195,15 +212,17 @@ class Scanner:
             rows.delete(row)
 
     @staticmethod
-    def _blanks(bodies: Bodies) -> npt.NDArray[np.bool_]:
+    def _blanks(bodies: _Lines) -> npt.NDArray[np.bool_]:
         """Return the lines that are blank, or a prefix with nothing behind it."""
         blank: npt.NDArray[np.bool_] = bodies.last - bodies.first == bodies.ends - bodies.starts
         for line in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
             blank[line] = bodies.text(line).isspace()  # a separator is also what no isspace() knows, 0x1E say
+        for line, text in bodies.unwrapped.items():
+            blank[line] = not text.strip()
         return blank
 
     def _note_prefixes(
-        self, first_line: int, prefixes: Prefixes, prefixed: npt.NDArray[np.bool_], bodies: Bodies
+        self, first_line: int, prefixes: Prefixes, prefixed: npt.NDArray[np.bool_], bodies: _Lines
     ) -> None:
         """Note which loggers wrote, where they change, and every warning and error."""
         lines = np.flatnonzero(prefixed)
@@ -220,16 +239,19 @@ class Scanner:
             self.events["message"].add(first_line + line, fields)
 
     def _read(
-        self, first_line: int, bodies: Bodies, prefixed: npt.NDArray[np.bool_], blank: npt.NDArray[np.bool_]
+        self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], blank: npt.NDArray[np.bool_]
     ) -> list[tuple[int, bool]]:
         """Read every line that is not blank; return the banners, each with whether it is a verdict."""
         wanted = prefixed & ~blank
         if self._bulk is not None:
+            wrapped = [line for line in bodies.unwrapped if wanted[line]]
+            wanted[wrapped] = False
             for found in self._bulk.read(bodies, wanted):
                 self._typed += len(found.lines)
                 self.recognised = True
                 if found.kind in KEEP:
                     self.events[found.kind].extend(found.lines + first_line, found.columns)
+            wanted[wrapped] = True
         banners: list[tuple[int, bool]] = []
         for line in np.flatnonzero(wanted | ~(prefixed | blank)).tolist():
             body = bodies.text(line)

@@ -11,7 +11,7 @@ from trtforensics.parsers.stored import StoredBytes
 from trtforensics.parsers.windows import Window, WindowCutter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Source", "Window", "open_source"]
 
@@ -56,6 +56,10 @@ class Source:
         """Stored bytes in all; None for a FIFO and standard input."""
         return self._stored.size
 
+    def while_waiting(self, on_wait: Callable[[], None]) -> None:
+        """Have a function called ten times a second while a pipe brings nothing; what it raises ends the reading."""
+        self._stored.on_wait = on_wait
+
     def line_at(self, near: int) -> int | None:
         """Return the byte where a line with a prefix begins, at or soon after ``near``.
 
@@ -98,6 +102,10 @@ class Source:
         """
         if not self._finished:
             raise RuntimeError("a source is known only after its last window")
+        return self.so_far()
+
+    def so_far(self) -> SourceInfo:
+        """Return what the source was up to the last window; the bytes may be ahead of the lines."""
         stored = self._stored
         return SourceInfo(self.path, stored.position, self._cutter.lines, stored.sha256, self._cutter.cut)
 

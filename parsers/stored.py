@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STANDARD_INPUT = "<stdin>"
 """How ``-`` is shown."""
@@ -24,6 +24,9 @@ _FIRST_CHUNK = 256 << 10
 _STDIN = 0
 _PATIENCE_MS = 50
 """How long a pipe's bytes are gathered before they are handed on: a person does not notice, and `cat` fills a chunk."""
+
+_ATTENTION_MS = 100
+"""How often ``on_wait`` is called: whoever asks to stop does not notice the delay."""
 
 _PIPE_IN = "Pipe a log in (trtexec … 2>&1 | trtforensics parse -) or name a file"
 _TERMINAL = re.compile(r"/dev/(?:tty|pts/)")
@@ -35,7 +38,8 @@ class StoredBytes:
 
     A regular file is mapped: its chunks are copied out of the page cache and the pages dropped again, so they never
     add to the resident size. It is read up to the size it had when it was opened. ``chunk_bytes`` may be raised while
-    reading; it starts small, because the first chunk tells the form and shows the first lines early.
+    reading; it starts small, because the first chunk tells the form and shows the first lines early. ``on_wait`` is
+    called ten times a second while a pipe brings nothing (on Windows never), and ends the reading by raising.
 
     Opening waits for the writer of a FIFO, as every reader does.
 
@@ -47,6 +51,7 @@ class StoredBytes:
         self.path = STANDARD_INPUT if path == "-" else path
         self.chunk_bytes = min(chunk_bytes, _FIRST_CHUNK)
         self.position = 0
+        self.on_wait: Callable[[], None] = lambda: None
         self._hash = hashlib.sha256()
         try:
             self._file = _open(path)
@@ -132,7 +137,8 @@ class StoredBytes:
             return os.read(descriptor, self.chunk_bytes)
         poller = select.poll()
         poller.register(descriptor, select.POLLIN)
-        poller.poll()
+        while not poller.poll(_ATTENTION_MS):
+            self.on_wait()
         parts = [os.read(descriptor, min(self.chunk_bytes, _FIRST_CHUNK))]
         missing = self.chunk_bytes - len(parts[0])
         deadline = time.monotonic() + _PATIENCE_MS / 1000
@@ -144,7 +150,7 @@ class StoredBytes:
 
 def _open(path: str) -> io.FileIO:
     if path == "-":
-        file = io.FileIO(_STDIN, closefd=False)
+        file = io.FileIO(os.dup(_STDIN))  # the TUI puts the keyboard in its place
     else:
         _refuse_special(path)
         file = io.FileIO(path)

@@ -45,6 +45,14 @@ class Parsed(Message):
         self.log = log
 
 
+class Arrived(Message):
+    """The log is still being written; this is what it says so far."""
+
+    def __init__(self, log: BuildLog) -> None:
+        super().__init__()
+        self.log = log
+
+
 class ParseFailed(Message):
     """The parse ended with an error of the input."""
 
@@ -118,14 +126,20 @@ class ForensicsApp(App[ForensicsError]):
         self._needle = ""
         self._filter = ""
         self._parsed: BuildLog | None = None
+        self._reading = True
         self._number = 0
         self._index: LayerIndex | None = None
         self._shown: tuple[Subject | None, str] = (None, "")
 
     @property
     def build(self) -> Build | None:
-        """The build in view; None while the log is read."""
+        """The build in view; None while none is known."""
         return self._parsed.builds[self._number] if self._parsed and self._parsed.builds else None
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether lines may still come to the build in view."""
+        return self._reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -149,7 +163,7 @@ class ForensicsApp(App[ForensicsError]):
         """Parse in a thread; the outcome comes back as a message."""
         worker = get_current_worker()
         try:
-            log = self._session.parse(self._report, lambda: worker.is_cancelled)
+            log = self._session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
         except ForensicsError as error:
             self.post_message(ParseFailed(error))
         except ParseCancelledError:
@@ -159,6 +173,9 @@ class ForensicsApp(App[ForensicsError]):
 
     def _report(self, progress: ParseProgress) -> None:
         self.post_message(Progressed(progress))
+
+    def _arrive(self, log: BuildLog) -> None:
+        self.post_message(Arrived(log))
 
     def on_progressed(self, event: Progressed) -> None:
         """Show how far the parse is, and the lines it can show by now."""
@@ -170,15 +187,25 @@ class ForensicsApp(App[ForensicsError]):
         """Leave; the command prints the error."""
         self.exit(event.error, return_code=BAD_INPUT)
 
-    def on_parsed(self, event: Parsed) -> None:
-        """Show the first build."""
-        self._parsed = event.log
-        self._progress = None
-        self._panes.log_view.grow()
-        self._show_build(0)
+    def on_arrived(self, event: Arrived) -> None:
+        """Show what the log says so far."""
+        self._take(event.log)
 
-    def _show_build(self, number: int) -> None:
-        """Show a build in every pane but the log."""
+    def on_parsed(self, event: Parsed) -> None:
+        """Show what the whole log says."""
+        self._progress = None
+        self._reading = False
+        self._panes.log_view.grow()
+        self._take(event.log)
+
+    def _take(self, log: BuildLog) -> None:
+        """Show the first build, or the one in view as far as it is known by now."""
+        known = self.build is not None
+        self._parsed = log
+        self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
+
+    def _show_build(self, number: int, *, keep: bool = False) -> None:
+        """Show a build in every pane but the log; ``keep``: it was in view, and every cursor stays where it is."""
         self._number = number
         build = self.build
         panes = self._panes
@@ -187,10 +214,14 @@ class ForensicsApp(App[ForensicsError]):
             self._show_status()
             return
         self._index = LayerIndex(build)
-        panes.overview.show_rows(overview_rows(self._parsed, build))
-        panes.layer_tree.show_layers(self._index)
-        panes.messages.show_messages(build.messages)
-        self._show_candidates()
+        panes.overview.show_rows(overview_rows(self._parsed, build, reading=self._goes_on), keep=keep)
+        layers = None if self._goes_on and not self._index.rows() else self._index
+        if keep:
+            panes.layer_tree.update_layers(layers)
+        else:
+            panes.layer_tree.show_layers(layers)
+        panes.messages.show_messages(build.messages, keep=keep)
+        self._show_candidates(keep=keep)
         self._tab("layers").count_up(panes.layer_tree.count_text)
         self._tab("messages").count_up(f"{len(build.messages):,}")
         self._show_title()
@@ -202,13 +233,17 @@ class ForensicsApp(App[ForensicsError]):
             self._show_candidates()
         self._follow(event.source, event.index)
 
-    def _show_candidates(self) -> None:
-        """Show what was timed for the row under the cursor, unless it is there already: its cursor stays then."""
+    def _show_candidates(self, *, keep: bool = False) -> None:
+        """Show what was timed for the row under the cursor, unless it is there already: its cursor stays then.
+
+        ``keep``: the log was parsed anew, so that the same line's subject is another object.
+        """
         row = self._panes.layer_tree.selected
         subject, why = (row.subject, row.why) if row else (None, "")
         if (subject, why) == (None, "") or subject is not self._shown[0] or why != self._shown[1]:
-            self._shown = subject, why
-            self._panes.show_candidates(candidate_table(self.build, subject, why))
+            before, self._shown = self._shown[0], (subject, why)
+            same = keep and before is not None and subject is not None and before.span.line == subject.span.line
+            self._panes.show_candidates(candidate_table(self.build, subject, why), keep=same)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Show a row's line in the log, or a line's layer."""
@@ -365,13 +400,13 @@ class ForensicsApp(App[ForensicsError]):
 
     def _show_title(self) -> None:
         self.query_one("#title", LineBar).show(
-            *title_line(self._session.name, self._parsed, self.build, self.size.width)
+            *title_line(self._session.name, self._parsed, self.build, self.size.width, reading=self._goes_on)
         )
 
     def _show_status(self) -> None:
         """Show the progress while parsing, then where in the log one is; and the note, if any."""
         log_view = self._panes.log_view
-        if self._parsed is not None:
+        if not self._reading:
             place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
             pieces = [Piece(place, Role.DIM)]
         elif self._progress is not None:

@@ -20,9 +20,12 @@ class CandidateList(VirtualList):
         super().__init__(id=id)
         self.table: CandidateTable = NOTHING_SELECTED
 
-    def show_table(self, table: CandidateTable) -> None:
-        """Show another layer's candidates."""
+    def show_table(self, table: CandidateTable, *, keep: bool = False) -> None:
+        """Show another layer's candidates; ``keep``: the same ones, the cursor stays."""
         self.table = table
+        if keep:
+            self.rows_changed()
+            return
         self.cursor = table.chosen or 0
         self.rows_changed()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)

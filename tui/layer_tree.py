@@ -42,6 +42,31 @@ class LayerTree(VirtualList):
         self._index = index
         self._refill()
 
+    def update_layers(self, index: LayerIndex | None) -> None:
+        """Show the same layers as far as the log has come: what is open stays open, the cursor on its row."""
+        cursor, above = self.cursor, self.cursor - self.scroll_offset.y
+        selected = self._keys()[cursor] if self._rows else None
+        opened = {row.entry.name for row in self._rows if row.entry and id(row.entry) in self._open}
+        self.show_layers(index)
+        for position in reversed(range(len(self._rows))):
+            entry = self._entry_at(position)
+            if entry is not None and entry.name in opened:
+                self._expand(position, entry)
+        if selected is not None:
+            same = (position for position, key in enumerate(self._keys()) if key == selected)
+            self.stay(min(same, key=lambda position: abs(position - cursor), default=self.cursor), above)
+
+    def _keys(self) -> list[tuple[object, ...]]:
+        """Return what tells each row from the others, whatever the log says later."""
+        keys: list[tuple[object, ...]] = []
+        owner = ""
+        for row in self._rows:
+            child = row.kind in {RowKind.DETAIL, RowKind.COMBINATION}
+            owner = owner if child else row.text
+            place = row.line if row.kind is RowKind.COMBINATION else row.label if child else None
+            keys.append((owner, row.kind, row.text, place))
+        return keys
+
     def filter(self, needle: str) -> None:
         """Keep the layers whose name or ONNX nodes hold a text; an empty one shows all."""
         if needle != self._needle:
@@ -59,7 +84,7 @@ class LayerTree(VirtualList):
         self.cursor = position
         if result is not None and result is not entry.subject and not entry.inside:
             if id(entry) not in self._open:
-                self._expand(entry)
+                self._expand(position, entry)
             rows = range(position + 1, len(self._rows))
             position = next((i for i in rows if self._rows[i].subject is result and self._is_combination(i)), position)
         self.go_to(position, center=True)
@@ -114,7 +139,7 @@ class LayerTree(VirtualList):
         if id(entry) in self._open:
             self.go_to(self.cursor + 1)
         else:
-            self._expand(entry)
+            self._expand(self.cursor, entry)
 
     def action_close(self) -> None:
         """Close the layer the cursor is on or in."""
@@ -130,7 +155,7 @@ class LayerTree(VirtualList):
         """Open or close the layer under the cursor."""
         entry = self._entry_at(self.cursor)
         if entry is not None and id(entry) not in self._open:
-            self._expand(entry)
+            self._expand(self.cursor, entry)
         else:
             self.action_close()
 
@@ -145,11 +170,11 @@ class LayerTree(VirtualList):
     def _entry_at(self, index: int) -> LayerEntry | None:
         return self._rows[index].entry if self._rows else None
 
-    def _expand(self, entry: LayerEntry) -> None:
-        """Make the children of the layer under the cursor."""
+    def _expand(self, position: int, entry: LayerEntry) -> None:
+        """Make the children of the layer at a row."""
         if self._index is not None:
             self._open.add(id(entry))
-            self._rows[self.cursor + 1 : self.cursor + 1] = self._index.children(entry)
+            self._rows[position + 1 : position + 1] = self._index.children(entry)
             self.rows_changed()
 
     def _collapse(self, start: int, entry: LayerEntry) -> None:

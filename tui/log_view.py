@@ -64,6 +64,7 @@ class LogView(VirtualList):
         self._needle = ""
         self._prefixes = True
         self._widest = 0
+        self._known = 0
         self._lines: OrderedDict[int, Line] = OrderedDict()
 
     @property
@@ -103,9 +104,13 @@ class LogView(VirtualList):
         self.refresh()
 
     def grow(self) -> None:
-        """Look again at how many lines there are; the last one seen may have been cut."""
+        """Look again at how many lines there are; a cursor on the last one stays there, as `tail -f` does."""
+        at_end = 1 < self.current_line == self._known
+        self._known = self.row_count()
         self._lines.clear()
         self.rows_changed()
+        if at_end:
+            self.go_to(self._known - 1, announce=False)
 
     def row_count(self) -> int:
         """Return how many lines are known by now."""

@@ -28,13 +28,19 @@ class Overview(VirtualList):
         self._wrapped_at = 0
         self._gutter = NARROWEST
 
-    def show_rows(self, rows: Sequence[OverviewRow]) -> None:
-        """Show other rows, from the top."""
+    def show_rows(self, rows: Sequence[OverviewRow], *, keep: bool = False) -> None:
+        """Show other rows, from the top; ``keep``: the cursor stays on the value of the same label."""
+        cursor, above = self.cursor, self.cursor - self.scroll_offset.y
+        label = self._rows[cursor][0].label if self._rows else ""
         self._facts = rows
         self._gutter = max(NARROWEST, *(len(str(row.line or "")) for row in rows))
         self.cursor = 0
         self._wrap()
-        self.scroll_to(x=0, y=0, animate=False, immediate=True)
+        if keep:
+            same = (index for index, (row, _) in enumerate(self._rows) if row.label == label)
+            self.stay(min(same, key=lambda index: abs(index - cursor), default=cursor), above)
+        else:
+            self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     def on_resize(self) -> None:
         """Wrap the values anew; the cursor stays on its value."""
@@ -72,12 +78,12 @@ class MessageList(VirtualList):
         self._width = 0
         self._gutter = NARROWEST
 
-    def show_messages(self, messages: Sequence[Message]) -> None:
-        """Show other messages, from the top."""
+    def show_messages(self, messages: Sequence[Message], *, keep: bool = False) -> None:
+        """Show other messages, from the top; ``keep``: there are only more of them, the cursor stays."""
         self._messages = messages
         self._gutter = max(NARROWEST, *(len(str(message.span.line)) for message in messages), NARROWEST)
         self._width = max((width_of(message_pieces(message, self._gutter)) for message in messages), default=0) + 1
-        self.cursor = 0
+        self.cursor = self.cursor if keep else 0
         self.rows_changed()
 
     def row_count(self) -> int:

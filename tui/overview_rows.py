@@ -77,12 +77,19 @@ class OverviewRow:
         ]
 
 
-def overview_rows(log: BuildLog, build: Build) -> list[OverviewRow]:
-    """Return everything the overview says about a build, the most telling first."""
+def outcome_piece(build: Build, *, reading: bool = False) -> Piece:
+    """Say how a build ended; while its log is still read, nobody knows."""
+    if reading and build.outcome in {Outcome.TRUNCATED, Outcome.UNKNOWN}:
+        return Piece("reading", Role.WARNING)
+    return Piece(build.outcome.value, OUTCOME_ROLES.get(build.outcome, Role.DIM))
+
+
+def overview_rows(log: BuildLog, build: Build, *, reading: bool = False) -> list[OverviewRow]:
+    """Return everything the overview says about a build, the most telling first; ``reading``: it may still go on."""
     counts = build.message_counts
     said = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
-        ("Build", _build_rows(build)),
+        ("Build", _build_rows(build, outcome_piece(build, reading=reading))),
         ("Options that matter", _telling_rows(build)),
         ("Passes", _pass_rows(build)),
         ("Layers", chain(_stage_rows(build), _engine_rows(build))),
@@ -113,10 +120,9 @@ def waiting_rows(name: str) -> list[OverviewRow]:
     ]
 
 
-def _build_rows(build: Build) -> Iterator[OverviewRow]:
-    role = OUTCOME_ROLES.get(build.outcome, Role.PLAIN)
-    truncated = ": the log stops before it tells how this build ended" if build.outcome is Outcome.TRUNCATED else ""
-    yield OverviewRow("outcome", f"{build.outcome}{truncated}", build.last_line, role)
+def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
+    truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
+    yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
     yield OverviewRow("tool", build.tool.value, build.first_line)
     told = build.tensorrt_version is not None
     version = build.tensorrt_version or "version not told"

@@ -87,9 +87,9 @@ class Panes(Horizontal):
         self.open("overview")
         self.show_candidates(NOTHING_SELECTED)
 
-    def show_candidates(self, table: CandidateTable) -> None:
-        """Show a layer's candidates, and how many there are."""
-        self.candidates.show_table(table)
+    def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
+        """Show a layer's candidates, and how many there are; ``keep``: they are the same ones, the cursor stays."""
+        self.candidates.show_table(table, keep=keep)
         count = len(table.candidates)
         pieces = (Piece(" 3 ", Role.DIM), Piece("Candidates"))
         self._heading.show(*pieces, Piece(f" {count:,} " if count else "", Role.ACCENT))

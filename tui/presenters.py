@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from trtforensics.tui.overview_rows import OUTCOME_ROLES
+from trtforensics.tui.overview_rows import outcome_piece
 from trtforensics.tui.pieces import Line, Piece, Role, bar, clip, plural, size, width_of
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ LEAST_NAME = 12
 """Cells of a file's name that are always shown, however narrow the screen."""
 
 
-def title_line(name: str, log: BuildLog | None, build: Build | None, width: int) -> Line:
+def title_line(name: str, log: BuildLog | None, build: Build | None, width: int, *, reading: bool = False) -> Line:
     """Return the title: which file, which build of it, and how that build ended; a long path loses its middle."""
-    first, rest = Piece(" trtforensics ", Role.TITLE), _verdict(log, build)
+    first, rest = Piece(" trtforensics ", Role.TITLE), _verdict(log, build, reading=reading)
     room = max(width - width_of((first, *rest)) - 2, LEAST_NAME)
     return (first, Piece(f" {clip(name, room)} "), *rest)
 
 
-def _verdict(log: BuildLog | None, build: Build | None) -> Line:
+def _verdict(log: BuildLog | None, build: Build | None, *, reading: bool) -> Line:
     if log is None or build is None:
         return ()
     several = f" build {build.index + 1} of {len(log.builds)} [ ] " if len(log.builds) > 1 else ""
@@ -32,7 +32,7 @@ def _verdict(log: BuildLog | None, build: Build | None) -> Line:
     return (
         Piece(several, Role.ACCENT),
         Piece(f" {version}{build.tool} · ", Role.DIM),
-        Piece(build.outcome.value, OUTCOME_ROLES.get(build.outcome, Role.DIM)),
+        outcome_piece(build, reading=reading),
     )
 
 

@@ -60,8 +60,15 @@ class LogSession(Protocol):
         """The lines, readable before, while and after :meth:`parse` runs."""
         ...
 
-    def parse(self, on_progress: Callable[[ParseProgress], None], cancelled: Callable[[], bool]) -> BuildLog:
+    def parse(
+        self,
+        on_progress: Callable[[ParseProgress], None],
+        on_log: Callable[[BuildLog], None],
+        cancelled: Callable[[], bool],
+    ) -> BuildLog:
         """Parse the source; blocks, called once, in a thread.
+
+        A source that is still being written may hand out now and then what it says so far, through ``on_log``.
 
         Raises:
             ForensicsError: The source cannot be read or is not a build log.

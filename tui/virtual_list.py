@@ -163,6 +163,12 @@ class VirtualList(ScrollView, can_focus=True):
         if announce:
             self.post_message(self.Highlighted(self, self.cursor))
 
+    def stay(self, index: int, above: int) -> None:
+        """Put the cursor on a row with ``above`` rows between it and the top: its list was filled anew."""
+        self.cursor = max(0, min(index, self.row_count() - 1))
+        self.scroll_to(y=max(0, self.cursor - above), animate=False, immediate=True)
+        self.refresh()
+
     def rows_in_view(self) -> int:
         """Return how many rows fit below the header."""
         region = self.scrollable_content_region

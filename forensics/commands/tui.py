@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from trtforensics.diagnostics import ExitCode
@@ -18,16 +17,20 @@ if TYPE_CHECKING:
     from trtforensics.parsers.source import Source
     from trtforensics.tui.protocol import ParseProgress
 
-EXAMPLE = "example: trtforensics tui build.log      (? shows the keys, q quits)"
-
-
-_INSTEAD = "Use `trtforensics parse` where there is none"
+EXAMPLE = """examples (? shows the keys, q quits):
+  trtforensics tui build.log
+  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
+    from argparse import RawDescriptionHelpFormatter  # noqa: PLC0415 - known only to the module that builds parsers
+
+    parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = EXAMPLE
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a build log, .gz or .zst too")
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="a build log, .gz or .zst too, or - for standard input"
+    )
 
 
 class FileSession:
@@ -40,7 +43,12 @@ class FileSession:
         self.text = LogText()
         self._source = source
 
-    def parse(self, on_progress: Callable[[ParseProgress], None], cancelled: Callable[[], bool]) -> BuildLog:
+    def parse(
+        self,
+        on_progress: Callable[[ParseProgress], None],
+        on_log: Callable[[BuildLog], None],
+        cancelled: Callable[[], bool],
+    ) -> BuildLog:
         """Parse the log; see :class:`trtforensics.tui.protocol.LogSession`."""
         from trtforensics.loading import Cancelled, read_build_log  # noqa: PLC0415
         from trtforensics.tui.protocol import ParseCancelledError, ParseProgress  # noqa: PLC0415
@@ -49,7 +57,9 @@ class FileSession:
             on_progress(ParseProgress(progress.bytes_done, progress.bytes_total, progress.lines))
 
         try:
-            return read_build_log(self._source, on_window=self.text.append, on_progress=report, cancelled=cancelled)
+            return read_build_log(
+                self._source, on_window=self.text.append, on_progress=report, on_log=on_log, cancelled=cancelled
+            )
         except Cancelled:
             raise ParseCancelledError from None
 
@@ -64,13 +74,10 @@ def run(args: Namespace) -> int:
     """
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "comparing two sources is not supported yet", "Open one log")
-    if args.sources[0] == "-":
-        raise UsageError("-", "the TUI cannot read standard input yet", "Save the log to a file and open that")
+    from trtforensics import keyboard  # noqa: PLC0415
     from trtforensics.parsers.source import open_source  # noqa: PLC0415
 
-    with open_source(args.sources[0], max_bytes=args.max_bytes) as source:
-        if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
-            raise UsageError("tui", "it needs a terminal to draw on and to read keys from", _INSTEAD)
+    with open_source(args.sources[0], max_bytes=args.max_bytes) as source, keyboard.on_standard_input():
         return _browse(source)
 
 

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import struct
 import subprocess
 import sys
@@ -37,13 +38,21 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class Terminal:
-    """A process whose stdin, stdout and stderr are one terminal of 100 x 30 (stdout may be a pipe instead)."""
+    """A process whose stdin, stdout and stderr are one terminal of 100 x 30 (stdout may be a pipe instead).
 
-    def __init__(self, *arguments: str, cwd: Path, stdout: int | None = None, **environment: str) -> None:
+    With ``writer``, a shell command, stdin is what that prints, and the terminal is the controlling one, as in a shell.
+    """
+
+    def __init__(
+        self, *arguments: str, cwd: Path, stdout: int | None = None, writer: str | None = None, **environment: str
+    ) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        line = [*COMMAND, *arguments]
+        if writer is not None:
+            line = ["/bin/sh", "-c", f'exec 3<>"$(tty)"; {writer} | {shlex.join(line)}']
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            line,
             stdin=slave,
             stdout=slave if stdout is None else stdout,
             stderr=slave,
@@ -51,6 +60,7 @@ class Terminal:
             env={**os.environ, "TERM": "xterm-256color", **environment},
             start_new_session=True,
         )
+        self.settings = termios.tcgetattr(slave)
         os.close(slave)
         self.shown = b""
 
@@ -71,6 +81,10 @@ class Terminal:
         while self._read():
             assert time.monotonic() < deadline, f"still running: {self.shown[-2000:]!r}"
         return self.process.wait(DEADLINE)
+
+    def is_restored(self) -> bool:
+        """Whether the terminal echoes and reads lines as it did at the start."""
+        return termios.tcgetattr(self._master) == self.settings
 
     def close(self) -> None:
         """End the process if it still runs."""
@@ -135,8 +149,10 @@ def refuse(run: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[...
 def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Terminal]:
     """Start the command line in a terminal."""
 
-    def start(*arguments: str | Path, stdout: int | None = None, **environment: str) -> Terminal:
-        started = Terminal(*map(str, arguments), cwd=tmp_path, stdout=stdout, **environment)
+    def start(
+        *arguments: str | Path, stdout: int | None = None, writer: str | None = None, **environment: str
+    ) -> Terminal:
+        started = Terminal(*map(str, arguments), cwd=tmp_path, stdout=stdout, writer=writer, **environment)
         request.addfinalizer(started.close)
         return started
 

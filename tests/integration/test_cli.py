@@ -56,7 +56,7 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(command
         (("graph", "build.log", "-o", "graph.svg"), "graph.svg: the ending does not name a form"),
         (("graph", "build.log", "-o", "-"), "-: a graph is written to a file"),
         (("tui", "one.log", "two.log"), "comparing two sources is not supported yet"),
-        (("tui", "-"), "-: the TUI cannot read standard input yet"),
+        (("tui", "-"), "tui: it needs a terminal to draw on and to read keys from"),
     ],
 )
 def test_bad_usage_is_one_sentence(arguments: tuple[str, ...], sentence: str, refuse: Refuse) -> None:

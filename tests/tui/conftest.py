@@ -84,15 +84,23 @@ class ReplayedSession:
     text: ReplayedText
     outcome: BuildLog | Exception
     reports: Sequence[ParseProgress] = ()
+    so_far: BuildLog | None = None
     gate: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
 
-    def parse(self, on_progress: Callable[[ParseProgress], None], cancelled: Callable[[], bool]) -> BuildLog:
+    def parse(
+        self,
+        on_progress: Callable[[ParseProgress], None],
+        on_log: Callable[[BuildLog], None],
+        cancelled: Callable[[], bool],
+    ) -> BuildLog:
         """Report, wait at the gate, give the outcome."""
         self.started.set()
         for report in self.reports:
             on_progress(report)
+        if self.so_far is not None:
+            on_log(self.so_far)
         for _ in range(PATIENCE):
             if self.gate.wait(0.01):
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ from rich.segment import Segment
 from textual.color import Color
 
 from trtforensics.errors import NotABuildLogError
+from trtforensics.model import Outcome
 from trtforensics.tui.app import ForensicsApp
 from trtforensics.tui.help import KEYS, HelpScreen
 from trtforensics.tui.protocol import ParseProgress
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual.app import App
 
+    from trtforensics.model import BuildLog
     from trtforensics.tui.panes import Panes
 
     ScreenText = Callable[[App[Any]], str]
@@ -441,3 +444,77 @@ def _filtered(app: ForensicsApp, segments: list[Segment]) -> list[Style]:
         if line_filter.enabled:
             segments = line_filter.apply(segments, Color(0, 0, 0))
     return [segment.style for segment in segments if segment.style is not None]
+
+
+def so_far(session: Any) -> BuildLog:
+    """The log before its engine is dumped: what was chosen, and no verdict."""
+    first = session.outcome.builds[0]
+    build = replace(first, outcome=Outcome.TRUNCATED, engine_layers=(), choices=first.choices[:3], messages=())
+    log: BuildLog = session.outcome
+    return replace(log, builds=(build,))
+
+
+async def test_a_build_that_still_runs_is_shown_and_marked(
+    slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
+) -> None:
+    slow_session.so_far = so_far(slow_session)
+    slow_session.reports = [ParseProgress(100, None, 20)]
+    app = ForensicsApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        assert "TensorRT 8.5.1 · trtexec · reading" in screen_text(app)
+        assert "truncated" not in screen_text(app)
+        assert "20 lines" in screen_text(app).splitlines()[-2]
+        slow_session.gate.set()
+        await until(pilot, lambda: "trtexec · passed" in screen_text(app))
+        assert "line 1 of" in screen_text(app).splitlines()[-2]
+
+
+async def test_what_arrives_moves_no_cursor_and_closes_no_layer(
+    slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
+) -> None:
+    slow_session.so_far = so_far(slow_session)
+    app = ForensicsApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        panes = panes_of(app)
+        await pilot.press("2", "space", "down", "3", "down", "down", "1", "down", "down", "2")
+        await pilot.pause()
+        tree = panes.layer_tree
+        before = (tree.selected, panes.candidates.cursor, log_line(app))
+        fact = panes.overview._rows[panes.overview.cursor][0].label
+        slow_session.gate.set()
+        await until(pilot, lambda: "trtexec · passed" in screen_text(app))
+        await pilot.pause()
+        assert (tree.selected, panes.candidates.cursor, log_line(app)) == before
+        assert panes.overview._rows[panes.overview.cursor][0].label == fact
+        assert tree.cursor != 1
+        assert panes.messages.row_count() == len(slow_session.outcome.builds[0].messages)
+
+
+async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, until: Any) -> None:
+    slow_session.text.readable = 10
+    app = ForensicsApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, slow_session.started.is_set)
+        app._report(ParseProgress(100, None, 10))
+        await pilot.press("4", "G")
+        slow_session.text.readable = 20
+        app._report(ParseProgress(200, None, 20))
+        await until(pilot, lambda: log_line(app) == 20)
+        await pilot.press("up")
+        slow_session.text.readable = 30
+        app._report(ParseProgress(300, None, 30))
+        await until(pilot, lambda: panes_of(app).log_view._known == 30)
+        assert log_line(app) == 19
+
+
+async def test_a_build_that_names_no_layer_yet_may_still_do_so(
+    slow_session: Any, screen_text: ScreenText, parsed: Any, make: Any
+) -> None:
+    slow_session.so_far = make.log_of(make.Scribe(), make.empty_build(make.Scribe()))
+    app = ForensicsApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2")
+        assert "the log is still being read" in screen_text(app)

@@ -26,30 +26,51 @@ VARYING = re.compile(rb"(?<![A-Za-z])[0-9]")
 """Digits that stand for a number; lines that differ in nothing else are read alike, and LALR is slow."""
 
 EXAMPLES = {
-    "average_old": b"Average over 10 runs is 1.5 ms (host walltime is 1.7 ms, 99% percentile time is 1.6).",
     "banner_task": b"&&&& TASK_BEGIN [iter=0] BuildRoute = 'default'",
+    "cache_invalid": b"Detected invalid timing cache, setup a local cache instead",
     "calibrator_explicit": b"Calibrator won't be used in explicit precision mode. Use quantization aware training.",
     "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
+    "dla_empty": b"setDefaultDeviceType was called but no layer in the network can run on DLA.",
+    "dla_fallback": b"Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
+    "dla_memory": b"DLA Memory Consumption Summary:",
+    "dla_memory_total": b"\tTotal memory required by accepted candidates : Managed SRAM = 0 MiB,\tLocal DRAM = 0 MiB",
+    "dla_precision": b"DLA only supports FP16 and Int8 precision type. Switching c1 device type to GPU.",
+    "dla_restriction": b"/n/Concat: DLA only supports concatenation on the C dimension.",
+    "dla_split": b"Splitting DLA subgraph at: /n/Reshape because DLA validation failed for this layer.",
+    "dla_subgraphs": b"DLA supports only 8 subgraphs per DLA core. Switching to GPU for layer c6",
+    "dla_unsupported": b"Layer '/n/Expand' (SLICE): Unsupported on DLA. Switching this layer's device type to GPU.",
+    "dla_validation": b"Validation failed for DLA layer: /n/Reshape. Switching to GPU fallback.",
     "fusing_weights": b"Fusing convolution weights from c1 with scale bn1",
     "gemm_fusion_limit": b"Disabling gemm+pointwise/reduce fusions at optimization level 0",
+    "graph_reduction": b"[GraphReduction] The approximate region cut reduction algorithm is called.",
     "input_types": b"IElementWiseLayer with inputs a and b: first input has type Half but second input has type Int32",
     "int64_clamped": b"onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped",
+    "jetson_cache": b"attempting to open cache file networks/n.caffemodel.3.tensorcache",
+    "jetson_precisions": b"native precisions detected for DLA_0: FP32, FP16, INT8",
+    "kernel_blob": b"[mlir_fusion_codegen.cpp::codegen] blob.name_: gemm_0xce_sm2_acc_float",
+    "llm_fmha": b"Context FMHA Enabled",
     "loaded_values": b"Using values loaded from x.bin for input x",
     "loop_heuristic": (
         b"{ForeignNode[a...b]}: Loop has insufficient context to run reliably in auto-tuner."
         b" Falling back to heuristic estimate of execution time."
     ),
     "missing_scale": b"Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for it",
+    "myelin_assertion": b"bool myelin::ir::selection_t::analysis(): Assertion `!tensor->is_mod()' failed",
+    "myelin_exception": b"Internal Error: MyelinCheckException: gvn.cpp:318: CHECK(graph().valid()) failed.",
     "no_conforming": (
         b"No implementation of layer PWN(s) obeys the requested constraints in strict mode."
         b" No conforming implementation was found."
     ),
     "no_device": b"Cannot find any available devices (GPUs)!",
+    "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
     "option_input": b"x<-x.bin",
-    "plugin_creator_namespace": b"Registering plugin creator - ::Mine version 1",
+    "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
     "recorded_error": b"Error[2]: [builder.cpp::build::751] Error Code 2: Internal Error (Assertion engine failed. )",
     "registering_constant": b"Registering constant layer: w for ONNX initializer: w",
+    "shape_precision": b"A shape layer can only run in INT32 precision",
+    "sourced_error": rb"C:\source\rtSafe\safeRuntime.cpp (25) - Cuda Error in nvinfer1::allocate: 2 (out of memory)",
     "tactic_name_only": b"Tactic Name: kIMMA_V1_TILE_32x64 ",
+    "weights_leaked": b"[0x30e94800]:4 :: weight zero-point in internalAllocate: at w.cpp: 102 idx: 17 time: 4.3e-08",
 }
 """One line of every kind that is in none of the logs, of a model that does not exist."""
 

@@ -560,10 +560,10 @@ def test_an_error_while_reading_is_said(standard_input: int, monkeypatch: pytest
         raise OSError(5, "Input/output error")
 
     os.write(standard_input, b"one\n")
-    source = open_source("-")
-    monkeypatch.setattr(os, "read", fail)
-    with pytest.raises(SourceError, match=r"cannot be read \(Input/output error\)"):
-        list(source.windows())
+    with open_source("-") as source:
+        monkeypatch.setattr(os, "read", fail)
+        with pytest.raises(SourceError, match=r"cannot be read \(Input/output error\)"):
+            list(source.windows())
 
 
 def test_a_file_that_becomes_shorter_is_said(log: Callable[..., str]) -> None:

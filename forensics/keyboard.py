@@ -1,0 +1,49 @@
+"""The terminal as the place to read keys from, also where standard input brings the log."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STDIN = 0
+_TERMINAL = "/dev/tty"
+_INSTEAD = "Use `trtforensics parse` where there is none"
+
+
+@contextmanager
+def on_standard_input() -> Iterator[None]:
+    """Have keys come from descriptor 0, where Textual reads them; what was there before comes back at the end.
+
+    A source on standard input must be open by then: it keeps a descriptor of its own.
+
+    Raises:
+        UsageError: there is no terminal to draw on or to read keys from.
+    """
+    if sys.stdin is None or sys.stderr is None or not sys.stderr.isatty():
+        raise _no_terminal()
+    if sys.stdin.isatty():
+        yield
+        return
+    try:
+        terminal = os.open(_TERMINAL, os.O_RDWR)
+    except OSError as error:
+        raise _no_terminal() from error
+    before = os.dup(_STDIN)
+    os.dup2(terminal, _STDIN)
+    os.close(terminal)
+    try:
+        yield
+    finally:
+        os.dup2(before, _STDIN)
+        os.close(before)
+
+
+def _no_terminal() -> UsageError:
+    return UsageError("tui", "it needs a terminal to draw on and to read keys from", _INSTEAD)
