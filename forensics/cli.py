@@ -45,7 +45,11 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     for name, summary in COMMANDS.items():
         sub = commands.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         if name == command:
             importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)

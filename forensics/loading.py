@@ -55,6 +55,7 @@ def load_build_log(
     Raises:
         SourceError: the source cannot be read.
         NotABuildLogError: no line carries a TensorRT or trtexec prefix.
+        UsageError: there are several sources.
     """
     if len(paths) != 1:
         raise UsageError(" ".join(paths), "several sources as parts of one build are not supported yet", "Name one log")

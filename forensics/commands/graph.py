@@ -39,12 +39,12 @@ def run(args: Namespace) -> int:
         OutputError: OUT cannot be written.
     """
     # Imported here so that no other command waits for networkx.
-    from trtforensics import atomic, streams  # noqa: PLC0415
-    from trtforensics.graph import build_graph, select_build  # noqa: PLC0415
-    from trtforensics.graph_export import export, form_of  # noqa: PLC0415
-    from trtforensics.loading import keep_sources, load_build_log  # noqa: PLC0415
-    from trtforensics.progress import ProgressLine  # noqa: PLC0415
-    from trtforensics.terminal import visible  # noqa: PLC0415
+    from trtforensics import atomic, streams
+    from trtforensics.graph import build_graph, select_build
+    from trtforensics.graph_export import export, form_of
+    from trtforensics.loading import keep_sources, load_build_log
+    from trtforensics.progress import ProgressLine
+    from trtforensics.terminal import visible
 
     form = form_of(args.output)
     keep_sources(args.sources, args.output)

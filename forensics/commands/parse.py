@@ -18,9 +18,6 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
-    from argparse import RawDescriptionHelpFormatter  # noqa: PLC0415 - known only to the module that builds parsers
-
-    parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = EXAMPLE
     parser.add_argument(
         "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
@@ -38,9 +35,9 @@ def run(args: Namespace) -> int:
         OutputError: FILE, or stdout, cannot be written.
         UsageError: FILE is the source itself.
     """
-    from trtforensics import atomic, streams  # noqa: PLC0415 - `parse --help` needs none of these
-    from trtforensics.loading import keep_sources, load_build_log  # noqa: PLC0415
-    from trtforensics.progress import ProgressLine  # noqa: PLC0415
+    from trtforensics import atomic, streams
+    from trtforensics.loading import keep_sources, load_build_log
+    from trtforensics.progress import ProgressLine
 
     if args.output is not None:
         keep_sources(args.sources, args.output)
@@ -55,13 +52,13 @@ def run(args: Namespace) -> int:
 
 
 def _json(log: BuildLog) -> str:
-    from trtforensics.json_document import to_json  # noqa: PLC0415
+    from trtforensics.json_document import to_json
 
     return to_json(log)
 
 
 def _summary(log: BuildLog, *, to_file: bool) -> str:
-    from trtforensics.summary import summarise  # noqa: PLC0415
-    from trtforensics.terminal import wants_colour  # noqa: PLC0415
+    from trtforensics.summary import summarise
+    from trtforensics.terminal import wants_colour
 
     return summarise(log, colour=not to_file and wants_colour(sys.stdout))

@@ -24,9 +24,6 @@ EXAMPLE = """examples (? shows the keys, q quits):
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
-    from argparse import RawDescriptionHelpFormatter  # noqa: PLC0415 - known only to the module that builds parsers
-
-    parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = EXAMPLE
     parser.add_argument(
         "sources", nargs="+", metavar="SOURCE", help="a build log, .gz or .zst too, or - for standard input"
@@ -37,7 +34,7 @@ class FileSession:
     """An opened log as the TUI wants it: its text grows while it is parsed."""
 
     def __init__(self, source: Source) -> None:
-        from trtforensics.parsers.text import LogText  # noqa: PLC0415
+        from trtforensics.parsers.text import LogText
 
         self.name = source.path
         self.text = LogText()
@@ -50,8 +47,8 @@ class FileSession:
         cancelled: Callable[[], bool],
     ) -> BuildLog:
         """Parse the log; see :class:`trtforensics.tui.protocol.LogSession`."""
-        from trtforensics.loading import Cancelled, read_build_log  # noqa: PLC0415
-        from trtforensics.tui.protocol import ParseCancelledError, ParseProgress  # noqa: PLC0415
+        from trtforensics.loading import Cancelled, read_build_log
+        from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
 
         def report(progress: Progress) -> None:
             on_progress(ParseProgress(progress.bytes_done, progress.bytes_total, progress.lines))
@@ -74,15 +71,15 @@ def run(args: Namespace) -> int:
     """
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "comparing two sources is not supported yet", "Open one log")
-    from trtforensics import keyboard  # noqa: PLC0415
-    from trtforensics.parsers.source import open_source  # noqa: PLC0415
+    from trtforensics import keyboard
+    from trtforensics.parsers.source import open_source
 
     with open_source(args.sources[0], max_bytes=args.max_bytes) as source, keyboard.on_standard_input():
         return _browse(source)
 
 
 def _browse(source: Source) -> int:
-    from trtforensics.tui.app import ForensicsApp  # noqa: PLC0415 - Textual takes 0.2 s to import
+    from trtforensics.tui.app import ForensicsApp
 
     app = ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR")))
     failure = app.run()
