@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.windows import Window
 
+    _Groups = tuple[list[tuple[bytes, Kind]], list[tuple[bytes, Kind]]]
+
 _KEY_BYTES = 8
 _MAX_KEYS = 1 << 16
 _LONGEST_KEPT = 120
@@ -58,7 +60,7 @@ class Dispatch:
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
-        self._by_start: dict[bytes, list[tuple[bytes, Kind]]] = {}
+        self._by_start: dict[bytes, _Groups] = {}
         self._memo: dict[bytes, tuple[str, dict[str, bytes | None]]] = {}
         """Short bodies that were judged before: logs repeat many a line word for word."""
 
@@ -76,25 +78,29 @@ class Dispatch:
 
     def _judge(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
         key = body[:_KEY_BYTES]
-        candidates = self._by_start.get(key)
-        if candidates is None:
-            candidates = self._candidates(key)
-        for place, (needle, kind) in enumerate(candidates):
-            if needle in body:
-                found = kind.match.fullmatch(body)
-                if found:
-                    if place:  # no body is of two kinds, so the order is free: what was found will be found again
-                        candidates.insert(0, candidates.pop(place))
-                    return kind.name, _named(kind.fields, found.groups())
+        groups = self._by_start.get(key)
+        if groups is None:
+            groups = self._candidates(key)
+        for candidates in groups:
+            for place, (needle, kind) in enumerate(candidates):
+                if needle in body:
+                    found = kind.match.fullmatch(body)
+                    if found:
+                        if place:  # the order within a group is free: what was found will be found again
+                            candidates.insert(0, candidates.pop(place))
+                        return kind.name, _named(kind.fields, found.groups())
         return None
 
-    def _candidates(self, key: bytes) -> list[tuple[bytes, Kind]]:
+    def _candidates(self, key: bytes) -> _Groups:
+        """Return the kinds that may open so: first those that open with a literal, then those with free text."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
-        able = [(k.needle.encode("latin-1"), k) for k in self._kinds if k.can_open(key)]
-        able.sort(key=lambda pair: "" in pair[1].openers)  # free text last: most bodies open with a literal
-        self._by_start[key] = able
-        return able
+        groups: _Groups = ([], [])
+        for kind in self._kinds:
+            if kind.can_open(key):
+                groups["" in kind.openers].append((kind.needle.encode("latin-1"), kind))
+        self._by_start[key] = groups
+        return groups
 
 
 def _named(names: tuple[str, ...], values: tuple[bytes | None, ...]) -> dict[str, bytes | None]:

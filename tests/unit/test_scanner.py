@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.loading import load_build_log
-from trtforensics.parsers.scanner import Scanner
+from trtforensics.parsers import grammar
+from trtforensics.parsers.scanner import Dispatch, Scanner
 from trtforensics.parsers.source import open_source
 
 
@@ -25,6 +26,16 @@ def scan(data: bytes) -> Scanner:
                 scanner.feed(window)
             assert scanner.counts.total == source.info().lines
     return scanner
+
+
+def test_a_literal_opening_wins_over_free_text_whatever_was_read_before() -> None:
+    dispatch = Dispatch(grammar.kinds())
+    layer_like = dispatch.fields(b"Searching for it [Constant] inputs: ")
+    both = dispatch.fields(b"Searching for input: conv [Constant] inputs: ")
+    assert layer_like is not None
+    assert layer_like[0] == "node_inputs"
+    assert both is not None
+    assert both[0] == "searching_input"
 
 
 INVENTED = [
