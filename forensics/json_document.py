@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model import tactic_text
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         EngineLayer,
         Fact,
         ReformatLayer,
+        SourceInfo,
         TimingCacheKey,
     )
 
@@ -56,7 +58,7 @@ def document(log: BuildLog) -> Document:
     return {
         "schema": SCHEMA,
         "kind": "build-log",
-        "source": {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256},
+        "source": _source(source) | _parts(source),
         "lines": {
             "typed": lines.typed,
             "unprefixed": lines.unprefixed,
@@ -67,6 +69,19 @@ def document(log: BuildLog) -> Document:
         "unknown_samples": [{"line": s.line, "text": s.text, "count": s.count} for s in log.unknown_samples],
         "builds": [_build(build) for build in log.builds],
     }
+
+
+def _source(source: SourceInfo) -> Document:
+    return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
+
+
+def _parts(source: SourceInfo) -> Document:
+    """Return the files of a build that was given as several, each with the number of its first line in the document."""
+    if not source.parts:
+        return {}
+    first_lines = accumulate((part.lines for part in source.parts), initial=1)
+    parts = [{**_source(part), "first_line": first} for part, first in zip(source.parts, first_lines, strict=False)]
+    return {"parts": parts}
 
 
 def _build(build: Build) -> Document:

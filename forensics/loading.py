@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import NotABuildLogError, UsageError
+from trtforensics.model import SourceInfo
 from trtforensics.parsers import halves
 from trtforensics.parsers.assembler import assemble
 from trtforensics.parsers.scanner import Scanner
@@ -17,7 +19,7 @@ from trtforensics.parsers.source import MAX_BYTES, open_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.model import BuildLog, SourceInfo
+    from trtforensics.model import BuildLog
     from trtforensics.parsers.source import Source, Window
 
 
@@ -52,26 +54,57 @@ def load_build_log(
 ) -> BuildLog:
     """Open, read and parse a build log; a large file is read by two processes.
 
+    Several paths are the parts of one build, its standard output and its standard error say: they are read one behind
+    the other, and lines are numbered on from each to the next. ``max_bytes`` bounds each of them.
+
     Raises:
-        SourceError: the source cannot be read.
-        NotABuildLogError: no line carries a TensorRT or trtexec prefix.
-        UsageError: there are several sources.
+        SourceError: a source cannot be read.
+        NotABuildLogError: no line of any carries a TensorRT or trtexec prefix.
+        UsageError: a source is named twice.
     """
-    if len(paths) != 1:
-        raise UsageError(" ".join(paths), "several sources as parts of one build are not supported yet", "Name one log")
-    source = open_source(paths[0], max_bytes=max_bytes)
+    whole = hashlib.sha256()
+    hashes = (whole,) if len(paths) > 1 else ()
+    _refuse_twice(paths)
+    with ExitStack() as opened:
+        sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
+        scanner = _scan(sources[0], on_progress)
+        for source in sources[1:]:
+            scanner.join(_scan(source, on_progress).part())
+        infos = tuple(source.info() for source in sources)
+    return _assembled(scanner, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
+
+
+def _refuse_twice(paths: Sequence[str]) -> None:
+    for path in paths:
+        if paths.count(path) > 1:
+            raise UsageError(path, "is named twice", "Name each part of the build once")
+
+
+def _scan(source: Source, on_progress: Callable[[Progress], None]) -> Scanner:
     middle = halves.middle_of(source)
-    if middle is None:
-        return read_build_log(source, on_progress=on_progress)
+    if middle is not None:
 
-    def report(reading: Source, scanner: Scanner) -> None:
-        share = (source.size or 0) / middle
-        on_progress(Progress(int(reading.position * share), source.size, int(scanner.counts.total * share)))
+        def report(reading: Source, scanner: Scanner) -> None:
+            share = (source.size or 0) / middle
+            on_progress(Progress(int(reading.position * share), source.size, int(scanner.counts.total * share)))
 
-    with source:
-        scanner = halves.scan(source, middle, report)
-        info = source.info()
-    return _assembled(scanner, info)
+        return halves.scan(source, middle, report)
+    scanner = Scanner()
+    for window in source.windows():
+        scanner.feed(window)
+        on_progress(Progress(source.position, source.size, scanner.counts.total))
+    return scanner
+
+
+def _joined(parts: tuple[SourceInfo, ...], sha256: str) -> SourceInfo:
+    return SourceInfo(
+        path=" + ".join(part.path for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        lines=sum(part.lines for part in parts),
+        sha256=sha256,
+        cut=any(part.cut for part in parts),
+        parts=parts,
+    )
 
 
 def read_build_log(

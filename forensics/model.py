@@ -37,17 +37,24 @@ def tactic_text(tactic: int | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class SourceSpan:
-    """Where a fact was read: ``file``, physical ``line`` (from 1), ``byte`` offset of the line's start.
+    """Where a fact was read: ``file``, physical ``line`` (from 1), ``byte`` offset of the line's start in that file.
 
-    For a compressed or UTF-16 source ``byte`` counts in the decoded stream.
+    For a compressed or UTF-16 source ``byte`` counts in the decoded stream. Where several sources are one build,
+    ``line`` counts on from source to source, and ``before`` of those lines are of the sources before this file.
     """
 
     file: str
     line: int
     byte: int
+    before: int = 0
+
+    @property
+    def line_in_file(self) -> int:
+        """The line as an editor that opens ``file`` counts it."""
+        return self.line - self.before
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{self.file}:{self.line_in_file}"
 
 
 class Tool(StrEnum):
@@ -404,7 +411,8 @@ class Build:
 class SourceInfo:
     """The file as stored: ``bytes`` and ``sha256`` are of the stored (compressed) form, ``lines`` of the text.
 
-    ``cut`` says that the last line has no line ending.
+    ``cut`` says that the last line has no line ending. Several sources that are one build are one SourceInfo: its
+    ``sha256`` is that of the files one behind the other, and ``parts`` are the files; else there are no parts.
     """
 
     path: str
@@ -412,6 +420,16 @@ class SourceInfo:
     lines: int
     sha256: str
     cut: bool = False
+    parts: tuple[SourceInfo, ...] = ()
+
+    def part_of(self, line: int) -> tuple[SourceInfo, int]:
+        """Return the file that holds a line, and how many lines are of the files before it."""
+        before = 0
+        for part in self.parts:
+            if line <= before + part.lines:
+                return part, before
+            before += part.lines
+        return self, 0
 
 
 @dataclass(frozen=True, slots=True)

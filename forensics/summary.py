@@ -56,11 +56,23 @@ def _head(log: BuildLog) -> list[str]:
     source = log.source
     size = f"{source.bytes / 1e6:,.1f} MB" if source.bytes >= _MEGABYTE else f"{source.bytes / 1e3:,.1f} kB"
     lines = [f"{source.path}: {_count(source.lines, 'line')}, {size}, {_count(len(log.builds), 'build')}"]
-    return [visible(line) for line in (*lines, *_cut(source), _understood(log))]
+    return [visible(line) for line in (*lines, *_parts(source), *_cut(source), _understood(log))]
 
 
-def _cut(source: SourceInfo) -> list[str]:
-    return [f"the last line ({source.lines}) has no line ending, as where a log is cut"] if source.cut else []
+def _parts(source: SourceInfo) -> Iterator[str]:
+    """Say which lines are of which file, where several are one build."""
+    before = 0
+    for part in source.parts:
+        lines = f"lines {before + 1}-{before + part.lines}"
+        yield f"{lines} are those of {part.path}" if part.lines else f"{part.path} is empty"
+        before += part.lines
+
+
+def _cut(source: SourceInfo) -> Iterator[str]:
+    for part in source.parts or (source,):
+        if part.cut:
+            where = f" of {part.path}" if source.parts else ""
+            yield f"the last line ({part.lines}){where} has no line ending, as where a log is cut"
 
 
 def _understood(log: BuildLog) -> str:

@@ -42,9 +42,11 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     starts = np.array(scanner.line_starts, np.int64)
 
     def span(line: int) -> SourceSpan:
-        return SourceSpan(source.path, line, int(starts[line - 1]))
+        file, before = source.part_of(line)
+        return SourceSpan(file.path, line, int(starts[line - 1]), before)
 
-    cut = segments(scanner.events, source.lines) if source.lines else []
+    alone = source.parts[0].lines if source.parts else source.lines
+    cut = segments(scanner.events, source.lines, alone) if source.lines else []
     return BuildLog(
         source=source,
         lines=scanner.counts,

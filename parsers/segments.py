@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 from trtforensics.parsers.events import Events, View
 
-_OPENING = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run", "no_implementation")
+_AT_WORK = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")
+_REPORTED = ("no_implementation",)
+"""What a builder that fails reports as an error, to stderr."""
+_OPENING = (*_AT_WORK, *_REPORTED)
 """What only a builder at work prints."""
 
 _PRELUDE = ("init_cuda", "plugin_creator", "onnx_rule", "onnx_header", "skipping_tactic")
@@ -39,20 +42,27 @@ class Segment(NamedTuple):
     last_line: int
 
 
-def segments(events: Events, lines: int) -> list[Segment]:
-    """Cut the lines 1 to ``lines`` into builds; the first takes what precedes it."""
-    begins = _banner_begins(View(events, 1, lines))
+def segments(events: Events, lines: int, first_source: int | None = None) -> list[Segment]:
+    """Cut the lines 1 to ``lines`` into builds; the first takes what precedes it.
+
+    Behind the first ``first_source`` lines follow other files of the same build, its errors say: what a failing
+    builder reports there begins no build.
+    """
+    reports = lines if first_source is None else first_source
+    begins = _banner_begins(View(events, 1, lines), reports)
     limits = [*begins, lines + 1]
     for first, behind in zip([1, *begins], limits, strict=True):
-        begins = begins + _begins_without_banner(View(events, first, behind - 1))
+        begins = begins + _begins_without_banner(View(events, first, behind - 1), reports)
     starts = sorted({1, *begins})
-    prefixed = View(events, 1, lines).lines("dialect", "banner")
-    if len(starts) > 1 and not (prefixed and prefixed[0] < starts[1]):
-        del starts[1]  # nothing of a logger stands before the first beginning
+    if len(starts) > 1:
+        before = View(events, 1, starts[1] - 1)
+        said = before.has("dialect", "banner") if first_source is None else before.has("banner", *_AT_WORK, *_CLOSING)
+        if not said:
+            del starts[1]  # no logger, or nothing but errors of this build, stands before the first beginning
     return [Segment(a, b - 1) for a, b in zip(starts, [*starts[1:], lines + 1], strict=True)]
 
 
-def _banner_begins(view: View) -> list[int]:
+def _banner_begins(view: View, reports: int) -> list[int]:
     """Return where a banner begins a build, and where work goes on after a verdict.
 
     A line or two that trtexec's destructors print after the verdict are still its own.
@@ -62,18 +72,25 @@ def _banner_begins(view: View) -> list[int]:
     resumed = [
         line
         for line in view.lines("resumed")
-        if View(view.events, line, next(r for r in limits if r >= line) - 1).has(*_OPENING, *_CLOSING, "onnx_rule")
+        if _works(View(view.events, line, next(r for r in limits if r >= line) - 1), reports)
     ]
     return sorted({*running, *resumed})
 
 
-def _begins_without_banner(view: View) -> list[int]:
+def _works(view: View, reports: int) -> bool:
+    own = View(view.events, view.first_line, min(view.last_line, reports))
+    return view.has(*_AT_WORK, *_CLOSING, "onnx_rule") or own.has(*_REPORTED)
+
+
+def _begins_without_banner(view: View, reports: int) -> list[int]:
     """Return where further builds begin in a stretch that no banner divides."""
     begins: list[int] = []
     closed = False
     opened = False
     prelude: int | None = None
     for line, role in _roles(view):
+        if role in _REPORTED and line > reports:
+            continue
         if role in _CONTINUING:
             closed = False
         elif role in _PRELUDE:

@@ -11,7 +11,8 @@ from trtforensics.parsers.stored import StoredBytes
 from trtforensics.parsers.windows import Window, WindowCutter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from _hashlib import HASH
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["Source", "Window", "open_source"]
 
@@ -132,14 +133,16 @@ class Source:
             yield block
 
 
-def open_source(path: str, *, max_bytes: int = MAX_BYTES, window_bytes: int = WINDOW_BYTES) -> Source:
+def open_source(
+    path: str, *, max_bytes: int = MAX_BYTES, window_bytes: int = WINDOW_BYTES, hashes: Sequence[HASH] = ()
+) -> Source:
     """Open a file, a FIFO or standard input (``-``) for reading.
 
     ``max_bytes`` bounds the decoded text. ``window_bytes`` (at least 1) is the aim for a window: a longer line makes a
-    larger one.
+    larger one. ``hashes`` are given the stored bytes too, for who wants one of several files.
 
     Raises:
         SourceError: the path is missing, a directory, not permitted, a socket, a device that may never end, or
             standard input is a terminal.
     """
-    return Source(StoredBytes(path, window_bytes), max_bytes, window_bytes)
+    return Source(StoredBytes(path, window_bytes, hashes=hashes), max_bytes, window_bytes)

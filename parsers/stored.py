@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from _hashlib import HASH
+    from collections.abc import Callable, Iterator, Sequence
 
 STANDARD_INPUT = "<stdin>"
 """How ``-`` is shown."""
@@ -40,6 +41,7 @@ class StoredBytes:
     add to the resident size. It is read up to the size it had when it was opened. ``chunk_bytes`` may be raised while
     reading; it starts small, because the first chunk tells the form and shows the first lines early. ``on_wait`` is
     called ten times a second while a pipe brings nothing (on Windows never), and ends the reading by raising.
+    ``hashes`` are given the bytes too.
 
     Opening waits for the writer of a FIFO, as every reader does.
 
@@ -47,12 +49,13 @@ class StoredBytes:
         SourceError: the path is missing, a directory, not permitted, a socket, a device, or a terminal as input.
     """
 
-    def __init__(self, path: str, chunk_bytes: int) -> None:
+    def __init__(self, path: str, chunk_bytes: int, *, hashes: Sequence[HASH] = ()) -> None:
         self.path = STANDARD_INPUT if path == "-" else path
         self.chunk_bytes = min(chunk_bytes, _FIRST_CHUNK)
         self.position = 0
         self.on_wait: Callable[[], None] = lambda: None
         self._hash = hashlib.sha256()
+        self._hashes = (self._hash, *hashes)
         try:
             self._file = _open(path)
         except OSError as error:
@@ -80,7 +83,8 @@ class StoredBytes:
         try:
             for chunk in self._streamed() if mapped is None else self._mapped(mapped, begin, end):
                 self.position += len(chunk)
-                self._hash.update(chunk)
+                for digest in self._hashes:
+                    digest.update(chunk)
                 yield chunk
         except OSError as error:
             raise _unreadable(self.path, error) from error

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   trtforensics parse build.log
   trtforensics parse build.log.gz --json -o build.json
+  trtforensics parse build.log build.err    (trtexec's stdout and its stderr)
   trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics parse -"""
 
 
@@ -20,7 +21,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
     parser.epilog = EXAMPLE
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a build log: a path, .gz or .zst, or - for standard input; several are parts of one build",
     )
     parser.add_argument("--json", action="store_true", help="print the JSON document instead of the summary")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
@@ -33,7 +37,7 @@ def run(args: Namespace) -> int:
         SourceError: The source cannot be read.
         NotABuildLogError: It is not a build log.
         OutputError: FILE, or stdout, cannot be written.
-        UsageError: FILE is the source itself.
+        UsageError: FILE is a source itself, or a source is named twice.
     """
     from trtforensics import atomic, streams
     from trtforensics.loading import keep_sources, load_build_log

@@ -51,7 +51,6 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(command
         (("parse", "build.log", "--frob\x1b[31m"), "unrecognized arguments: --frob␛[31m"),
         (("parse", "build.log", "--max-bytes", "many"), "'many' is not a size such as 500M or 64G"),
         (("parse", "build.log", "--max-bytes", "0"), "'0' is not a size"),
-        (("parse", "one.log", "two.log"), "one.log two.log: several sources"),
         (("graph", "build.log"), "graph: the following arguments are required: -o/--output"),
         (("graph", "build.log", "-o", "graph.svg"), "graph.svg: the ending does not name a form"),
         (("graph", "build.log", "-o", "-"), "-: a graph is written to a file"),
