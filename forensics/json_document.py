@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         Choice,
         EngineLayer,
         Fact,
+        MyelinOperation,
         ReformatLayer,
         SourceInfo,
-        TimingCacheKey,
     )
 
 SCHEMA = 1
@@ -100,6 +100,7 @@ def _build(build: Build) -> Document:
         "engine_layers": [_engine_layer(layer) for layer in build.engine_layers],
         "layer_names": list(build.layer_names),
         "timing_cache_keys": [_cache_key(key) for key in build.timing_cache_keys],
+        "myelin_operations": [_myelin_operation(operation) for operation in build.myelin_operations],
         "results": _facts(build.results),
         "messages": {"warning": build.message_counts.warning, "error": build.message_counts.error},
     }
@@ -213,7 +214,21 @@ def _engine_layer(layer: EngineLayer) -> Document:
     }
 
 
-def _cache_key(key: TimingCacheKey) -> Document:
+def _myelin_operation(operation: MyelinOperation) -> Document:
+    return {
+        "op": operation.op,
+        "foreign_node": operation.foreign_node or None,
+        "onnx_nodes": list(operation.onnx_nodes),
+        "key": operation.key or None,
+        "selected": tactic_text(operation.selected),
+        "time_ms": operation.time_ms,
+        "candidates": len(operation.timings.rows(operation.span.line, operation.last_line)),
+        "line": operation.span.line,
+        "pass": operation.pass_index,
+    }
+
+
+def _cache_key(key: MyelinOperation) -> Document:
     return {
         "op": key.op,
         "key": key.key,

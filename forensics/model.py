@@ -325,24 +325,29 @@ class LayerTuning:
 
 
 @dataclass(frozen=True, slots=True)
-class TimingCacheCandidate:
-    """A row of a ForeignNode's inner table."""
+class MyelinOperation:
+    """An operation whose tactics Myelin timed, inside a ForeignNode or in a network it compiles whole (TensorRT >= 10).
 
-    tactic: int
-    time_ms: float | None
-    kernel: str
-
-
-@dataclass(frozen=True, slots=True)
-class TimingCacheKey:
-    """An operation inside a ForeignNode with its key in the editable timing cache (TensorRT >= 10.8)."""
+    ``key`` is its key in the editable timing cache (10.8 and later, where the build keeps one), else empty.
+    ``foreign_node`` is the layer that was being timed, empty for none. ``selected`` is what the log says was selected;
+    where it does not say so, the fastest, with which Myelin's sorted table begins. ``last_line`` ends the table.
+    """
 
     op: str
     key: str
+    foreign_node: str
+    onnx_nodes: tuple[str, ...]
     selected: int | None
     time_ms: float | None
-    candidates: tuple[TimingCacheCandidate, ...]
+    last_line: int
     span: SourceSpan
+    pass_index: int | None
+    timings: TacticTimings = field(repr=False, compare=False)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The tactics of the table, fastest first."""
+        return self.timings.between(self.span.line, self.last_line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +398,7 @@ class Build:
     cached: tuple[CachedResult, ...]
     engine_layers: tuple[EngineLayer, ...]
     layer_names: tuple[str, ...]
-    timing_cache_keys: tuple[TimingCacheKey, ...]
+    myelin_operations: tuple[MyelinOperation, ...]
     message_counts: MessageCounts
     messages: tuple[Message, ...]
     results: tuple[Fact, ...]
@@ -401,6 +406,15 @@ class Build:
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""
         return next((fact.value for fact in self.options.get(block, ()) if fact.name == name), None)
+
+    @property
+    def timing_cache_keys(self) -> tuple[MyelinOperation, ...]:
+        """The operations whose key in the editable timing cache the log tells."""
+        return tuple(operation for operation in self.myelin_operations if operation.key)
+
+    def operations_of(self, choice: Choice) -> tuple[MyelinOperation, ...]:
+        """Return the operations that Myelin timed for a choice of a ForeignNode."""
+        return tuple(op for op in self.myelin_operations if choice.first_line <= op.span.line <= choice.span.line)
 
     def candidates(self, choice: Choice) -> tuple[Candidate, ...]:
         """Return the tactics timed for a choice, fastest first."""

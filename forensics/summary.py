@@ -183,6 +183,7 @@ def _timed(build: Build) -> Iterator[str]:
         f"{counts.tactics_timed:,} timed" if counts.tactics_timed else "",
         _count(counts.runner_blocks, "runner block") if counts.runner_blocks else "",
         f"{counts.tactics_skipped:,} skipped for want of scratch memory" if counts.tactics_skipped else "",
+        f"{_count(len(build.myelin_operations), 'operation')} timed by Myelin" if build.myelin_operations else "",
         f"{_count(len(build.timing_cache_keys), 'timing-cache key')} printed" if build.timing_cache_keys else "",
     ]
     if any(told):

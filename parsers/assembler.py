@@ -23,6 +23,7 @@ from trtforensics.parsers.choices import read_choices
 from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
 from trtforensics.parsers.events import View
 from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.origins import resolve
 from trtforensics.parsers.passes import Passes
@@ -91,7 +92,7 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
         cached=cached,
         engine_layers=layers,
         layer_names=tuple(name for _, name in view.each("layer_name", "name")),
-        timing_cache_keys=autotuning.timing_cache_keys(view, span),
+        myelin_operations=myelin_operations(view, passes, span),
         message_counts=MessageCounts(warning=len(messages) - errors, error=errors),
         messages=messages,
         results=header.results(view, passes, span),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +12,6 @@ from trtforensics.model import (
     LayerTuning,
     SourceSpan,
     TacticTimings,
-    TimingCacheCandidate,
-    TimingCacheKey,
 )
 from trtforensics.parsers.events import NO_TEXT
 from trtforensics.parsers.formats import format_texts
@@ -123,22 +120,3 @@ def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]
             "cached_result", "layer", "inputs", "outputs", "runner", "tactic", "ms"
         )
     )
-
-
-def timing_cache_keys(view: View, span: Callable[[int], SourceSpan]) -> tuple[TimingCacheKey, ...]:
-    """Read the operations that carry a key of the editable timing cache, with their tables."""
-    operations = list(view.each("myelin_op", "op", "key"))
-    if all(key is None for _, _, key in operations):
-        return ()
-    rows = list(view.each("myelin_row", "hash", "ms", "kernel"))
-    row_lines = [row[0] for row in rows]
-    selected = list(view.each("myelin_selected", "hash", "ms"))
-    keys = []
-    for (line, op, key), behind in zip(operations, [*(o[0] for o in operations[1:]), view.last_line + 1], strict=False):
-        if key is None:
-            continue
-        table = rows[bisect_right(row_lines, line) : bisect_right(row_lines, behind - 1)]
-        tactic, ms = next(((t, m) for at, t, m in selected if line < at < behind), (None, None))
-        candidates = tuple(TimingCacheCandidate(t, m, kernel) for _, t, m, kernel in table)
-        keys.append(TimingCacheKey(op, key, tactic, ms, candidates, span(line)))
-    return tuple(keys)

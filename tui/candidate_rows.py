@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.model import CachedResult, Choice, TimingCacheKey, tactic_text
+from trtforensics.model import CachedResult, Choice, MyelinOperation, tactic_text
 from trtforensics.tui.layer_index import formats_text, subject_name
 from trtforensics.tui.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
-from trtforensics.tui.timed import ListedTactics, Tactics, tactics_of
+from trtforensics.tui.timed import tactics_of
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.model import Build, Candidate
     from trtforensics.tui.layer_index import Subject
+    from trtforensics.tui.timed import TimedTactics
 
 BAR_WIDTH = 12
 BAR_ENDS_AT = 4.0
@@ -29,7 +32,7 @@ class CandidateTable:
     """What the candidates pane shows: lines above, one candidate a row, fastest first, ``chosen`` the winner's row."""
 
     heading: tuple[Line, ...]
-    candidates: Tactics = field(default_factory=ListedTactics)
+    candidates: Sequence[Candidate] = ()
     chosen: int | None = None
     best_ms: float | None = None
     scale_ms: float | None = None
@@ -115,8 +118,8 @@ def _columns(runner: int, *, named: bool) -> Line:
 def _heading(subject: Subject, origin: Choice | None, count: int) -> tuple[Line, ...]:
     """Say what was decided, and how close it was."""
     name = (Piece(f" {subject_name(subject)}", Role.TITLE),)
-    if isinstance(subject, TimingCacheKey):
-        return (name, (Piece(f" timing cache key {subject.key}", Role.DIM),))
+    if isinstance(subject, MyelinOperation):
+        return (name, *_operation(subject, count))
     verdict = [_FINAL[subject.final]]
     if subject.time_ms is not None:
         verdict.append(Piece(f"  {milliseconds(subject.time_ms)} ms", Role.STRONG))
@@ -131,6 +134,15 @@ def _heading(subject: Subject, origin: Choice | None, count: int) -> tuple[Line,
         text = f" cached result; timed at lines {origin.first_line:,} to {origin.span.line:,}{layer}"
         lines.append((Piece(text, Role.ACCENT),))
     return tuple(lines)
+
+
+def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:
+    """Say where Myelin timed an operation, and under which key its result is cached."""
+    if subject.foreign_node:
+        yield (Piece(f" in {subject.foreign_node}", Role.DIM),)
+    if subject.key:
+        yield (Piece(f" timing cache key {subject.key}", Role.DIM),)
+    yield (Piece(f" {plural(count, 'tactic')} timed by Myelin", Role.DIM),)
 
 
 def _nothing_timed(subject: Subject) -> str:
@@ -158,16 +170,16 @@ def _margin(timed: Choice | CachedResult) -> list[Piece]:
     return [Piece(f"{text} ≈", Role.WARNING)] if timed.near_tie else [Piece(text, Role.DIM)]
 
 
-def _extremes(candidates: Tactics) -> tuple[float | None, float | None]:
+def _extremes(candidates: TimedTactics) -> tuple[float | None, float | None]:
     """Return the best and the worst time; candidates are sorted, those without a time last."""
     best = candidates[0].time_ms if candidates else None
     worst = (candidates[row].time_ms for row in range(len(candidates) - 1, -1, -1))
     return best, next((time for time in worst if time is not None), None)
 
 
-def _chosen(subject: Subject, candidates: Tactics) -> int | None:
+def _chosen(subject: Subject, candidates: TimedTactics) -> int | None:
     """Find the winner's row: the same tactic by the same runner, nearest in time where a tactic was timed twice."""
-    if isinstance(subject, TimingCacheKey):
+    if isinstance(subject, MyelinOperation):
         tactic, runner = subject.selected, ""
     else:
         tactic, runner = subject.tactic, subject.runner

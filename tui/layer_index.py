@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from trtforensics.dumps import last_dump
-from trtforensics.model import CachedResult, Choice, TimingCacheKey, tactic_text
+from trtforensics.model import CachedResult, Choice, MyelinOperation, tactic_text
 from trtforensics.tui.pieces import plural
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import Build, EngineLayer, EngineTensor
 
-Subject = Choice | CachedResult | TimingCacheKey
+Subject = Choice | CachedResult | MyelinOperation
 """What candidates can be shown for."""
 
 FOREIGN = "ForeignNode["
@@ -123,7 +123,7 @@ class LayerIndex:
         engine = [entry for entry in self.engine if entry.mentions(needle)]
         others = [layer_row(entry) for entry in self.others if entry.mentions(needle)]
         names = [_name_row(name) for name in self._build.layer_names if needle in name.casefold()]
-        inner = [_inner_row(key) for key in self._build.timing_cache_keys if needle in key.op.casefold()]
+        inner = [_inner_row(op) for op in self._build.myelin_operations if needle in op.op.casefold()]
         if slowest_first:
             rows = [layer_row(entry) for entry in sorted(engine, key=_slowness)]
             others.sort(key=lambda row: _slowness(row.entry))
@@ -132,7 +132,7 @@ class LayerIndex:
         for title, members in (
             ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", others),
             ("of these the log prints the names only", names),
-            ("operations inside ForeignNodes", inner),
+            ("operations timed by Myelin", inner),
         ):
             if members:
                 rows += [TreeRow(RowKind.SECTION, title, label=f"{len(members):,}"), *members]
@@ -142,7 +142,7 @@ class LayerIndex:
         """Return what is inside a layer: ONNX nodes, tensors, facts, and every combination that was tuned."""
         rows = [*self._onnx_rows(entry), *_engine_rows(entry)]
         if not entry.inside:
-            rows += [_combination_row(result) for result in entry.tuned]
+            rows += chain.from_iterable(map(self._combination_rows, entry.tuned))
         return rows or [TreeRow(RowKind.DETAIL, "the log says nothing more about it")]
 
     def at_line(self, line: int) -> LayerEntry | None:
@@ -222,6 +222,12 @@ class LayerIndex:
                 yield TreeRow(RowKind.FOREIGN, inside, line, subject, note=plural(len(listed), "kernel"))
             yield from map(layer_row, listed)
 
+    def _combination_rows(self, result: Choice | CachedResult) -> Iterator[TreeRow]:
+        """Yield a combination of formats and, of a ForeignNode, the operations that Myelin timed for it."""
+        yield _combination_row(result)
+        if isinstance(result, Choice) and FOREIGN in result.layer:
+            yield from map(_inner_row, self._build.operations_of(result))
+
     def _onnx_rows(self, entry: LayerEntry) -> Iterator[TreeRow]:
         """Yield the ONNX nodes fused into a layer, each with the line at which the parser met it."""
         for name in entry.layer.onnx_nodes if entry.layer else ():
@@ -251,7 +257,7 @@ def formats_text(result: Choice | CachedResult) -> str:
 
 def subject_name(subject: Subject) -> str:
     """Name what candidates are shown for."""
-    return (subject.op if isinstance(subject, TimingCacheKey) else subject.layer) or UNNAMED
+    return (subject.op if isinstance(subject, MyelinOperation) else subject.layer) or UNNAMED
 
 
 def _slowness(entry: LayerEntry | None) -> float:
@@ -289,8 +295,8 @@ def _combination_row(result: Choice | CachedResult) -> TreeRow:
     return TreeRow(RowKind.COMBINATION, formats_text(result), result.span.line, result, note=note)
 
 
-def _inner_row(key: TimingCacheKey) -> TreeRow:
-    return TreeRow(RowKind.INNER, key.op, key.span.line, key)
+def _inner_row(operation: MyelinOperation) -> TreeRow:
+    return TreeRow(RowKind.INNER, operation.op, operation.span.line, operation)
 
 
 def _name_row(name: str) -> TreeRow:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from trtforensics.model import CachedResult, Choice, TimingCacheKey
+from trtforensics.model import CachedResult, Choice, MyelinOperation
 from trtforensics.tui.layer_index import RowKind
 from trtforensics.tui.pieces import Line, Piece, Role, clip, fit, fit_right, milliseconds
 
@@ -91,7 +91,7 @@ def _combination_pieces(row: TreeRow, width: int) -> Line:
 
 def _timed_pieces(row: TreeRow, width: int) -> Line:
     """Lay out a ForeignNode above its kernels, or an operation inside one."""
-    mark = "◇" if isinstance(row.subject, TimingCacheKey) else "◈"
+    mark = "◇" if isinstance(row.subject, MyelinOperation) else "◈"
     time = row.subject.time_ms if row.subject else None
     right = fit_right(milliseconds(time) if time is not None else "", 8)
     note = f" {row.note}" if row.note and width >= PRECISION_COLUMN_FROM else ""

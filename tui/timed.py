@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
-from trtforensics.model import CachedResult, Candidate, Choice, TimingCacheKey
+from trtforensics.model import Candidate, Choice, MyelinOperation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model import Build, Int32Column, TacticTimings
+    from trtforensics.model import Build, CachedResult, Int32Column, TacticTimings
     from trtforensics.tui.layer_index import Subject
 
 
 class TimedTactics(Sequence[Candidate]):
-    """The candidates of a choice over the build's columns; a candidate exists only while it is looked at."""
+    """The tactics timed on some lines, over a build's columns; a candidate exists only while it is looked at."""
 
-    def __init__(self, timings: TacticTimings, choice: Choice) -> None:
+    def __init__(self, timings: TacticTimings, first_line: int, last_line: int) -> None:
         self._timings = timings
-        self._rows = timings.rows(choice.first_line, choice.span.line)
+        self._rows = timings.rows(first_line, last_line)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -53,35 +52,15 @@ class TimedTactics(Sequence[Candidate]):
         return max((len(self._timings.texts[index]) for index in indexes), default=0)
 
 
-class ListedTactics(list[Candidate]):
-    """The candidates of an operation inside a ForeignNode: a handful."""
-
-    def with_tactic(self, tactic: int) -> list[int]:
-        """Return where a tactic stands."""
-        return [index for index, candidate in enumerate(self) if candidate.tactic == tactic]
-
-    def widest_kernel(self) -> int:
-        """Return how long the longest kernel name is."""
-        return max((len(candidate.kernel) for candidate in self), default=0)
-
-    def widest_runner(self) -> int:
-        """Return nothing: the table names no runners."""
-        return 0
-
-
-Tactics = TimedTactics | ListedTactics
-
-
-def tactics_of(build: Build, subject: Subject) -> tuple[Tactics, Choice | None]:
+def tactics_of(build: Build, subject: Subject) -> tuple[TimedTactics, Choice | None]:
     """Return what was timed for a subject, and for a cached result the choice that timed it."""
-    if isinstance(subject, TimingCacheKey):
-        line = subject.span.line
-        listed = [Candidate(c.tactic, c.time_ms, "", c.kernel, line) for c in subject.candidates]
-        return ListedTactics(sorted(listed, key=lambda c: math.inf if c.time_ms is None else c.time_ms)), None
-    if isinstance(subject, Choice):
-        return TimedTactics(build.timings, subject), None
-    origin = timed_before(build.choices, subject)
-    return (TimedTactics(build.timings, origin), origin) if origin else (ListedTactics(), None)
+    if isinstance(subject, MyelinOperation):
+        return TimedTactics(subject.timings, subject.span.line, subject.last_line), None
+    origin = None if isinstance(subject, Choice) else timed_before(build.choices, subject)
+    timed = subject if isinstance(subject, Choice) else origin
+    if timed is None:
+        return TimedTactics(build.timings, 1, 0), None
+    return TimedTactics(build.timings, timed.first_line, timed.span.line), origin
 
 
 def timed_before(choices: Iterable[Choice], cached: CachedResult) -> Choice | None:

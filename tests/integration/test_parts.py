@@ -17,7 +17,11 @@ from trtforensics.parsers import halves
 from trtforensics.summary import summarise
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import Refuse, Run
+    import subprocess
+    from collections.abc import Callable
+
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+    Refuse = Callable[..., str]
 
 LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
 

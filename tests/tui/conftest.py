@@ -27,14 +27,13 @@ from trtforensics.model import (
     LineCounts,
     Message,
     MessageCounts,
+    MyelinOperation,
     OnnxNode,
     Outcome,
     SourceInfo,
     SourceSpan,
     Stage,
     TacticTimings,
-    TimingCacheCandidate,
-    TimingCacheKey,
     Tool,
     UnknownShape,
 )
@@ -187,6 +186,22 @@ class Scribe:
         )
 
 
+def _operation(scribe: Scribe, line: SourceSpan) -> MyelinOperation:
+    """Return an operation inside a ForeignNode; its table is the two lines behind ``line``."""
+    rows = (scribe.say("0, 0.0112, 1.0, sm80_gemm, 0x665d,"), scribe.say("1, 0.0200, 1.79, sm80_other, 0x777,"))
+    table = TacticTimings(
+        line=np.array([row.line for row in rows], dtype=np.int64),
+        tactic=np.array([0x665D, 0x777], dtype=np.uint64),
+        ms=np.array([0.0112, 0.02], dtype=np.float64),
+        kernel=np.array([0, 1], dtype=np.int32),
+        runner_line=np.empty(0, dtype=np.int64),
+        runner_layer=np.empty(0, dtype=np.int32),
+        runner_name=np.empty(0, dtype=np.int32),
+        texts=("sm80_gemm", "sm80_other"),
+    )
+    return MyelinOperation("matMul1", "0x1814", "", ("matMul1",), 0x665D, 0.0112, rows[1].line, line, None, table)
+
+
 def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
     """Return a build of which nothing is known but its lines."""
     return Build(
@@ -211,7 +226,7 @@ def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
         cached=(),
         engine_layers=(),
         layer_names=(),
-        timing_cache_keys=(),
+        myelin_operations=(),
         message_counts=MessageCounts(0, 0),
         messages=(),
         results=(),
@@ -324,6 +339,7 @@ def _first_build(scribe: Scribe) -> Build:
     )
     choices, cached = _choices(scribe), _cached(scribe)
     inner = scribe.say("matMul1 key 0x1814 selected 0x665d")
+    operation = _operation(scribe, inner)
     engine = _engine(scribe)
     scribe.say("x" * 12_000)
     scribe.say("&&&& PASSED TensorRT.trtexec [TensorRT v8510]", "")
@@ -344,16 +360,7 @@ def _first_build(scribe: Scribe) -> Build:
         choices=choices,
         cached=(cached,),
         engine_layers=engine,
-        timing_cache_keys=(
-            TimingCacheKey(
-                "matMul1",
-                "0x1814",
-                0x665D,
-                0.0112,
-                (TimingCacheCandidate(0x665D, 0.0112, "sm80_gemm"), TimingCacheCandidate(0x777, 0.02, "sm80_other")),
-                inner,
-            ),
-        ),
+        myelin_operations=(operation,),
         message_counts=MessageCounts(1, 1),
         messages=(
             Message("W", "Weights [w] are \x1b[31mout of range\x1b[0m \x1e and were clipped.", warning),

@@ -20,7 +20,6 @@ from trtforensics.tui.overview_rows import OverviewRow, overview_rows
 from trtforensics.tui.pieces import Role, bar, clip, fit, fit_right, milliseconds, size, width_of
 from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseProgress
-from trtforensics.tui.timed import ListedTactics
 
 if TYPE_CHECKING:
     from trtforensics.model import BuildLog
@@ -233,7 +232,7 @@ def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: Build
     assert [row.text for row in rows[5:]] == [
         "tuned, not in the engine",
         "fc_unused",
-        "operations inside ForeignNodes",
+        "operations timed by Myelin",
         "matMul1",
     ]
 
@@ -300,7 +299,7 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
     build = log.builds[0]
     whole = replace(build.choices[2], layer=make.foreign_name)
     kernels = tuple(replace(build.engine_layers[0], name=f"__myl_{n}", choice=0, cached=None) for n in range(3))
-    index = LayerIndex(replace(build, choices=(whole,), cached=(), engine_layers=kernels, timing_cache_keys=()))
+    index = LayerIndex(replace(build, choices=(whole,), cached=(), engine_layers=kernels, myelin_operations=()))
     rows = index.rows()
     assert [row.text for row in rows] == [make.foreign_name, "__myl_0", "__myl_1", "__myl_2"]
     assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
@@ -372,7 +371,7 @@ def test_a_tactic_shared_by_two_runners_is_marked_at_the_one_that_won(log: Build
 def test_a_tactic_without_a_time_has_no_bar(log: BuildLog) -> None:
     build = log.builds[0]
     table = candidate_table(build, build.choices[2])
-    table = replace(table, candidates=ListedTactics([Candidate(None, None, "R", "", 1)]), chosen=None)
+    table = replace(table, candidates=[Candidate(None, None, "R", "", 1)], chosen=None)
     line = text_of(candidate_pieces(table, 0))
     assert "▏" not in line
     assert "█" not in line
