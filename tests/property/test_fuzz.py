@@ -1,0 +1,46 @@
+"""A few hundred inputs of the fuzzer, the same each time; ``python -m tests.fuzz`` goes on from there."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fuzz import checks
+from tests.fuzz.checks import HungError, check
+from tests.fuzz.mutations import damaged
+from trtforensics.loading import load_build_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_damaged_logs_are_read_or_refused_and_counts_add_up(samples: list[Path]) -> None:
+    logs = [path.read_bytes().split(b"\n") for path in samples]
+    pick = random.Random(20261121)  # noqa: S311 - the same each time
+    results = [check(damaged(pick.choice(logs), pick.choice(logs), pick)) for _ in range(150)]
+    assert set(results) == {"read", "refused"}
+
+
+def test_the_fuzzer_notices_a_count_that_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "load_build_log", lambda paths: _without_a_build(load_build_log(paths)))
+    with pytest.raises((AssertionError, IndexError)):
+        check(b"[V] [TRT] Original: 2 layers\n")
+
+
+def test_the_fuzzer_notices_what_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "PATIENCE_S", 1)
+    monkeypatch.setattr(checks, "load_build_log", lambda _: _forever())
+    with pytest.raises(HungError):
+        check(b"[V] [TRT] Original: 2 layers\n")
+
+
+def _forever() -> None:
+    while True:
+        pass
+
+
+def _without_a_build(log: object) -> object:
+    object.__setattr__(log, "builds", ())
+    return log
