@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from trtforensics.model import EngineLayer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.events import View
 
 UNREADABLE = "the tensors of this line could not be read"
+_TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")
 
 
 def foreign_metadata(view: View) -> list[tuple[int, str, tuple[str, ...]]]:
@@ -57,7 +59,7 @@ def engine_layers(view: View, onnx: OnnxMembers, span: Callable[[int], SourceSpa
             found.append(_layer(name, type_, None, (), (), {}, onnx, span(line), UNREADABLE))
         else:
             printed = read.fields.get("TacticValue", "")
-            tactic = tactic_id(printed.encode()) if printed.startswith("0x") else None
+            tactic = tactic_id(printed.encode()) if _TACTIC_VALUE.fullmatch(printed) else None
             found.append(_layer(name, type_, tactic, read.inputs, read.outputs, read.fields, onnx, span(line), ""))
     return tuple(sorted(found, key=lambda layer: layer.span.line))
 

@@ -103,6 +103,7 @@ def _hexadecimals_of_16(words: Words, starts: Positions) -> tuple[Words, Bools]:
         nibbles = (word & _LOW_NIBBLES) + ((word >> np.uint64(6)) & _ONES) * np.uint64(9)
         letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
         certain &= nibbles + _ZEROS + letters * np.uint64(ord("a") - ord("0") - 10) == word
+        certain &= (nibbles & _HIGH_NIBBLES) == 0  # "g" would be printed for a nibble of 16
         value = ((nibbles << np.uint64(4)) | (nibbles >> _EIGHT)) & np.uint64(0x00FF_00FF_00FF_00FF)
         value = ((value << _EIGHT) | (value >> np.uint64(16))) & np.uint64(0x0000_FFFF_0000_FFFF)
         halves.append(((value << np.uint64(16)) | (value >> np.uint64(32))) & np.uint64(0xFFFF_FFFF))

@@ -49,13 +49,17 @@ class Window:
     def text(self) -> bytes:
         r"""The lines, each ended by ``\n`` alone (the last one perhaps by nothing), without ANSI escape sequences."""
         text = self.data.replace(b"\r\n", b"\n") if b"\r" in self.data else self.data
-        return _ESCAPE_SEQUENCES.sub(b"", text) if b"\x1b" in text else text
+        if b"\x1b" not in text:
+            return text
+        clean = _ESCAPE_SEQUENCES.sub(b"", text)
+        vanished = not text.endswith(b"\n") and (not clean or clean.endswith(b"\n"))
+        return clean + b"\n" if vanished else clean  # a last line of escape sequences only is a line all the same
 
     @cached_property
     def lines(self) -> list[bytes]:
         """Each line without its ending and without escape sequences."""
         lines = self.text.split(b"\n")
-        if self.data.endswith(b"\n"):
+        if self.text.endswith(b"\n"):
             lines.pop()
         return lines
 

@@ -155,7 +155,7 @@ def test_where_no_pass_is_known_to_be_the_engines_the_counts_are_said_to_be_of_a
 
 def test_the_results_the_engine_uses_are_counted(passes: BuildLog) -> None:
     assert rows(summarise(passes), "tactics") == [
-        "346 timed, 105 runner blocks, 8 skipped for want of scratch memory",
+        "346 timed, 105 runner blocks, 8 skipped for want of scratch memory, 14 operations timed by Myelin",
         "35 choices and 126 cached results, 10 used by the engine",
     ]
 
