@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
+    "redact": "replace the names in a log, so that it can be attached to a public issue",
     "graph": "write the graph of layers, fusions and tensors",
 }
 

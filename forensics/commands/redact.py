@@ -1,0 +1,45 @@
+"""``trtforensics redact``: the same log with names replaced, fit to attach to a public issue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """example: trtforensics redact build.log -o public.log
+
+Layers, tensors, ONNX nodes, files, hosts and users get made-up names, the same one each time; what TensorRT itself
+says stays. Lines that no logger wrote lose every word that is not TensorRT's own. Look at the result before you
+publish it."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``redact``."""
+    parser.epilog = EXAMPLE
+    parser.add_argument("source", metavar="LOG", help="a build log: a path, .gz or .zst")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, whole or not at all")
+
+
+def run(args: Namespace) -> int:
+    """Redact a log.
+
+    Raises:
+        SourceError: The log cannot be read.
+        NotABuildLogError: It is not a build log.
+        OutputError: OUT cannot be written.
+        UsageError: OUT is the log itself, or the log is standard input.
+        RedactionError: The log would say something else once its names are replaced.
+    """
+    from trtforensics import streams
+    from trtforensics.loading import keep_sources
+    from trtforensics.progress import ProgressLine
+    from trtforensics.redaction.rewriting import redact
+    from trtforensics.terminal import visible
+
+    keep_sources([args.source], args.output)
+    with ProgressLine(quiet=args.quiet) as progress:
+        count = redact(args.source, args.output, max_bytes=args.max_bytes, on_progress=progress)
+    if not args.quiet:
+        streams.tell(f"{visible(args.output)}: {count:,} words replaced. Look at it before you publish it.\n")
+    return 0
