@@ -11,7 +11,6 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate
-from json.decoder import scanstring
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lark import Token, Tree
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 Node = Tree[Token] | Token
 
+_key = json.JSONDecoder().raw_decode
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?[0-9]+")
 _SHOWN = 20
@@ -74,7 +74,7 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
     while True:
         if text[at : at + 1] != '"':
             raise ValueError("not a key")
-        key, end = scanstring(text, at + 1, True)  # noqa: FBT003 - its arguments are positional only
+        key, end = _key(text, at)
         end = skip(text, end)
         if text[end : end + 1] != ":":
             raise ValueError("no colon")
@@ -173,7 +173,8 @@ def _syntax_error(error: UnexpectedInput, text: str, lines: Lines) -> NotAReplay
     where = str(lines.place(offset))
     before = nested.parser("replay").parse_interactive(text[:offset])
     before.exhaust_lexer()
-    wanted = _wanted(before.accepts())
+    accepted: set[str] = before.accepts()  # type: ignore[no-untyped-call]
+    wanted = _wanted(accepted)
     if ended:
         return NotAReplayError(where, f"the JSON ends too early: {wanted} should follow", "Copy the file again")
     shown = text[offset : offset + _SHOWN].partition("\n")[0]

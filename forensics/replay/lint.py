@@ -213,15 +213,17 @@ class Lint:
         return False
 
     def _no_combination(self, entry: ReplayEntry, compared: list[tuple[list[Difference], Combination]]) -> None:
-        differences, nearest = min(compared, key=lambda pair: len(pair[0]))
+        # Of equals the engine's own: an edited replay was most likely recorded from it.
+        differences, nearest = min(compared, key=lambda pair: (len(pair[0]), not pair[1].tuned.final))
         first = differences[0]
         field = f"{first.side}[{first.index}].{first.field}" if first.index is not None else first.side
         more = f", and {len(differences) - 1} fields more" if differences[1:] else ""
         path = self._path(first)
         if first.field == "dtype" and entry.layer.startswith(_FOREIGN):
+            rest = "nearest to it" if more else "with all else as pinned"
             what = (
-                f"{field} is {first.pinned}, but the log offers this ForeignNode with {first.offered} there{more}, as "
-                f"in {nearest.text} (log line {nearest.span.line}); a replay cannot change the types of a ForeignNode"
+                f"{field} is {first.pinned}; {rest}, the log offers this ForeignNode with {first.offered} there{more}: "
+                f"{nearest.text} (log line {nearest.span.line}). A replay cannot change the types of a ForeignNode"
             )
             advice = (
                 f"Restore {first.offered}; for {first.pinned}, change the network (a Cast, a layer's precision) and "
