@@ -10,11 +10,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.replays import CONV, ENTRIES, POOL, made
+from trtforensics import cli
 from trtforensics.replay.loading import load_replay
 from trtforensics.replay.writing import signed, to_text
 from trtforensics.replay_model import ReplayForm
@@ -24,28 +26,41 @@ if TYPE_CHECKING:
 
     from trtforensics.replay_model import ReplayTensor
 
-    Run = Callable[..., subprocess.CompletedProcess[str]]
+    Run = Callable[..., SimpleNamespace]
+    RunProcess = Callable[..., subprocess.CompletedProcess[str]]
 
 LOGS = Path(__file__).resolve().parents[2] / "testdata" / "logs"
 LOG = LOGS / "emulated-trtexec-8.6.log"
 PRINTED = {"FLOAT": "Float", "HALF": "Half", "INT8": "Int8", "INT32": "Int32", "INT64": "Int64", "BOOL": "Bool"}
 
 
-def test_show_prints_every_layer_and_parse_does_the_same(tmp_path: Path, run: Run) -> None:
+@pytest.fixture
+def run_here(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in this process: starting one takes longer than most of what is tested here."""
+
+    def go(*arguments: str | Path) -> SimpleNamespace:
+        code = cli.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return SimpleNamespace(returncode=code, stdout=captured.out, stderr=captured.err)
+
+    return go
+
+
+def test_show_prints_every_layer_and_parse_does_the_same(tmp_path: Path, run_here: Run) -> None:
     path = made(tmp_path)
-    shown = run("replay", "show", path)
+    shown = run_here("replay", "show", path)
     assert shown.returncode == 0
     assert "tactic replay of 3 layers, form F5, written by Polygraphy 0.49.2 and later" in shown.stdout
     assert (
         f"{POOL.layer}\n  line 36  runner 0x8000002f  tactic 0xa7a495ee24d0c659 (-6366799123142621607)" in shown.stdout
     )
     assert "in   HALF(392,1:8,56,8)" in shown.stdout
-    assert run("parse", path).stdout == shown.stdout
-    assert run("parse", path, "--json").stdout == run("replay", "show", "--json", path).stdout
+    assert run_here("parse", path).stdout == shown.stdout
+    assert run_here("parse", path, "--json").stdout == run_here("replay", "show", "--json", path).stdout
 
 
-def test_show_json_is_exact(tmp_path: Path, run: Run) -> None:
-    document = json.loads(run("replay", "show", made(tmp_path, ReplayForm.F4), "--json").stdout)
+def test_show_json_is_exact(tmp_path: Path, run_here: Run) -> None:
+    document = json.loads(run_here("replay", "show", made(tmp_path, ReplayForm.F4), "--json").stdout)
     assert (document["schema"], document["kind"], document["form"]) == (1, "replay", "F4")
     assert document["polygraphy"] == {"written_by": "0.46.0 to 0.49.1", "read_by": "0.46.0 and later"}
     assert document["entries"][1] == {
@@ -63,17 +78,17 @@ def test_show_json_is_exact(tmp_path: Path, run: Run) -> None:
     assert (document["shadowed"], document["problems"]) == ([], [])
 
 
-def test_no_control_character_of_a_name_reaches_the_terminal(tmp_path: Path, run: Run) -> None:
+def test_no_control_character_of_a_name_reaches_the_terminal(tmp_path: Path, run_here: Run) -> None:
     path = made(tmp_path, entries=(replace(CONV, layer="a\x1b[31m\n\u202eb"),))
     for action in ("show", "lint"):
-        shown = run("replay", action, path).stdout
+        shown = run_here("replay", action, path).stdout
         assert not {"\x1b", "\u202e"} & set(shown)
-    assert "a␛[31m␊" in run("replay", "show", path).stdout
+    assert "a␛[31m␊" in run_here("replay", "show", path).stdout
     path.write_text(path.read_text().replace("Algorithm", "X"))
-    assert "\x1b" not in run("replay", "lint", path).stdout
+    assert "\x1b" not in run_here("replay", "lint", path).stdout
 
 
-def test_a_replay_comes_through_a_pipe_and_compressed(tmp_path: Path, run: Run) -> None:
+def test_a_replay_comes_through_a_pipe_and_compressed(tmp_path: Path, run: RunProcess) -> None:
     path = made(tmp_path)
     with path.open("rb") as stream:
         shown = run("replay", "show", "-", stdin=stream)
@@ -84,10 +99,10 @@ def test_a_replay_comes_through_a_pipe_and_compressed(tmp_path: Path, run: Run) 
 
 
 @pytest.mark.parametrize("action", ["show", "lint", "convert"])
-def test_what_is_no_replay_ends_with_one_sentence(action: str, tmp_path: Path, run: Run) -> None:
+def test_what_is_no_replay_ends_with_one_sentence(action: str, tmp_path: Path, run_here: Run) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"replay": {"a": ]}')
-    done = run("replay", action, path)
+    done = run_here("replay", action, path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"trtforensics: error: {path}:1:18: this is no JSON: a value should stand before ']}}'. "
@@ -95,7 +110,7 @@ def test_what_is_no_replay_ends_with_one_sentence(action: str, tmp_path: Path, r
     )
 
 
-def test_lint_says_no_with_exit_code_1(tmp_path: Path, run: Run) -> None:
+def test_lint_says_no_with_exit_code_1(tmp_path: Path, run: RunProcess) -> None:
     path = tmp_path / "replay.json"
     assert run("replay", "convert", LOG, "-o", path).returncode == 0
     fine = run("replay", "lint", path, "--log", LOG)
@@ -113,23 +128,23 @@ def test_lint_says_no_with_exit_code_1(tmp_path: Path, run: Run) -> None:
     assert (problem["code"], problem["line"], problem["column"]) == ("tactic-not-offered", 199, 23)
 
 
-def test_lint_without_a_log_judges_the_file_alone(tmp_path: Path, run: Run) -> None:
+def test_lint_without_a_log_judges_the_file_alone(tmp_path: Path, run_here: Run) -> None:
     path = made(tmp_path)
-    assert run("replay", "lint", path).returncode == 0
+    assert run_here("replay", "lint", path).returncode == 0
     path.write_text(path.read_text().replace("DataType.HALF", "HALF"))
-    done = run("replay", "lint", path)
+    done = run_here("replay", "lint", path)
     assert done.returncode == 1
     assert "error [datatype] (4 times)" in done.stdout
     assert "What to do: Write `DataType.HALF`." in done.stdout
 
 
-def test_convert_to_stdout_and_to_a_file_give_the_same_bytes(tmp_path: Path, run: Run) -> None:
+def test_convert_to_stdout_and_to_a_file_give_the_same_bytes(tmp_path: Path, run_here: Run) -> None:
     path, out = made(tmp_path, ReplayForm.F4), tmp_path / "out.json"
-    printed = run("replay", "convert", path)
+    printed = run_here("replay", "convert", path)
     assert printed.stdout == to_text(ENTRIES)
-    assert run("replay", "convert", path, "-o", out).stdout == ""
+    assert run_here("replay", "convert", path, "-o", out).stdout == ""
     assert out.read_text() == printed.stdout
-    report = json.loads(run("replay", "convert", LOG, "-o", out, "--json").stdout)
+    report = json.loads(run_here("replay", "convert", LOG, "-o", out, "--json").stdout)
     assert (report["kind"], report["to"], report["entries"], report["output"]) == ("replay-convert", "F5", 7, str(out))
     assert {one["why"] for one in report["left_out"]} == {
         "a ForeignNode is one entry: which kernels it runs inside cannot be pinned",
@@ -137,27 +152,27 @@ def test_convert_to_stdout_and_to_a_file_give_the_same_bytes(tmp_path: Path, run
     }
 
 
-def test_a_refused_conversion_leaves_the_destination_alone(tmp_path: Path, run: Run) -> None:
+def test_a_refused_conversion_leaves_the_destination_alone(tmp_path: Path, run_here: Run) -> None:
     path, out = made(tmp_path, ReplayForm.F2), tmp_path / "out.json"
     out.write_text("old")
-    done = run("replay", "convert", path, "-o", out)
+    done = run_here("replay", "convert", path, "-o", out)
     assert (done.returncode, out.read_text()) == (2, "old")
     assert "has no inputs[0].strides in form F2, and form F5 needs it" in done.stderr
-    assert run("replay", "convert", path, "-o", path).returncode == 2
-    assert "needs -o" not in run("replay", "convert", path, "--to", "F1").stderr
-    assert "Name OUT with `-o`" in run("replay", "convert", path, "--to", "F1", "--json").stderr
+    assert run_here("replay", "convert", path, "-o", path).returncode == 2
+    assert "needs -o" not in run_here("replay", "convert", path, "--to", "F1").stderr
+    assert "Name OUT with `-o`" in run_here("replay", "convert", path, "--to", "F1", "--json").stderr
 
 
-def test_mix_writes_good_with_the_named_layers_of_bad(tmp_path: Path, run: Run) -> None:
+def test_mix_writes_good_with_the_named_layers_of_bad(tmp_path: Path, run_here: Run) -> None:
     good, bad, out = made(tmp_path), tmp_path / "bad.json", tmp_path / "mixed.json"
     changed = replace(CONV, tactic=7)
     bad.write_text(to_text((changed, *ENTRIES[1:])))
-    done = run("replay", "mix", "--good", good, "--bad", bad, "--take", CONV.layer, "-o", out)
+    done = run_here("replay", "mix", "--good", good, "--bad", bad, "--take", CONV.layer, "-o", out)
     assert (done.returncode, done.stdout, out.read_text()) == (0, "", bad.read_text())
-    wrong = run("replay", "mix", "--good", good, "--bad", bad, "--take", "conv1", "-o", out)
+    wrong = run_here("replay", "mix", "--good", good, "--bad", bad, "--take", "conv1", "-o", out)
     assert wrong.returncode == 2
     assert "has no entry of a layer 'conv1'" in wrong.stderr
-    report = run("replay", "mix", "--good", good, "--bad", bad, "--take", POOL.layer, "-o", out, "--json")
+    report = run_here("replay", "mix", "--good", good, "--bad", bad, "--take", POOL.layer, "-o", out, "--json")
     assert json.loads(report.stdout) == {
         "schema": 1,
         "kind": "replay-mix",
@@ -168,10 +183,12 @@ def test_mix_writes_good_with_the_named_layers_of_bad(tmp_path: Path, run: Run) 
     }
 
 
-def test_mix_names_the_formats_across_the_cut(tmp_path: Path, run: Run) -> None:
+def test_mix_names_the_formats_across_the_cut(tmp_path: Path, run_here: Run) -> None:
     path, out = tmp_path / "replay.json", tmp_path / "mixed.json"
-    run("replay", "convert", LOG, "-o", path)
-    done = run("replay", "mix", "--good", path, "--bad", path, "--take", "/stem/pool/MaxPool", "--log", LOG, "-o", out)
+    run_here("replay", "convert", LOG, "-o", path)
+    done = run_here(
+        "replay", "mix", "--good", path, "--bad", path, "--take", "/stem/pool/MaxPool", "--log", LOG, "-o", out
+    )
     conv, pool = "/stem/conv/Conv + /stem/act/Relu", "/stem/pool/MaxPool"
     next_conv = "/body/conv/Conv + PWN(PWN(/body/act/Sigmoid), /body/act/Mul)"
     assert done.stderr.splitlines() == [
@@ -192,9 +209,9 @@ def polygraphy(*arguments: str | Path) -> str:
     return done.stdout
 
 
-def test_polygraphy_reads_what_convert_writes(tmp_path: Path, run: Run) -> None:
+def test_polygraphy_reads_what_convert_writes(tmp_path: Path, run_here: Run) -> None:
     path = tmp_path / "replay.json"
-    run("replay", "convert", LOG, "-o", path)
+    run_here("replay", "convert", LOG, "-o", path)
     inspected = polygraphy("inspect", "tactics", path)
     for entry in load_replay(str(path)).entries:
         assert f"Layer: {entry.layer}" in inspected
@@ -260,10 +277,10 @@ def printed(tensors: tuple[ReplayTensor, ...]) -> str:
     ],
 )
 def test_a_replay_of_a_real_log_says_what_greps_say(
-    name: str, layers: int, corpus: Path, tmp_path: Path, run: Run
+    name: str, layers: int, corpus: Path, tmp_path: Path, run_here: Run
 ) -> None:
     log, path = corpus / "buildlog" / name, tmp_path / "replay.json"
-    assert run("replay", "convert", log, "-o", path).returncode == 0
+    assert run_here("replay", "convert", log, "-o", path).returncode == 0
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     facts = {fact[:5] for fact in facts_of(lines)}
     ids = {found[2]: int(found[3], 16) for line in lines if (found := TIMED.search(line))}
@@ -287,19 +304,19 @@ def test_a_replay_of_a_real_log_says_what_greps_say(
 
 
 @pytest.mark.corpus
-def test_a_build_log_is_no_replay_and_a_replay_no_build_log(corpus: Path, run: Run, tmp_path: Path) -> None:
-    done = run("replay", "show", corpus / "buildlog" / "hack-trtexec-result-02-trt8600.log")
+def test_a_build_log_is_no_replay_and_a_replay_no_build_log(corpus: Path, run_here: Run, tmp_path: Path) -> None:
+    done = run_here("replay", "show", corpus / "buildlog" / "hack-trtexec-result-02-trt8600.log")
     assert done.returncode == 2
     assert "is a log, no replay. `trtforensics replay convert LOG` makes one of it." in done.stderr
-    refused = run("parse", made(tmp_path), "--kind", "build-log")
+    refused = run_here("parse", made(tmp_path), "--kind", "build-log")
     assert refused.returncode == 2
     assert "no line carries a TensorRT or trtexec prefix" in refused.stderr
 
 
-def test_help_of_every_action_has_an_example(run: Run) -> None:
+def test_help_of_every_action_has_an_example(run_here: Run) -> None:
     for action in ("show", "lint", "convert", "mix"):
-        done: Any = run("replay", action, "--help")
+        done = run_here("replay", action, "--help")
         assert done.returncode == 0
         assert f"example: trtforensics replay {action} " in done.stdout
-    assert run("replay").returncode == 2
-    assert run("replay", "convert", "x", "--to", "F6").stderr.startswith("trtforensics: error: replay: convert: ")
+    assert run_here("replay").returncode == 2
+    assert run_here("replay", "convert", "x", "--to", "F6").stderr.startswith("trtforensics: error: replay: convert: ")
