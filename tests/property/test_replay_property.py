@@ -77,7 +77,7 @@ def document(text: str) -> Document:
 )
 def test_the_grammar_reads_what_json_reads(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: FBT001
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    assert spelled(locate(text, "made").leaves) == spelled(leaves(json.loads(text)))
+    assert spelled(locate(text, "made").leaves()) == spelled(leaves(json.loads(text)))
 
 
 @given(st.sampled_from(ReplayForm), st.data())
@@ -96,7 +96,7 @@ def test_both_readers_refuse_the_same_damaged_texts(form: ReplayForm, data: st.D
     except ValueError:
         expected = None
     try:
-        found = spelled(locate(text, "made").leaves)
+        found = spelled(locate(text, "made").leaves())
     except NotAReplayError:
         found = None
     assert found == expected

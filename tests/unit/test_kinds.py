@@ -67,7 +67,7 @@ def test_a_pipe_is_taken_for_a_log_unread(tmp_path: Path) -> None:
 
 
 def test_directories_are_artifacts_or_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="is a directory without `job.json`"):
+    with pytest.raises(SourceError, match=r"is a directory without `job\.json`"):
         kind_of(str(tmp_path))
     for side in ("good", "bad"):
         (tmp_path / side).mkdir()
