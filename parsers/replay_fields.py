@@ -189,9 +189,9 @@ class EntryReader:
         spelled = repr(value)
         if spelled in self._right:
             return self._right[spelled]
-        before = len(self.flaws) + len(self._ignored)
+        before = len(self.flaws)
         tensor = self._object(value, path) if isinstance(value, dict) else self._list(value, path)
-        if len(self.flaws) + len(self._ignored) == before:
+        if len(self.flaws) == before and (isinstance(value, list) or value.keys() <= _TENSOR_KEYS):
             self._right[spelled] = tensor
         return tensor
 

@@ -260,6 +260,14 @@ def test_what_is_wrong_is_said_with_what_to_do(name: str, tmp_path: Path) -> Non
     assert path_text(problem.path) == problem.field
 
 
+def test_an_unknown_field_is_noted_once_with_how_often_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "replay.json"
+    path.write_text(to_text(ENTRIES).replace('"dtype": "DataType.HALF",', '"dtype": "DataType.HALF", "stride": 1,'))
+    (problem,) = load_replay(str(path)).problems
+    assert (problem.code, problem.severity, problem.layer) == ("ignored-field", Severity.NOTE, CONV.layer)
+    assert "`stride` belongs to no form of a replay (4 times)" in problem.what
+
+
 def test_the_rest_of_a_file_with_problems_is_read_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "replay.json"
     path.write_bytes(WRONG["a truth value"][0])
