@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
 from trtforensics.model import CachedResult, Tool
-from trtforensics.parsers.names import members
+from trtforensics.parsers.names import is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.renaming import Renaming
@@ -118,9 +118,8 @@ class Lint:
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
             own = [member for member in members(entry.layer) if not _made_by_tensorrt(member)]
-            missing = [member for member in own if member not in names]
-            if missing and len(missing) == len(own):
-                what = f"the model has no node {_listed(missing)}"
+            if own and names.isdisjoint(own):
+                what = "the model has no node of this layer"
                 self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
 
     def against_edges(self, nodes: Sequence[Node]) -> None:
@@ -145,8 +144,8 @@ class Lint:
         foreign = [entry for entry in self._replay.entries if entry.layer.startswith(_FOREIGN)]
         if foreign:
             what = (
-                f"{len(foreign)} of {len(self._replay.entries)} entries are ForeignNodes: which kernels run inside "
-                "them is not pinned by a replay"
+                f"ForeignNodes among the entries: {len(foreign)} of {len(self._replay.entries)}; which kernels run "
+                "inside them is not pinned by a replay"
             )
             advice = "To pin those, use the editable timing cache (TensorRT 10.8 and later)"
             self._add("foreign-nodes", foreign[0], (), what, advice)
@@ -175,6 +174,10 @@ class Lint:
         if profiles:
             what = f"the build has this layer under another profile: {_listed(profiles)}"
             self._add("wrong-profile", entry, (), what, f"Rename the entry to {profiles[0]!r}")
+            return
+        if is_reformat(entry.layer):
+            what = "the build puts in no such reformat, so the entry has no effect"
+            self._add("missing-layer", entry, (), what, "Remove the entry: TensorRT decides on reformats by itself")
             return
         near = renaming.nearest(entry.layer)
         if not near:

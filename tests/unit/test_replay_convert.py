@@ -21,7 +21,7 @@ from trtforensics.replay.loading import load_replay
 from trtforensics.replay.mixing import Mixer, across_cut, check_layers, common_form, mixed_entries
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.writing import NotExpressibleError, signed, to_text
-from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm
+from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
     from trtforensics.model import Build, CachedResult, Choice
@@ -268,3 +268,30 @@ def test_the_formats_across_a_cut_are_compared() -> None:
     assert (first.edge.producer, first.edge.consumer, first.differs) == (CONV.layer, POOL.layer, True)
     assert (second.edge.producer, second.leaves, second.enters) == (POOL.layer, "HALF(392,1:8,56,8) HWC8", "")
     assert across_cut(nodes, entries, set()) == []
+
+
+def test_a_log_that_prints_no_formats_or_several_that_fit_fills_nothing() -> None:
+    build = build_of("emulated-trtexec-8.6")
+    entry = from_log("emulated-trtexec-8.6").replay.entries[0]
+    chosen = next(c for c in build.choices if c.span == entry.span)
+    poor = replace(
+        entry,
+        inputs=tuple(ReplayTensor(t.dtype, "HWC8") for t in entry.inputs),
+        outputs=tuple(ReplayTensor(t.dtype, "HWC8") for t in entry.outputs),
+    )
+    unprinted = replace(build, choices=(replace(chosen, inputs=(), outputs=()),))
+    with pytest.raises(NotExpressibleError, match="does not offer its tactic in these formats"):
+        converted(replay(poor, form=ReplayForm.F2), ReplayForm.F5, Offers(unprinted))
+    other = replace(chosen, inputs=tuple(text.replace("(", "(1", 1) for text in chosen.inputs))
+    twice = replace(build, choices=(chosen, other))
+    with pytest.raises(NotExpressibleError, match=f"several formats of the log fit: lines {chosen.span.line}"):
+        converted(replay(poor, form=ReplayForm.F2), ReplayForm.F5, Offers(twice))
+    symbolic = replace(build, choices=(replace(chosen, inputs=("Half((* 8 seq),64:8,8,1)",)),))
+    with pytest.raises(NotExpressibleError, match=r"has no inputs\[0\].strides, and line .* does not tell it"):
+        converted(replay(poor, form=ReplayForm.F2), ReplayForm.F5, Offers(symbolic))
+
+
+def test_a_tensor_format_is_in_no_log() -> None:
+    offers = Offers(build_of("emulated-trtexec-8.6"))
+    with pytest.raises(NotExpressibleError, match=r"has no inputs\[0\].tensor_format .*No log prints it"):
+        converted(from_log("emulated-trtexec-8.6").replay, ReplayForm.F4, offers)
