@@ -172,7 +172,7 @@ class Lint:
             return
         profiles = renaming.other_profiles(entry.layer)
         if profiles:
-            what = f"the build has this layer under another profile: {_listed(profiles)}"
+            what = f"its suffix of a profile is wrong: the build has {_listed(profiles)}"
             self._add("wrong-profile", entry, (), what, f"Rename the entry to {profiles[0]!r}")
             return
         if is_reformat(entry.layer):
@@ -220,7 +220,7 @@ class Lint:
         differences, nearest = min(compared, key=lambda pair: (len(pair[0]), not pair[1].tuned.final))
         first = differences[0]
         field = f"{first.side}[{first.index}].{first.field}" if first.index is not None else first.side
-        more = f", and {len(differences) - 1} fields more" if differences[1:] else ""
+        more = f", and {len(differences) - 1} more fields" if differences[1:] else ""
         path = self._path(first)
         if first.field == "dtype" and entry.layer.startswith(_FOREIGN):
             rest = "nearest to it" if more else "with all else as pinned"

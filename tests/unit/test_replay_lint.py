@@ -171,7 +171,7 @@ def test_the_seed_case_says_what_to_do_instead(tmp_path: Path) -> None:
     [
         ("/stem/conv/Conv", "renamed-layer", f"nearest is '{CONV}', which has '/stem/conv/Conv' of it"),
         ("/stem/conv/Conv + other", "renamed-layer", "/stem/conv/Conv"),
-        (f"{CONV} [profile 1]", "wrong-profile", "under another profile"),
+        (f"{CONV} [profile 1]", "wrong-profile", f"the build has '{CONV}'"),
         ("nothing/like/it", "missing-layer", "nor one with a member of it"),
     ],
 )
