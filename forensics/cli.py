@@ -21,6 +21,8 @@ COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
     "graph": "write the graph of layers, fusions and tensors",
+    "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
+    "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
 }
 
 

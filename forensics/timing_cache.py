@@ -61,7 +61,9 @@ def to_json(cache: TimingCache) -> str:
 def rows(keys: Iterable[TimingCacheKey]) -> Iterable[dict[str, Any]]:
     """Give the keys as JSON objects; ``line`` is where the source that they were read from states them."""
     for key in keys:
-        candidates = [{"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates]
+        candidates = [
+            {"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates
+        ]
         yield {
             "op": key.op,
             "key": key.key,

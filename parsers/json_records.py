@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _decode = json.JSONDecoder(strict=False).raw_decode
 _CLOSES = re.compile(r'(?<!\\)"(?=\s*(?::|[\]}]\s*(?:[,\]}]|$)|,\s*["{\[]|$))')
-"""A quote that ends a text: what a value's or a key's end is followed by comes next, as it rarely does inside a name."""
+"""A quote that ends a text: what follows the end of a key or a value comes next, as it rarely does inside a name."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _FORBIDDEN = re.compile(r'["\\]')
 _SHOWN = 60

@@ -8,6 +8,7 @@ from trtforensics.diff import tensor_views
 from trtforensics.diff.views import BuildView, LayerView
 from trtforensics.dumps import last_dump
 from trtforensics.kinds import Kind
+from trtforensics.parsers.names import is_reformat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,6 +65,8 @@ def _dumped(build: Build, layer: EngineLayer) -> LayerView:
         runner_up = build.choices[layer.choice].runner_up_ms
     elif layer.cached is not None:
         origin = build.cached[layer.cached]
+    if origin is not None and origin.layer != layer.name and not is_reformat(layer.name):
+        origin = runner_up = None  # a kernel of a ForeignNode: formats and time are those of the whole node
     tensors = tensor_views.of_engine(layer.inputs, layer.outputs)
     if origin is not None and (origin.inputs or origin.outputs):
         tensors = tensor_views.of_formats(origin.inputs, origin.outputs)
@@ -96,7 +99,7 @@ def _tuned(build: Build) -> list[LayerView]:
 def _tuned_layer(build: Build, name: str, found: list[Choice | CachedResult]) -> LayerView:
     first = found[0]
     if any((one.tactic, one.runner, one.inputs, one.outputs) != _pinned(first) for one in found):
-        return LayerView(name, first.span, undecided=f"{len(found)} combinations of formats, none marked as the engine's")
+        return LayerView(name, first.span, undecided=True)
     return LayerView(
         name=name,
         span=first.span,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -50,6 +51,7 @@ def of_formats(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Tensors:
         inputs=len(inputs),
         types=tuple(one.dtype for one in formats),
         packing=tuple(one.components for one in formats),
+        packed_dim=tuple(one.vectorized_dim for one in formats),
         strides=tuple(one.strides for one in formats),
         texts=texts,
     )
@@ -62,14 +64,16 @@ def of_replay(inputs: tuple[ReplayTensor, ...], outputs: tuple[ReplayTensor, ...
     types = [None if one.dtype is None else _LOG_TYPES.get(one.dtype.upper(), one.dtype) for one in both]
     strides = [one.strides for one in both]
     packing = [one.components for one in both]
-    order = [one.format for one in both]
+    packed_dim = [one.vectorized_dim for one in both]
+    enumerator = [one.format for one in both]
     return Tensors(
         inputs=len(inputs),
         types=_whole(types),
         packing=_whole(packing),
+        packed_dim=_whole(packed_dim),
         strides=_whole(strides),
-        order=_whole(order),
-        texts=tuple(one.text.replace(one.dtype or "?", spelled or "?", 1) for one, spelled in zip(both, types, strict=True)),
+        enumerator=_whole(enumerator),
+        texts=tuple(replace(one, dtype=spelled).text for one, spelled in zip(both, types, strict=True)),
     )
 
 
@@ -81,12 +85,12 @@ def of_engine(inputs: tuple[EngineTensor, ...], outputs: tuple[EngineTensor, ...
         return NOTHING
     types = [one.dtype if one.dtype in _KNOWN else None for one in both]
     packing = [one.components if one.format else None for one in both]
-    order = [_layout(one.format) if one.format and not _SHORT.fullmatch(one.format) else None for one in both]
+    layout = [_layout(one.format) if one.format and not _SHORT.fullmatch(one.format) else None for one in both]
     return Tensors(
         inputs=len(inputs),
         types=_whole(types),
         packing=_whole(packing),
-        order=_whole(order),
+        layout=_whole(layout),
         texts=tuple(one.format or one.dtype for one in both),
     )
 

@@ -22,7 +22,8 @@ class Tensors:
     """What is told of a layer's inputs and outputs, inputs first.
 
     ``types`` are spelled as in logs (``Half``). ``packing``: elements a pack of a vectorised format holds, 1 for none.
-    ``strides``: in elements, the outermost first. ``order``: the words of the inspector for the layout, without type.
+    ``packed_dim``: which dimension is packed, -1 for none. ``strides``: in elements, the outermost first. ``layout``:
+    the inspector's words for it, without type. ``enumerator``: ``TensorFormat`` as replays up to Polygraphy 0.49 name it.
     ``texts``: each format as the source prints it, for people.
     """
 
@@ -30,7 +31,9 @@ class Tensors:
     types: tuple[str, ...] | None = None
     packing: tuple[int, ...] | None = None
     strides: tuple[tuple[int | str, ...], ...] | None = None
-    order: tuple[str, ...] | None = None
+    packed_dim: tuple[int, ...] | None = None
+    layout: tuple[str, ...] | None = None
+    enumerator: tuple[str, ...] | None = None
     texts: tuple[str, ...] = ()
 
 
@@ -41,8 +44,8 @@ NOTHING = Tensors()
 class LayerView:
     """A layer of an engine, or an operation inside a ForeignNode (then ``key`` is its timing-cache key).
 
-    ``reads`` and ``writes`` are names of tensors, empty where not told. ``undecided`` says why a log does not tell the
-    tactic although it tunes the layer.
+    ``reads`` and ``writes`` are names of tensors, empty where not told. ``undecided``: the log tunes
+    several combinations of formats and does not tell which of them the engine uses.
     """
 
     name: str
@@ -58,7 +61,7 @@ class LayerView:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     key: str = ""
-    undecided: str = ""
+    undecided: bool = False
 
     @property
     def near_tie(self) -> bool:
