@@ -10,7 +10,7 @@ import json
 import re
 from bisect import bisect_left
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.engine_info import Repair
 from trtforensics.errors import NotEngineInfoError
@@ -94,14 +94,14 @@ class Records:
     def _plain(self, at: int) -> tuple[Any, int]:
         """Decode a value, mending the texts in it where that is what it takes."""
         try:
-            return cast("tuple[Any, int]", _decode(self._text, at))
+            return _decode(self._text, at)
         except json.JSONDecodeError as error:
             where, what = error.pos, error.msg
         except RecursionError:
             raise self._error(at, "is nested too deep for an export of TensorRT") from None
         self._mend(at)
         try:
-            return cast("tuple[Any, int]", _decode(self._text, at))
+            return _decode(self._text, at)
         except json.JSONDecodeError:
             raise self._error(where, f"this is no JSON: {what}") from None
 

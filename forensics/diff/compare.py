@@ -147,7 +147,7 @@ class _Table:
             return
         slot = len(self.items)
         for builds in seen.values():
-            layer = layers.get(builds[0])
+            layer = layers.get(builds[-1])
             text = aspects.text(Type.TACTIC, layer) or layer.name if layer is not None else _ABSENT
             self.items.append(Item(slot, frozenset(builds)))
             self.of_items.append((name, text, layer.span if layer is not None else None))

@@ -60,8 +60,9 @@ def _causes(rows: Sequence[Difference], tables: Iterable[SideBySide], goods: int
         }
         for site in table.sites:
             root = min((by_part[part] for part in site.parts if part in by_part), default=None)
-            for name in _reached(site, carried) if root is not None else ():
-                causes.update((index, root) for index in by_layer[name] if index not in causes)
+            if root is not None:
+                follow = {index for name in _reached(site, carried) for index in by_layer[name]}
+                causes.update(dict.fromkeys(follow - causes.keys(), root))
     _follow_layer(rows, by_layer, causes)
     return causes
 

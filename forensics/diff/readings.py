@@ -89,7 +89,8 @@ def _dumped(build: Build, layer: EngineLayer) -> LayerView:
 def _tuned(build: Build) -> list[LayerView]:
     """Make the layers of a log without engine dump from what may be final; several combinations leave one undecided."""
     by_layer: dict[str, list[Choice | CachedResult]] = {}
-    for one in sorted((*build.choices, *build.cached), key=lambda tuned: tuned.span.line):
+    tuned: list[Choice | CachedResult] = [*build.choices, *build.cached]
+    for one in sorted(tuned, key=lambda found: found.span.line):
         discarded = one.pass_index is not None and build.passes[one.pass_index].chosen is False
         if one.final is not False and not discarded:
             by_layer.setdefault(one.layer, []).append(one)

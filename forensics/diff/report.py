@@ -158,9 +158,8 @@ class _Writer:
 
     def _entry(self, entry: Entry) -> str:
         times = f"{entry.count} × " if self._many else ""  # noqa: RUF001 - a multiplication sign
-        return visible(f"{times}{_short(entry.text or 'not told', _VALUE)}") + self._paint(
-            _DIM, _places(entry.spans, named=self._many)
-        )
+        text = visible(f"{times}{_short(entry.text or 'not told', _VALUE)}")
+        return text + self._paint(_DIM, _places(entry.spans, named=self._many))
 
     def _bold(self, text: str) -> str:
         return self._paint(_BOLD, text)

@@ -11,6 +11,8 @@ from trtforensics.diff.views import NOTHING, Tensors
 from trtforensics.parsers.formats import Format, parse_formats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trtforensics.model import EngineTensor
     from trtforensics.replay_model import ReplayTensor
 
@@ -99,7 +101,7 @@ def _layout(text: str) -> str:
     return _TYPE_WORDS.sub("", text).strip()
 
 
-def _whole(values: list[_T | None]) -> tuple[_T, ...] | None:
+def _whole(values: Sequence[_T | None]) -> tuple[_T, ...] | None:
     """Return the values if every one is told, else None."""
     told = [value for value in values if value is not None]
     return tuple(told) if len(told) == len(values) else None

@@ -23,7 +23,7 @@ class Tensors:
 
     ``types`` are spelled as in logs (``Half``). ``packing``: elements a pack of a vectorised format holds, 1 for none.
     ``packed_dim``: which dimension is packed, -1 for none. ``strides``: in elements, the outermost first. ``layout``:
-    the inspector's words for it, without type. ``enumerator``: ``TensorFormat`` as replays up to Polygraphy 0.49 name it.
+    the inspector's words for it, without type. ``enumerator``: ``TensorFormat`` as replays up to form F4 name it.
     ``texts``: each format as the source prints it, for people.
     """
 
