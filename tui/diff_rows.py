@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.differences import Difference, Entry, SuspiciousPair, Type
+from trtforensics.diff.differences import Difference, Entry, Half, SuspiciousPair, Type
 from trtforensics.tui.pieces import Line, Piece, Role, fit, fit_right
 
 if TYPE_CHECKING:
@@ -118,12 +118,7 @@ def places(row: Row) -> list[Place]:
     """Return every line that a row is about, the good side's first, then its remarks."""
     subject = row.subject
     if isinstance(subject, SuspiciousPair):
-        return [
-            Place(
-                f"{half.layer}: {half.text} (alone: {half.counts.bad} bad, {half.counts.good} good)", half.span, False
-            )
-            for half in subject.halves
-        ]
+        return [Place(_half(half), half.span, good=False) for half in subject.halves]
     found = [
         Place(entry.text or "not told", span, good)
         for entries, good in ((subject.good, True), (subject.bad, False))
@@ -131,6 +126,10 @@ def places(row: Row) -> list[Place]:
         for span in (entry.spans or (None,))
     ]
     return [*found, *(Place(why, None) for why in subject.why)]
+
+
+def _half(half: Half) -> str:
+    return f"{half.layer}: {half.text} (alone: {half.counts.bad} bad, {half.counts.good} good)"
 
 
 def place_pieces(place: Place) -> Line:
