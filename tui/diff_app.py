@@ -92,8 +92,8 @@ class DiffApp(RowsApp):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("0", "only('')", "All"),
-        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize()) for type_ in Type),
+        Binding("0", "only('')", "All", show=False),
+        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in Type),
     ]
 
     def __init__(self, session: CompareSession, *, no_color: bool = False) -> None:

@@ -23,7 +23,7 @@ ROLES = {
     Type.ADDED: Role.DIM,
 }
 NEAR_TIE = "≈"
-_TYPE = 10
+_TYPE = 12
 _SCORE = 6
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trtforensics.diff.views import LayerView
 
 _RUNNER, _TACTIC, _TIME = 18, 19, 10
-_NAME = 44
+_NAME = 36
 _HEAD = (
     f"{fit('layer', _NAME)} {fit('runner', _RUNNER)} {fit('tactic', _TACTIC)} {fit_right('time ms', _TIME)}  formats"
 )

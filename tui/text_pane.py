@@ -118,8 +118,12 @@ class TextPane(Vertical):
     def _show(self) -> None:
         if self._wanted is not None:
             self.view.show_text(self._texts[self._wanted.file])
-            self.view.show_line(self._wanted.line)
             self._show_heading("")
+            self.call_after_refresh(self._go)  # a new text has its length on the screen only then
+
+    def _go(self) -> None:
+        if self._wanted is not None and self._wanted.file in self._texts:
+            self.view.show_line(self._wanted.line)
 
     def _show_heading(self, state: str) -> None:
         place = f"{self._wanted.file}:{self._wanted.line}" if self._wanted else ""
