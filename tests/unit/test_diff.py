@@ -79,6 +79,21 @@ def test_the_report_puts_consequences_under_their_cause_with_lines(two_logs: tup
     assert "    bad  conv1, PWN(relu1)  lines 5, 6" in lines
 
 
+def test_a_layer_under_another_name_is_a_difference_that_causes_nothing() -> None:
+    tensors = Tensors(1, ("Half", "Half"), packing=(1, 1), texts=("Half", "Half"))
+
+    def view(middle: str, tactic: int) -> BuildView:
+        return build(*(layer(name, tactic=tactic, runner="Cask", tensors=tensors) for name in ("a", middle, "z")))
+
+    found = compared([view("x", 1)], [view("y", 1)])
+    assert [(row.type.value, row.layer, row.matched_by.value) for row in found.differences] == [
+        ("fusion", "x", "position")
+    ]
+    found = compared([view("x", 1)], [view("y", 2)])
+    assert rows(found) == [("fusion", "x"), ("tactic", "a"), ("tactic", "x"), ("tactic", "z")]
+    assert {row.cause for row in found.differences} == {None}
+
+
 def test_a_change_of_precision_everywhere_is_not_blamed_on_a_fusion() -> None:
     def chain(dtype: str, stem: tuple[str, ...]) -> BuildView:
         names = (*stem, *(f"layer{n}" for n in range(5)))
