@@ -23,6 +23,8 @@ COMMANDS = {
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "replay": "show, check, convert and mix tactic replays",
     "graph": "write the graph of layers, fusions and tensors",
+    "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
+    "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
 }
 
 
