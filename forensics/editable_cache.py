@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotATimingCacheError, UsageError
-from trtforensics.model import SourceSpan, TimingCacheKey, tactic_text
+from trtforensics.model import MyelinOperation, SourceSpan, tactic_text
 from trtforensics.timing_cache import TimingCache
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def read_editable_cache(document: Document) -> TimingCache:
     cache = EditableCache(document.data, name)
     span = SourceSpan(name, 1, 0)
     keys = tuple(
-        TimingCacheKey("", key, None if tactic == _INVALID_HASH else tactic, time_ms, (), span)
+        MyelinOperation("", key, None if tactic == _INVALID_HASH else tactic, time_ms, (), span)
         for key, (tactic, time_ms) in cache.tactics().items()
     )
     return TimingCache(document.info, name, str(cache._trt.__version__), keys)  # noqa: SLF001 - our own class
 
 
-def apply(base: Document, keys: Iterable[TimingCacheKey]) -> tuple[bytes, int]:
+def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
     """Return a binary cache with the tactics of ``keys`` set, and how many of them were set otherwise before.
 
     Raises:

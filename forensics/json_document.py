@@ -227,7 +227,7 @@ def _myelin_operation(operation: MyelinOperation) -> Document:
         "key": operation.key or None,
         "selected": tactic_text(operation.selected),
         "time_ms": operation.time_ms,
-        "candidates": len(operation.timings.rows(operation.span.line, operation.last_line)),
+        "candidates": len(operation.candidates),
         "line": operation.span.line,
         "pass": operation.pass_index,
     }

@@ -46,7 +46,7 @@ class SourceSpan:
     file: str
     line: int
     byte: int
-    before: int = 0
+    before: int = field(default=0, kw_only=True)
 
     @property
     def line_in_file(self) -> int:
@@ -330,24 +330,19 @@ class MyelinOperation:
 
     ``key`` is its key in the editable timing cache (10.8 and later, where the build keeps one), else empty.
     ``foreign_node`` is the layer that was being timed, empty for none. ``selected`` is what the log says was selected;
-    where it does not say so, the fastest, with which Myelin's sorted table begins. ``last_line`` ends the table.
+    where it does not say so, the fastest, with which Myelin's sorted table begins.
     """
 
     op: str
     key: str
-    foreign_node: str
-    onnx_nodes: tuple[str, ...]
     selected: int | None
     time_ms: float | None
-    last_line: int
+    candidates: Sequence[Candidate] = field(repr=False, compare=False)
+    """The tactics of the table, fastest first."""
     span: SourceSpan
-    pass_index: int | None
-    timings: TacticTimings = field(repr=False, compare=False)
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The tactics of the table, fastest first."""
-        return self.timings.between(self.span.line, self.last_line)
+    foreign_node: str = ""
+    onnx_nodes: tuple[str, ...] = ()
+    pass_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

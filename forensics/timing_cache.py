@@ -17,7 +17,7 @@ from trtforensics.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model import BuildLog, SourceInfo, TimingCacheKey
+    from trtforensics.model import BuildLog, MyelinOperation, SourceInfo
 
 SCHEMA = 1
 KIND = "timing-cache"
@@ -34,7 +34,7 @@ class TimingCache:
     source: SourceInfo
     made_from: str
     tensorrt_version: str | None
-    keys: tuple[TimingCacheKey, ...]
+    keys: tuple[MyelinOperation, ...]
 
 
 def of_log(log: BuildLog) -> TimingCache:
@@ -59,7 +59,7 @@ def to_json(cache: TimingCache) -> str:
     return f'{{\n{opening},\n "keys": [\n{keys}\n ]\n}}\n'
 
 
-def rows(keys: Iterable[TimingCacheKey]) -> Iterable[dict[str, Any]]:
+def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:
     """Give the keys as JSON objects; ``line`` is where the source that they were read from states them."""
     for key in keys:
         candidates = [

@@ -44,7 +44,7 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
 
     def span(line: int) -> SourceSpan:
         file, before = source.part_of(line)
-        return SourceSpan(file.path, line, int(starts[line - 1]), before)
+        return SourceSpan(file.path, line, int(starts[line - 1]), before=before)
 
     alone = source.parts[0].lines if source.parts else source.lines
     cut = segments(scanner.events, source.lines, alone) if source.lines else []

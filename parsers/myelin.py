@@ -9,6 +9,7 @@ import numpy as np
 
 from trtforensics.model import MyelinOperation, TacticTimings
 from trtforensics.parsers.names import onnx_nodes
+from trtforensics.timed import TimedTactics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,10 +45,9 @@ def myelin_operations(view: View, passes: Passes, span: Callable[[int], SourceSp
                 onnx_nodes=onnx_nodes(metadata or ""),
                 selected=tactic,
                 time_ms=ms,
-                last_line=int(timed.line[high - 1]) if high > low else line,
                 span=span(line),
                 pass_index=passes.index(line),
-                timings=timed,
+                candidates=TimedTactics(timed, line, behind - 1),
             )
         )
     return tuple(found)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
-from trtforensics.model import TimingCacheCandidate, TimingCacheKey
+from trtforensics.model import Candidate, MyelinOperation
 from trtforensics.parsers.json_records import Record, Records
 from trtforensics.timing_cache import KIND, SCHEMA, TimingCache
 
@@ -48,14 +48,14 @@ def _member(top: dict[str, Record], name: str) -> Any:  # noqa: ANN401 - whateve
     return top[name].value if name in top else None
 
 
-def _key(record: Record) -> TimingCacheKey:
+def _key(record: Record) -> MyelinOperation:
     value, span = record.value, record.span
     if not isinstance(value, dict) or not _KEY.fullmatch(str(value.get("key"))):
         raise NotATimingCacheError(str(span), "a key is not 0x and 32 lower-case hexadecimal digits", _NEXT_STEP)
     candidates = value.get("candidates", [])
     if not isinstance(candidates, list) or not all(isinstance(candidate, dict) for candidate in candidates):
         raise NotATimingCacheError(str(span), "the candidates of a key are no list of objects", _NEXT_STEP)
-    return TimingCacheKey(
+    return MyelinOperation(
         op=str(value.get("op", "")),
         key=value["key"],
         selected=_tactic(value.get("selected"), span),
@@ -65,11 +65,11 @@ def _key(record: Record) -> TimingCacheKey:
     )
 
 
-def _candidate(value: dict[str, Any], span: SourceSpan) -> TimingCacheCandidate:
+def _candidate(value: dict[str, Any], span: SourceSpan) -> Candidate:
     tactic = _tactic(value.get("tactic"), span)
     if tactic is None:
         raise NotATimingCacheError(str(span), "a candidate has no tactic", _NEXT_STEP)
-    return TimingCacheCandidate(tactic, _time(value.get("time_ms"), span), str(value.get("kernel", "")))
+    return Candidate(tactic, _time(value.get("time_ms"), span), "", str(value.get("kernel", "")), span.line)
 
 
 def _tactic(value: object, span: SourceSpan) -> int | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import Build, Candidate
     from trtforensics.tui.layer_index import Subject
-    from trtforensics.tui.timed import TimedTactics
+    from trtforensics.tui.timed import Tactics
 
 BAR_WIDTH = 12
 BAR_ENDS_AT = 4.0
@@ -170,14 +170,14 @@ def _margin(timed: Choice | CachedResult) -> list[Piece]:
     return [Piece(f"{text} ≈", Role.WARNING)] if timed.near_tie else [Piece(text, Role.DIM)]
 
 
-def _extremes(candidates: TimedTactics) -> tuple[float | None, float | None]:
+def _extremes(candidates: Tactics) -> tuple[float | None, float | None]:
     """Return the best and the worst time; candidates are sorted, those without a time last."""
     best = candidates[0].time_ms if candidates else None
     worst = (candidates[row].time_ms for row in range(len(candidates) - 1, -1, -1))
     return best, next((time for time in worst if time is not None), None)
 
 
-def _chosen(subject: Subject, candidates: TimedTactics) -> int | None:
+def _chosen(subject: Subject, candidates: Tactics) -> int | None:
     """Find the winner's row: the same tactic by the same runner, nearest in time where a tactic was timed twice."""
     if isinstance(subject, MyelinOperation):
         tactic, runner = subject.selected, ""

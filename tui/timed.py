@@ -1,65 +1,46 @@
-"""What was timed for a choice, fastest first, built a row at a time: a choice may have 10⁵ candidates."""
+"""What was timed for a subject of the candidates pane, fastest first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 from trtforensics.model import Candidate, Choice, MyelinOperation
+from trtforensics.timed import TimedTactics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model import Build, CachedResult, Int32Column, TacticTimings
+    from trtforensics.model import Build, CachedResult
     from trtforensics.tui.layer_index import Subject
 
 
-class TimedTactics(Sequence[Candidate]):
-    """The tactics timed on some lines, over a build's columns; a candidate exists only while it is looked at."""
-
-    def __init__(self, timings: TacticTimings, first_line: int, last_line: int) -> None:
-        self._timings = timings
-        self._rows = timings.rows(first_line, last_line)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Candidate]: ...
-    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self._timings.candidate(int(self._rows[index]))
+class ListedTactics(list[Candidate]):
+    """The candidates of an operation that Myelin timed: some hundreds."""
 
     def with_tactic(self, tactic: int) -> list[int]:
-        """Return where a tactic stands; it may have been timed more than once."""
-        found: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
-        return found
+        """Return where a tactic stands."""
+        return [index for index, candidate in enumerate(self) if candidate.tactic == tactic]
 
     def widest_kernel(self) -> int:
         """Return how long the longest kernel name is."""
-        return self._widest(self._timings.kernel[self._rows])
+        return max((len(candidate.kernel) for candidate in self), default=0)
 
     def widest_runner(self) -> int:
-        """Return how long the longest runner name is."""
-        blocks = self._timings.runner_line.searchsorted(self._timings.line[self._rows]) - 1
-        return self._widest(self._timings.runner_name[blocks[blocks >= 0]])
-
-    def _widest(self, texts: Int32Column) -> int:
-        indexes = set(texts[texts >= 0].tolist())
-        return max((len(self._timings.texts[index]) for index in indexes), default=0)
+        """Return nothing: the table names no runners."""
+        return 0
 
 
-def tactics_of(build: Build, subject: Subject) -> tuple[TimedTactics, Choice | None]:
+Tactics = TimedTactics | ListedTactics
+
+
+def tactics_of(build: Build, subject: Subject) -> tuple[Tactics, Choice | None]:
     """Return what was timed for a subject, and for a cached result the choice that timed it."""
     if isinstance(subject, MyelinOperation):
-        return TimedTactics(subject.timings, subject.span.line, subject.last_line), None
+        return ListedTactics(subject.candidates), None
     origin = None if isinstance(subject, Choice) else timed_before(build.choices, subject)
     timed = subject if isinstance(subject, Choice) else origin
     if timed is None:
-        return TimedTactics(build.timings, 1, 0), None
+        return ListedTactics(), None
     return TimedTactics(build.timings, timed.first_line, timed.span.line), origin
 
 

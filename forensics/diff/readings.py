@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.engine_info import EngineInfo
-    from trtforensics.model import Build, BuildLog, CachedResult, Choice, EngineLayer, TimingCacheKey
+    from trtforensics.model import Build, BuildLog, CachedResult, Choice, EngineLayer, MyelinOperation
     from trtforensics.replay_model import Replay
     from trtforensics.timing_cache import TimingCache
 
@@ -172,7 +172,7 @@ def of_timing_cache(cache: TimingCache) -> BuildView:
     return BuildView(cache.source.path, Kind.TIMING_CACHE, what, None, operations, None, cache.tensorrt_version)
 
 
-def _operations(keys: Iterable[TimingCacheKey]) -> tuple[LayerView, ...] | None:
+def _operations(keys: Iterable[MyelinOperation]) -> tuple[LayerView, ...] | None:
     """Make operations of keys; without a ``selected`` line the table's fastest row is the one taken.
 
     TensorRT prints the tables sorted by cost, so that the first row is the winner.
@@ -181,7 +181,7 @@ def _operations(keys: Iterable[TimingCacheKey]) -> tuple[LayerView, ...] | None:
     return tuple(found.values()) or None
 
 
-def _operation(key: TimingCacheKey) -> LayerView:
+def _operation(key: MyelinOperation) -> LayerView:
     first = key.candidates[0] if key.candidates else None
     tactic = key.selected if key.selected is not None else first.tactic if first else None
     taken = next((one for one in key.candidates if one.tactic == tactic), None)

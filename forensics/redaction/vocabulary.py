@@ -97,7 +97,7 @@ def _harmless(build: Build) -> Iterator[str]:
     yield from (node.op for node in build.onnx_nodes)
     yield from (fact.name for fact in build.results)
     yield from _timed(build.timings)
-    yield from (text for operation in build.myelin_operations[:1] for text in _timed(operation.timings))
+    yield from (candidate.kernel for operation in build.myelin_operations for candidate in operation.candidates)
     yield from (name for text in _names_with_parts_of_tensorrt(build) for name in _MADE_BY_TENSORRT.findall(text))
 
 

@@ -20,6 +20,7 @@ from trtforensics.model import (
     Build,
     BuildLog,
     CachedResult,
+    Candidate,
     Choice,
     EngineLayer,
     EngineTensor,
@@ -189,17 +190,11 @@ class Scribe:
 def _operation(scribe: Scribe, line: SourceSpan) -> MyelinOperation:
     """Return an operation inside a ForeignNode; its table is the two lines behind ``line``."""
     rows = (scribe.say("0, 0.0112, 1.0, sm80_gemm, 0x665d,"), scribe.say("1, 0.0200, 1.79, sm80_other, 0x777,"))
-    table = TacticTimings(
-        line=np.array([row.line for row in rows], dtype=np.int64),
-        tactic=np.array([0x665D, 0x777], dtype=np.uint64),
-        ms=np.array([0.0112, 0.02], dtype=np.float64),
-        kernel=np.array([0, 1], dtype=np.int32),
-        runner_line=np.empty(0, dtype=np.int64),
-        runner_layer=np.empty(0, dtype=np.int32),
-        runner_name=np.empty(0, dtype=np.int32),
-        texts=("sm80_gemm", "sm80_other"),
+    table = (
+        Candidate(0x665D, 0.0112, "", "sm80_gemm", rows[0].line),
+        Candidate(0x777, 0.02, "", "sm80_other", rows[1].line),
     )
-    return MyelinOperation("matMul1", "0x1814", "", ("matMul1",), 0x665D, 0.0112, rows[1].line, line, None, table)
+    return MyelinOperation("matMul1", "0x1814", 0x665D, 0.0112, table, line, "", ("matMul1",))
 
 
 def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:

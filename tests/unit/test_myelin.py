@@ -85,4 +85,4 @@ def test_a_table_that_is_cut_off_has_what_was_printed(load: Callable[[str], Buil
     build = _build(load, *_block()[:3], *_table("mm:", TWO[0]))
     assert [len(op.candidates) for op in build.myelin_operations] == [1]
     bare = _build(load, *_block()[:3], *_table("mm:")[:1])
-    assert [(op.candidates, op.selected) for op in bare.myelin_operations] == [((), None)]
+    assert [(list(op.candidates), op.selected) for op in bare.myelin_operations] == [([], None)]
