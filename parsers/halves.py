@@ -31,9 +31,14 @@ _FIRST_SHARE = 0.54
 
 def middle_of(source: Source) -> int | None:
     """Return where the second half of a source would begin; None where it is better or only read in one go."""
-    if (os.cpu_count() or 1) < 2 or source.size is None or source.size < LEAST_BYTES:  # noqa: PLR2004
+    if _processors() < 2 or source.size is None or source.size < LEAST_BYTES:  # noqa: PLR2004
         return None
     return source.line_at(int(source.size * _FIRST_SHARE))
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def scan(source: Source, middle: int, on_part: Callable[[Source, Scanner], None]) -> Scanner:

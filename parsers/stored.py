@@ -119,6 +119,7 @@ class StoredBytes:
             stop = min(start + self.chunk_bytes, limit)
             if os.fstat(self._file.fileno()).st_size < stop:
                 raise SourceError(self.path, "became shorter while it was read", "Copy it and read the copy")
+            stop = mapped.rfind(b"\n", start, stop) + 1 or stop  # whole lines need not be put together again
             chunk = mapped[start:stop]
             if hasattr(mmap, "MADV_DONTNEED"):
                 page = start - start % mmap.PAGESIZE

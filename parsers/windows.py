@@ -102,7 +102,7 @@ class WindowCutter:
             piece = piece[first_end + 1 :]
         end = piece.rfind(b"\n") + 1
         if end:
-            yield self._whole(memoryview(piece)[:end])
+            yield self._whole(piece if end == len(piece) else memoryview(piece)[:end])
         self._hold(piece[end:])
 
     def _hold(self, piece: bytes) -> None:
@@ -114,7 +114,7 @@ class WindowCutter:
 
     def _whole(self, rest: bytes | memoryview) -> Window:
         """Make a window of what is held and of the rest of its lines."""
-        data = b"".join((*self._held, rest))
+        data = b"".join((*self._held, rest)) if self._held or not isinstance(rest, bytes) else rest
         return self._window(data, len(data))
 
     def _overlong(self) -> Window:

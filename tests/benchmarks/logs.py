@@ -18,9 +18,10 @@ reformat combination     6     6      2
 parser's lines           3    13      2
 ====================  ====  ====  =====
 
-No block of lines occurs twice: every layer has names, dimensions, tactic ids and times of its own, and the second of
-the time stamp moves on every thousand lines. Kernels are some hundreds of names, drawn again and again, as a library
-has them. So nothing is won by remembering whole lines, and what is remembered of names is what a real log allows.
+No block of lines occurs twice: every layer has names, tactic ids and times of its own, and the second of the time
+stamp moves on every thousand lines. Kernels are some hundreds of names, drawn again and again, as a library has them;
+dimensions are one of three hundred pairs of input and output (a ResNet-50 has twenty, of fifty layers). So nothing is
+won by remembering whole lines, and what is won by remembering names is what a real log allows.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
 Dims = tuple[int, int, int, int]
 
 _LINES_A_SECOND = 1000
+_PAIRS = 300
 _BEGIN = datetime(2026, 11, 21, 9, 30, 0)  # noqa: DTZ001 - logs have no zone
 _FORMATS = (FLOAT, FLOAT_NHWC, HALF, HALF_2, HALF_8)
 _KERNELS = tuple(
@@ -125,17 +127,23 @@ def write(path: Path, version: Version, megabytes: float) -> None:
         file.writelines(f"{line}\n" for line in _Build(version, layers).lines())
 
 
+def _dimensions(pair: int) -> tuple[Dims, Dims]:
+    """Return the dimensions of a layer's input and output."""
+    random = Random(pair)  # noqa: S311 - a repeatable log, not a secret
+    size = random.choice((7, 14, 20, 28, 40, 56, 80, 112))
+    before, behind = random.randrange(16, 2048, 16), random.randrange(16, 2048, 16)
+    return (1, before, size, size), (1, behind, size, size)
+
+
 class _Layer:
-    """A convolution with its activation; its dimensions and kernels are drawn."""
+    """A convolution with its activation; its dimensions are drawn."""
 
     def __init__(self, index: int, version: Version) -> None:
         self.random = Random(f"{version}/{index}")  # noqa: S311 - a repeatable log, not a secret
         scope = f"/stage.{index // 37}/block.{index % 37}"
         self.nodes = f"{scope}/conv{index % 3}/Conv", f"{scope}/act/Relu"
         self.name = " + ".join(self.nodes)
-        channels, size = self.random.randrange(16, 2048, 16), self.random.choice((7, 14, 20, 28, 40, 56, 80, 112))
-        self.dims: Dims = (1, channels, size, size)
-        self.before: Dims = (1, self.random.randrange(16, 2048, 16), size, size)
+        self.before, self.dims = _dimensions(self.random.randrange(_PAIRS))
 
     def tactic(self) -> int:
         return self.random.getrandbits(64)

@@ -22,7 +22,7 @@ LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halves, "LEAST_BYTES", 1)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(halves, "_processors", lambda: 2)
 
 
 def _in_one_go(path: Path) -> BuildLog:
