@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
-    starts = np.array(scanner.line_starts, np.int64)
+    path, starts = source.path, scanner.line_starts
 
     def span(line: int) -> SourceSpan:
-        return SourceSpan(source.path, line, int(starts[line - 1]))
+        return SourceSpan(path, line, starts[line - 1])
 
     cut = segments(scanner.events, source.lines) if source.lines else []
     return BuildLog(
@@ -51,7 +51,7 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
         builds=tuple(_build(index, scanner, segment, span) for index, segment in enumerate(cut)),
-        line_starts=starts,
+        line_starts=np.array(starts, np.int64),
     )
 
 

@@ -31,7 +31,7 @@ from trtforensics.parsers.layouts import Content, layouts
 from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -95,41 +95,51 @@ class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
     def __init__(self, kinds: Iterable[Kind], texts: Texts) -> None:
-        self._readers = [_LayoutReader(layout, texts) for layout in layouts(kinds)]
+        readers = [_LayoutReader(layout, texts) for layout in layouts(kinds)]
+        self._by_opening: dict[int, list[_LayoutReader]] = {}
+        """By the first word of the opening literal."""
+        self._by_text: list[_LayoutReader] = []
+        for reader in readers:
+            opener = reader.layout.opener
+            if len(opener) >= WORD:
+                self._by_opening.setdefault(int.from_bytes(opener[:WORD], "little"), []).append(reader)
+            else:
+                self._by_text.append(reader)
+        self._words = np.array(sorted(self._by_opening), np.uint64)
 
-    def read(self, bodies: Bodies, wanted: Bools) -> list[Found]:
-        """Read what can be read of the ``wanted`` lines, and unmark those that were."""
-        found = []
-        left = np.flatnonzero(wanted)
-        openings = bodies.openings[left]
-        for reader in self._readers:
-            candidates = self._candidates(reader, bodies, left, openings)
-            if len(candidates):
-                result = reader.read(bodies, candidates)
-                if len(result.lines):
-                    wanted[result.lines] = False
-                    still = wanted[left]
-                    left, openings = left[still], openings[still]
-                    reader.lines += len(result.lines)
-                    found.append(result)
-        # What was frequent will be: no line is of two kinds, so the order is free.
-        self._readers.sort(key=lambda reader: (not reader.layout.opener, -reader.lines))
-        return found
+    def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
+        """Give what can be read of the ``wanted`` lines, and unmark those that were."""
+        for word, opened in self._opened(bodies, np.flatnonzero(wanted)):
+            yield from self._read(self._by_opening[word], bodies, opened, wanted)
+        yield from self._read(self._by_text, bodies, np.flatnonzero(wanted), wanted)
+
+    def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
+        """Give the lines that begin with each of the known words."""
+        openings = bodies.openings[lines]
+        place = np.minimum(self._words.searchsorted(openings), len(self._words) - 1)
+        place[self._words[place] != openings] = len(self._words)
+        order = place.astype(np.uint8).argsort(kind="stable")
+        limits = place[order].searchsorted(np.arange(len(self._words) + 1))
+        for word, low, high in zip(self._words.tolist(), limits.tolist(), limits[1:].tolist(), strict=False):
+            if high > low:
+                yield word, lines[order[low:high]]
 
     @staticmethod
-    def _candidates(reader: _LayoutReader, bodies: Bodies, left: Positions, openings: Words) -> Positions:
-        """Return the lines that may be of a layout: by the first word, then by the whole opening literal."""
-        opener = reader.layout.opener
-        if not opener:
-            return left
-        first = opener[:WORD]
-        word = np.uint64(int.from_bytes(first, "little"))
-        if len(first) < WORD:
-            openings = openings & np.uint64((1 << 8 * len(first)) - 1)
-        opened = left[openings == word]
-        if len(opener) <= WORD or not len(opened):
-            return opened
-        return opened[_holds(bodies.index, bodies.starts[opened], opener)]
+    def _read(readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools) -> Iterator[Found]:
+        """Have these readers read what they can of the lines that are left, the most frequent layouts first."""
+        for reader in readers:
+            opener = reader.layout.opener
+            candidates = left[_holds(bodies.index, bodies.starts[left], opener)] if opener else left
+            result = reader.read(bodies, candidates)
+            if len(result.lines):
+                wanted[result.lines] = False
+                left = left[wanted[left]]
+                reader.lines += len(result.lines)
+                yield result
+            if not len(left):
+                break
+        # What was frequent will be: no line is of two kinds, so the order is free.
+        readers.sort(key=lambda reader: (not reader.layout.opener, -reader.lines))
 
 
 class _LayoutReader:

@@ -55,14 +55,16 @@ def _nested(text: str, definitions: str) -> tuple[Format, ...] | None:
     return tuple(_format(child, symbols) for child in nested.trees(tree, "format"))
 
 
-@lru_cache(maxsize=1 << 16)
 def format_texts(text: str | None, other_side: str | None = "") -> tuple[str, ...]:
     """Return a printed list of formats as one text each; a list that cannot be read stays one text."""
-    if not text:
-        return ()
+    return _texts(text, other_side if other_side and " where " in other_side else "") if text else ()
+
+
+@lru_cache(maxsize=1 << 16)
+def _texts(text: str, definitions: str) -> tuple[str, ...]:
     if plain.is_formats(text):
         return tuple(text.split(", "))
-    formats = parse_formats(text, other_side if other_side and " where " in other_side else "")
+    formats = parse_formats(text, definitions)
     return (text,) if formats is None else tuple(f.text for f in formats)
 
 
