@@ -42,12 +42,24 @@ def to_json(log: BuildLog) -> str:
 def _rendered(value: object, depth: int) -> str:
     if depth >= _RECORD_DEPTH or not value or not isinstance(value, dict | list):
         return _encode(value)
+    if depth == _RECORD_DEPTH - 1 and isinstance(value, list) and isinstance(value[0], dict):
+        return _records(value, depth)
     if isinstance(value, dict):
         entries, (opening, closing) = [f"{_encode(k)}: {_rendered(v, depth + 1)}" for k, v in value.items()], "{}"
     else:
         entries, (opening, closing) = [_rendered(v, depth + 1) for v in value], "[]"
     begin = f"\n{' ' * (depth + 1)}"
     return f"{opening}{begin}{f',{begin}'.join(entries)}\n{' ' * depth}{closing}"
+
+
+def _records(records: list[Document], depth: int) -> str:
+    """Render records that begin with the same key, which no list of objects inside them does, all in one call.
+
+    A text cannot hold the break between two of them: quotation marks are escaped there.
+    """
+    begin, opening = f"\n{' ' * (depth + 1)}", f'{{"{next(iter(records[0]))}": '
+    lines = _encode(records)[1:-1].replace(f"}}, {opening}", f"}},{begin}{opening}")
+    return f"[{begin}{lines}\n{' ' * depth}]"
 
 
 def document(log: BuildLog) -> Document:

@@ -133,6 +133,8 @@ def layouts(kinds: Iterable[Kind]) -> list[Layout]:
     return sorted(found, key=lambda layout: (not layout.opener, -len(layout.anchors)))
 
 
+_BLANK_FREE_TERMINAL = re.compile(r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+")
+"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``."""
 _CHARACTERS = re.compile(r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+")
 _NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
 _TACTICS = ("0x0", "0x0123456789abcdef")
@@ -161,6 +163,8 @@ def _numeric(regex: str) -> Content | None:
 
 
 def _text(regex: str) -> Content:
+    if _BLANK_FREE_TERMINAL.fullmatch(regex):
+        return Content.WORD
     characters = _CHARACTERS.fullmatch(regex)
     if characters is None:
         return Content.FREE
