@@ -139,7 +139,7 @@ class BulkReader:
             if not len(left):
                 break
         # What was frequent will be: no line is of two kinds, so the order is free.
-        readers.sort(key=lambda reader: (not reader.layout.opener, -reader.lines))
+        readers.sort(key=lambda reader: -reader.lines)
 
 
 class _LayoutReader:
@@ -194,7 +194,9 @@ class _LayoutReader:
     ) -> None:
         """Have the regex judge the lines at ``new``; what it says of their texts is remembered."""
         starts, whole = bodies.starts[lines[new]], bodies.texts(lines[new])
-        judge = cache(self.layout.kind.match.fullmatch)
+        judge = self.layout.kind.match.fullmatch
+        if len(self._judged) > 1:
+            judge = cache(judge)
         for (_, reader), own_texts, own_begins in zip(self._judged, texts, begins, strict=True):
             at = (own_begins[new] - starts).tolist()
             first = {own_texts[row]: place for place, row in enumerate(new.tolist())}
