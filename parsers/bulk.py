@@ -177,9 +177,7 @@ class _LayoutReader:
                 reader.fill(columns, known)
         return Found(layout.kind.name, lines, columns)
 
-    def _known(
-        self, bodies: Bodies, lines: Positions, begins: list[Positions], ends: list[Positions]
-    ) -> list[Rows]:
+    def _known(self, bodies: Bodies, lines: Positions, begins: list[Positions], ends: list[Positions]) -> list[Rows]:
         """Look up the texts that the regex must know; of a line with a new one it is asked once for all of them."""
         found = [reader.look_up(bodies.index.data, begins[i], ends[i]) for i, reader in self._judged]
         new = np.flatnonzero(np.logical_or.reduce([rows == _NEW for _, rows in found]))
@@ -194,7 +192,7 @@ class _LayoutReader:
     ) -> None:
         """Have the regex judge the lines at ``new``; what it says of their texts is remembered."""
         starts, whole = bodies.starts[lines[new]], bodies.texts(lines[new])
-        judge = self.layout.kind.match.fullmatch
+        judge: Callable[[bytes], re.Match[bytes] | None] = self.layout.kind.match.fullmatch
         if len(self._judged) > 1:
             judge = cache(judge)
         for (_, reader), own_texts, own_begins in zip(self._judged, texts, begins, strict=True):
@@ -343,7 +341,7 @@ class _Judged:
         if match is None:
             return
         end = begin + len(text)
-        spans = match.regs  # type: ignore[attr-defined] # what `span` gives, of all groups at once
+        spans = match.regs  # what `span` gives, of all groups at once
         for group in self._others:
             low, high = spans[group]
             if low < end and high > begin and low >= 0:

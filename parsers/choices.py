@@ -154,7 +154,10 @@ class _Blocks:
         )
         self._combinations = {
             line: (inputs, outputs)
-            for kind, *sides in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target"))
+            for kind, *sides in (
+                ("format_combination", "inputs", "outputs"),
+                ("reformat_combination", "source", "target"),
+            )
             for line, inputs, outputs in view.each(kind, *sides)
         }
 

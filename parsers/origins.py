@@ -154,9 +154,10 @@ def resolve(
     tensors = _Tensors(reformats)
     while any([case.settle(tensors) for case in cases]):  # noqa: C419 - every case gets its turn
         continue
-    for tuned_list in (choices, cached):
-        for one, final in zip(tuned_list, _finals(tuned_list, cases, chosen), strict=True):
-            _set(one, final=final)
+    for choice, final in zip(choices, _finals(choices, cases, chosen), strict=True):
+        _set(choice, final=final)
+    for result, final in zip(cached, _finals(cached, cases, chosen), strict=True):
+        _set(result, final=final)
     return tuple(_with_origin(case, tuning) for case in cases), choices, cached
 
 

@@ -71,7 +71,7 @@ from tests.emulator.tuning import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
 Dims = tuple[int, int, int, int]
@@ -234,7 +234,9 @@ class _Build:
             sides = (source.strides(layer.dims),), (target.strides(layer.dims),)
             yield CachedResult(label, *sides, "Reformat", layer.tactic(), layer.ms())
 
-    def _timed(self, layer: _Layer, name: str, runner: str, count: int, kernels: list[str]) -> Iterator[Event]:  # type: ignore[misc]
+    def _timed(
+        self, layer: _Layer, name: str, runner: str, count: int, kernels: list[str]
+    ) -> Generator[Event, None, int]:
         """Yield a runner's block; returns the fastest tactic."""
         yield self._begin(name, runner)
         times = {layer.tactic(): layer.ms() for _ in range(count)}

@@ -48,7 +48,19 @@ def _assert_equal(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 _PIECES = (
     *("Half", "Float(784,1:4,28,1)", "Int32()", "(1,2)", "-1", "0", "07", ":8", ":0", ",", ", ", "(", ")", "[", "]"),
-    *(" -> ", " + ", " || ", "PWN(", "{ForeignNode[", "a", "/b_1", " ", "x (Half[1,3])", "y[Half(1,3)]", " long-strided"),
+    *(
+        " -> ",
+        " + ",
+        " || ",
+        "PWN(",
+        "{ForeignNode[",
+        "a",
+        "/b_1",
+        " ",
+        "x (Half[1,3])",
+        "y[Half(1,3)]",
+        " long-strided",
+    ),
     *("{ Name: ", ", Location: Device", ", Dimensions: [1,2]", ", Format/Datatype: Half", " }", "[ ", " where E0=4"),
 )
 _generated = st.lists(st.sampled_from(_PIECES), max_size=9).map("".join)
