@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
-    starts = np.array(scanner.line_starts, np.int64)
+    starts = scanner.line_starts
 
     def span(line: int) -> SourceSpan:
         file, before = source.part_of(line)
-        return SourceSpan(file.path, line, int(starts[line - 1]), before=before)
+        return SourceSpan(file.path, line, starts[line - 1], before=before)
 
     alone = source.parts[0].lines if source.parts else source.lines
     cut = segments(scanner.events, source.lines, alone) if source.lines else []
@@ -54,7 +54,7 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
         builds=tuple(_build(index, scanner, segment, span) for index, segment in enumerate(cut)),
-        line_starts=starts,
+        line_starts=np.array(starts, np.int64),
     )
 
 

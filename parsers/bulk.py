@@ -8,16 +8,30 @@ is left for the regex (``scanner.py``), so the grammar stays the only judge.
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.parsers.events import DURATION_FIELDS, INTEGER_FIELDS, KEEP, TACTIC_FIELDS, field_reader
+from trtforensics.parsers.events import (
+    DURATION_FIELDS,
+    INTEGER_FIELDS,
+    KEEP,
+    TACTIC_FIELDS,
+    duration,
+    field_reader,
+    integer,
+    new_column,
+    tactic_id,
+)
+from trtforensics.parsers.grammar import REGEX_FLAGS
 from trtforensics.parsers.layouts import Content, layouts
-from trtforensics.parsers.numbers import WORD, decimals, hexadecimals
+from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -28,9 +42,23 @@ if TYPE_CHECKING:
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
+    Rows = npt.NDArray[np.int32]
+    Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
 
-_MEMO_LIMIT = 1 << 18
+_MEMO_LIMIT = 1 << 16
+_NEW = -1
+_REFUSED = -2
+"""In place of a row: a text that the regex was not asked about yet, and one that it did not accept."""
+
+
+_READ: dict[Content, Callable[[bytes], float]] = {
+    Content.NUMBER: duration,
+    Content.INTEGER: integer,
+    Content.TACTIC: tactic_id,
+    Content.HEX: tactic_id,
+}
+"""How a number is read one by one, by what its segment holds."""
 
 
 class Bodies:
@@ -49,6 +77,10 @@ class Bodies:
         """Return a body."""
         return self.index.data[int(self.starts[line]) : int(self.ends[line])]
 
+    def texts(self, lines: Positions) -> list[bytes]:
+        """Return some bodies."""
+        return _cut(self.index.data, self.starts[lines], self.ends[lines])
+
 
 class Found:
     """Lines of one kind and their columns."""
@@ -59,41 +91,73 @@ class Found:
         self.columns = columns
 
 
+_MAX_WORDS = 1 << 16
+
+
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
     def __init__(self, kinds: Iterable[Kind], texts: Texts) -> None:
-        self._readers = [_LayoutReader(layout, texts) for layout in layouts(kinds)]
+        self._kinds = tuple(kinds)
+        self._opens_literally: dict[int, bool] = {}
+        """Whether a kind that opens with a literal may open with a word; such a body is not for layouts that open with text."""
+        readers = [_LayoutReader(layout, texts) for layout in layouts(self._kinds)]
+        self._by_opening: dict[int, list[_LayoutReader]] = {}
+        """By the first word of the opening literal."""
+        self._by_text: list[_LayoutReader] = []
+        for reader in readers:
+            opener = reader.layout.opener
+            if len(opener) >= WORD:
+                self._by_opening.setdefault(int.from_bytes(opener[:WORD], "little"), []).append(reader)
+            else:
+                self._by_text.append(reader)
+        self._words = np.array(sorted(self._by_opening), np.uint64)
 
-    def read(self, bodies: Bodies, wanted: Bools) -> list[Found]:
-        """Read what can be read of the ``wanted`` lines, and unmark those that were."""
-        found = []
-        for reader in self._readers:
-            candidates = self._candidates(reader, bodies, wanted)
-            if len(candidates):
-                result = reader.read(bodies, candidates)
-                if len(result.lines):
-                    wanted[result.lines] = False
-                    reader.lines += len(result.lines)
-                    found.append(result)
-        # What was frequent will be: no line is of two kinds, so the order is free.
-        self._readers.sort(key=lambda reader: (not reader.layout.opener, -reader.lines))
-        return found
+    def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
+        """Give what can be read of the ``wanted`` lines, and unmark those that were."""
+        for word, opened in self._opened(bodies, np.flatnonzero(wanted)):
+            yield from self._read(self._by_opening[word], bodies, opened, wanted)
+        yield from self._read(self._by_text, bodies, self._free(bodies, np.flatnonzero(wanted)), wanted)
+
+    def _free(self, bodies: Bodies, lines: Positions) -> Positions:
+        """Return the lines that no kind opens literally: a literal opening wins over free text."""
+        words, place = np.unique(bodies.openings[lines], return_inverse=True)
+        known = self._opens_literally
+        if len(known) > _MAX_WORDS:
+            known.clear()
+        for word in words.tolist():
+            if word not in known:
+                key = word.to_bytes(WORD, "little")
+                known[word] = any(kind.can_open(key) for kind in self._kinds if "" not in kind.openers)
+        return lines[~np.array([known[word] for word in words.tolist()], np.bool_)[place]]
+
+    def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
+        """Give the lines that begin with each of the known words."""
+        openings = bodies.openings[lines]
+        place = np.minimum(self._words.searchsorted(openings), len(self._words) - 1)
+        place[self._words[place] != openings] = len(self._words)
+        order = place.astype(np.uint8).argsort(kind="stable")
+        limits = place[order].searchsorted(np.arange(len(self._words) + 1))
+        for word, low, high in zip(self._words.tolist(), limits.tolist(), limits[1:].tolist(), strict=False):
+            if high > low:
+                yield word, lines[order[low:high]]
 
     @staticmethod
-    def _candidates(reader: _LayoutReader, bodies: Bodies, wanted: Bools) -> Positions:
-        """Return the wanted lines that may be of a layout: by the first word, then by the whole opening literal."""
-        opener = reader.layout.opener
-        if not opener:
-            return np.flatnonzero(wanted)
-        first = opener[:WORD]
-        mask = np.uint64((1 << 8 * len(first)) - 1)
-        word = np.uint64(int.from_bytes(first, "little"))
-        openings = bodies.openings if len(first) == WORD else bodies.openings & mask
-        opened = np.flatnonzero((openings == word) & wanted)
-        if len(opener) <= WORD or not len(opened):
-            return opened
-        return opened[_holds(bodies.index, bodies.starts[opened], opener)]
+    def _read(readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools) -> Iterator[Found]:
+        """Have these readers read what they can of the lines that are left, the most frequent layouts first."""
+        for reader in readers:
+            opener = reader.layout.opener
+            candidates = left[_holds(bodies.index, bodies.starts[left], opener)] if opener else left
+            result = reader.read(bodies, candidates)
+            if len(result.lines):
+                wanted[result.lines] = False
+                left = left[wanted[left]]
+                reader.lines += len(result.lines)
+                yield result
+            if not len(left):
+                break
+        # What was frequent will be: no line is of two kinds, so the order is free.
+        readers.sort(key=lambda reader: -reader.lines)
 
 
 class _LayoutReader:
@@ -103,8 +167,10 @@ class _LayoutReader:
         self.layout = layout
         self.lines = 0
         """How many lines this layout has read."""
-        self._kept = KEEP.get(layout.kind.name, ())
-        self._segments = [_SegmentReader(layout, i, s, self._kept, texts) for i, s in enumerate(layout.segments)]
+        kept = KEEP.get(layout.kind.name, ())
+        readers = [_reader(layout, segment, kept, texts) for segment in layout.segments]
+        self._direct = [(i, reader) for i, reader in enumerate(readers) if isinstance(reader, _Direct)]
+        self._judged = [(i, reader) for i, reader in enumerate(readers) if isinstance(reader, _Judged)]
 
     def read(self, bodies: Bodies, lines: Positions) -> Found:
         layout = self.layout
@@ -112,13 +178,47 @@ class _LayoutReader:
             lines = lines[bodies.last[lines] - bodies.first[lines] == layout.separators]
         lines, begins, ends = self._places(bodies, lines)
         columns: Columns = {}
-        for position, segment in enumerate(self._segments):
-            sure = segment.read(bodies, lines, begins[position], ends[position], columns)
+        for position, direct in self._direct:
+            sure = direct(bodies, begins[position], ends[position], columns)
             if not sure.all():
                 lines = lines[sure]
                 begins, ends = [b[sure] for b in begins], [e[sure] for e in ends]
                 columns = {name: column[sure] for name, column in columns.items()}
+        if self._judged and len(lines):
+            rows = self._known(bodies, lines, begins, ends)
+            sure = np.logical_and.reduce([known >= 0 for known in rows])
+            if not sure.all():
+                lines = lines[sure]
+                columns = {name: column[sure] for name, column in columns.items()}
+                rows = [known[sure] for known in rows]
+            for (_, reader), known in zip(self._judged, rows, strict=True):
+                reader.fill(columns, known)
         return Found(layout.kind.name, lines, columns)
+
+    def _known(self, bodies: Bodies, lines: Positions, begins: list[Positions], ends: list[Positions]) -> list[Rows]:
+        """Look up the texts that the regex must know; of a line with a new one it is asked once for all of them."""
+        found = [reader.look_up(bodies.index.data, begins[i], ends[i]) for i, reader in self._judged]
+        new = np.flatnonzero(np.logical_or.reduce([rows == _NEW for _, rows in found]))
+        if len(new):
+            self._learn(bodies, lines, new, [begins[i] for i, _ in self._judged], [texts for texts, _ in found])
+            for (_, reader), (texts, rows) in zip(self._judged, found, strict=True):
+                rows[new] = reader.rows([texts[i] for i in new.tolist()])
+        return [rows for _, rows in found]
+
+    def _learn(
+        self, bodies: Bodies, lines: Positions, new: Positions, begins: list[Positions], texts: list[list[bytes]]
+    ) -> None:
+        """Have the regex judge the lines at ``new``; what it says of their texts is remembered."""
+        starts, whole = bodies.starts[lines[new]], bodies.texts(lines[new])
+        judge: Callable[[bytes], re.Match[bytes] | None] = self.layout.kind.match.fullmatch
+        if len(self._judged) > 1:
+            judge = cache(judge)
+        for (_, reader), own_texts, own_begins in zip(self._judged, texts, begins, strict=True):
+            at = (own_begins[new] - starts).tolist()
+            first = {own_texts[row]: place for place, row in enumerate(new.tolist())}
+            for text in first.keys() - reader.memo.keys():
+                place = first[text]
+                reader.learn(text, at[place], judge(whole[place]))
 
     def _places(self, bodies: Bodies, lines: Positions) -> tuple[Positions, list[Positions], list[Positions]]:
         """Return the lines whose anchors all stand where they must, and where each segment begins and ends."""
@@ -138,127 +238,155 @@ class _LayoutReader:
             behind = at + len(anchor.text)
         line_ends = bodies.ends[lines]
         done = behind == line_ends if layout.closed or not layout.segments else behind < line_ends
-        lines = lines[done]
-        begins, ends = [b[done] for b in begins], [e[done] for e in ends]
+        if not done.all():
+            lines, behind, line_ends = lines[done], behind[done], line_ends[done]
+            begins, ends = [b[done] for b in begins], [e[done] for e in ends]
         if not layout.closed and layout.segments:
-            begins.append(behind[done])
-            ends.append(line_ends[done])
+            begins.append(behind)
+            ends.append(line_ends)
         return lines, begins, ends
 
 
-class _SegmentReader:
-    """Reads one segment of a layout into the columns of its kept fields."""
+def _reader(layout: Layout, segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct | _Judged:
+    """Return what reads a segment: numbers and texts of any kind by themselves, the rest by the regex's leave."""
+    names = tuple(field for field in segment.fields if field in kept)
+    name = names[0] if names else ""
+    if segment.content is Content.NUMBER and (not name or name in DURATION_FIELDS):
+        return _Number(name, segment)
+    if segment.content is Content.INTEGER and (not name or name in INTEGER_FIELDS):
+        return _Integer(name, segment)
+    if segment.content in {Content.TACTIC, Content.HEX} and (not name or name in TACTIC_FIELDS):
+        return _Tactic(name, segment)
+    if segment.content in {Content.REST, Content.NONBLANK}:
+        return _Plain(name, texts)
+    return _Judged(layout.kind, segment, names, texts)
 
-    def __init__(self, layout: Layout, position: int, segment: Segment, kept: tuple[str, ...], texts: Texts) -> None:
-        self._layout = layout
-        self._position = position
-        self._content = segment.content
-        self._fields = segment.fields
-        self._kept = tuple(f for f in segment.fields if f in kept)
-        self._texts = texts
-        self._memo: dict[bytes, tuple[float, ...] | None] = {}
 
-    def read(self, bodies: Bodies, lines: Positions, begins: Positions, ends: Positions, columns: Columns) -> Bools:
-        """Fill the columns; return which lines are sure."""
-        words, name = bodies.index.words, self._kept[0] if self._kept else ""
-        if self._content is Content.NUMBER and (not name or name in DURATION_FIELDS):
-            values, sure = decimals(words, begins, ends)
-            return _keep(columns, name, values, sure)
-        if self._content is Content.INTEGER and (not name or name in INTEGER_FIELDS):
-            values, sure = decimals(words, begins, ends)
-            sure &= values == np.floor(values)
-            return _keep(columns, name, values.astype(np.int64), sure & (ends - begins <= WORD))
-        if self._content in {Content.TACTIC, Content.HEX} and (not name or name in TACTIC_FIELDS):
-            tactics, sure = hexadecimals(bodies.index.bytes, words, begins, ends)
-            if sure.all():
-                return _keep(columns, name, tactics, sure)
-            return self._mixed(bodies, lines, begins, ends, columns, tactics, sure)
-        if self._content in {Content.REST, Content.NONBLANK}:
-            return self._plain(bodies, begins, ends, columns)
-        return self._known(bodies, lines, begins, ends, columns)
+class _Direct:
+    """A segment that is read by itself into one column; none where ``name`` is empty."""
 
-    def _plain(self, bodies: Bodies, begins: Positions, ends: Positions, columns: Columns) -> Bools:
-        """Texts that need no check beyond not being empty."""
-        sure = ends > begins
-        if self._kept:
-            data, intern = bodies.index.data, self._texts.id
-            ids = [intern(data[a:b]) for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
-            columns[self._kept[0]] = np.array(ids, np.int32)
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, bodies: Bodies, begins: Positions, ends: Positions, columns: Columns) -> Bools:
+        """Fill the column; return which lines are sure."""
+        values, sure = self._values(bodies, begins, ends)
+        if self._name and values is not None:
+            columns[self._name] = values
         return sure
 
-    def _mixed(  # noqa: PLR0913, PLR0917 - what `read` has, and what it found out
-        self,
-        bodies: Bodies,
-        lines: Positions,
-        begins: Positions,
-        ends: Positions,
-        columns: Columns,
-        tactics: npt.NDArray[np.uint64],
-        sure: Bools,
-    ) -> Bools:
-        """Tactic ids of which some are decimal (up to 8.2): those go through the memo."""
+    def _values(self, bodies: Bodies, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any] | None, Bools]:
+        raise NotImplementedError
+
+
+class _Number(_Direct):
+    """A number in its usual form, read as words; any other form that its terminal takes, one by one."""
+
+    def __init__(self, name: str, segment: Segment) -> None:
+        super().__init__(name)
+        self._is_number = re.compile(segment.terminal.encode("latin-1"), REGEX_FLAGS).fullmatch
+        self._read = _READ[segment.content]
+
+    def _values(self, bodies: Bodies, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        values, sure = self._usual(bodies.index, begins, ends)
         others = np.flatnonzero(~sure)
-        rest: Columns = {}
-        known = self._known(bodies, lines[others], begins[others], ends[others], rest)
-        if self._kept:
-            tactics[others] = rest[self._kept[0]]
-            columns[self._kept[0]] = tactics
-        sure[others] = known
-        return sure
+        for row, text in zip(others.tolist(), _cut(bodies.index.data, begins[others], ends[others]), strict=True):
+            if self._is_number(text):
+                sure[row] = True
+                if self._name:
+                    values[row] = self._read(text)
+        return values, sure
 
-    def _known(self, bodies: Bodies, lines: Positions, begins: Positions, ends: Positions, columns: Columns) -> Bools:
-        """Texts through the memo; a new one asks the regex about its line."""
-        data, memo = bodies.index.data, self._memo
-        if len(memo) > _MEMO_LIMIT:
-            memo.clear()
-        rows: list[tuple[float, ...] | None] = []
-        for line, begin, end in zip(lines.tolist(), begins.tolist(), ends.tolist(), strict=True):
-            text = data[begin:end]
-            row = memo.get(text)
-            if row is None and text not in memo:
-                # A refusal is remembered too: at worst its line is read by the regex alone.
-                row = memo[text] = self._learn(bodies, line, begin, end)
-            rows.append(row)
-        blank = (0,) * len(self._kept)
-        for position, name in enumerate(self._kept):
-            columns[name] = np.array([(blank if row is None else row)[position] for row in rows], _dtype(name))
-        return np.array([row is not None for row in rows], np.bool_)
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        return decimals(index.words, begins, ends)
 
-    def _learn(self, bodies: Bodies, line: int, begin: int, end: int) -> tuple[float, ...] | None:
-        """Ask the regex: the line must be of the kind, this segment's fields inside it and all others outside."""
-        kind = self._layout.kind
-        start = int(bodies.starts[line])
-        found = kind.match.fullmatch(bodies.text(line))
-        if found is None:
-            return None
-        values: dict[str, bytes] = {}
-        for group, name in enumerate(kind.fields, 1):
-            low, high = found.span(group)
+
+class _Integer(_Number):
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        return integers(index.words, begins, ends)
+
+
+class _Tactic(_Number):
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        return hexadecimals(index.bytes, index.words, begins, ends)
+
+
+class _Plain(_Direct):
+    """Texts that need no check beyond not being empty."""
+
+    def __init__(self, name: str, texts: Texts) -> None:
+        super().__init__(name)
+        self._texts = texts
+
+    def _values(self, bodies: Bodies, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any] | None, Bools]:
+        found = self._texts.ids(_cut(bodies.index.data, begins, ends)) if self._name else None
+        return found, ends > begins
+
+
+class _Judged:
+    """A segment whose texts count after the regex accepted a line with them; it remembers what the regex said."""
+
+    def __init__(self, kind: Kind, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
+        self.memo: dict[bytes, int] = {}
+        """By text its row in the columns of what was read; refusals are remembered too, they cost a regex a line."""
+        self._names = names
+        readers = [field_reader(name, texts) for name in names]
+        self._count = 0
+        self._missing = [missing for _, missing in readers]
+        self._columns = [new_column(name) for name in names]
+        self._others = [group for group, name in enumerate(kind.fields, 1) if name not in segment.fields]
+        self._own = [
+            (group, names.index(name), readers[names.index(name)][0]) if name in names else (group, 0, None)
+            for group, name in enumerate(kind.fields, 1)
+            if name in segment.fields
+        ]
+
+    def look_up(self, data: bytes, begins: Positions, ends: Positions) -> tuple[list[bytes], Rows]:
+        """Return the texts and what is known of each."""
+        if len(self.memo) > _MEMO_LIMIT:
+            self.memo.clear()
+            self._columns, self._count = [new_column(name) for name in self._names], 0
+        texts = _cut(data, begins, ends)
+        return texts, self.rows(texts)
+
+    def rows(self, texts: list[bytes]) -> Rows:
+        """Return the row of each text, or _NEW, or _REFUSED."""
+        return np.fromiter(map(self.memo.get, texts, repeat(_NEW)), np.int32, len(texts))
+
+    def learn(self, text: bytes, begin: int, match: re.Match[bytes] | None) -> None:
+        """Take over what the regex says: this segment's fields must be inside it and all others outside."""
+        self.memo[text] = _REFUSED
+        if match is None:
+            return
+        end = begin + len(text)
+        spans = match.regs  # what `span` gives, of all groups at once
+        for group in self._others:
+            low, high = spans[group]
+            if low < end and high > begin and low >= 0:
+                return
+        values = self._missing.copy()
+        for group, place, read in self._own:
+            low, high = spans[group]
             if low < 0:
                 continue
-            inside = begin <= low + start and high + start <= end
-            outside = high + start <= begin or end <= low + start
-            if not (inside if name in self._fields else outside):
-                return None
-            values[name] = found.group(group)
-        return tuple(_value(name, values.get(name), self._texts) for name in self._kept)
+            if low < begin or high > end:
+                return
+            if read is not None:
+                values[place] = read(text[low - begin : high - begin])
+        self.memo[text] = self._count
+        self._count += 1
+        for column, value in zip(self._columns, values, strict=True):
+            column.append(value)
+
+    def fill(self, columns: Columns, rows: Rows) -> None:
+        """Put what these rows hold into the columns."""
+        for place, name in enumerate(self._names):
+            column = self._columns[place]
+            columns[name] = np.frombuffer(column, column.typecode)[rows]
 
 
-def _value(name: str, raw: bytes | None, texts: Texts) -> float:
-    read, missing = field_reader(name, texts)
-    return missing if raw is None else read(raw)
-
-
-def _dtype(name: str) -> str:
-    if name in TACTIC_FIELDS:
-        return "u8"
-    return "f8" if name in DURATION_FIELDS else "i8" if name in INTEGER_FIELDS else "i4"
-
-
-def _keep(columns: Columns, name: str, values: npt.NDArray[Any], sure: Bools) -> Bools:
-    if name:
-        columns[name] = values
-    return sure
+def _cut(data: bytes, begins: Positions, ends: Positions) -> list[bytes]:
+    return [data[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:

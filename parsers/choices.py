@@ -6,7 +6,7 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,18 +39,22 @@ def read_choices(
     """Read every ``Chose`` line of a build, with its block; ``final`` is not decided here."""
     blocks = _Blocks(view)
     chosen = _chosen(view)
-    begins = [blocks.begin(line) for line in chosen.line.tolist()]
-    races = _races(timed, np.array(begins, np.int64), chosen)
-    rows = zip(chosen.line.tolist(), chosen.runner.tolist(), chosen.tactic.tolist(), begins, races, strict=True)
-    result = []
-    for line, runner_text, tactic_id, begin, race in rows:
-        runner = timed.texts[runner_text]
-        tactic = None if tactic_id == NO_TACTIC else tactic_id
-        layer, runner_id = blocks.layer(begin, line, runner)
-        inputs, outputs = blocks.formats(begin)
-        index = passes.index(line)
-        result.append(Choice(layer, runner, runner_id, tactic, *race, inputs, outputs, begin, span(line), index))
-    return tuple(result)
+    begins = blocks.begins(chosen.line)
+    races = _races(timed, begins, chosen)
+    runners = [timed.texts[runner] for runner in chosen.runner.tolist()]
+    lines, starts = chosen.line.tolist(), begins.tolist()
+    layers = blocks.layers(begins, chosen.line, runners)
+    formats = blocks.formats(begins)
+    rows = zip(lines, starts, runners, chosen.tactic.tolist(), races, layers, formats, strict=True)
+    return tuple(
+        [
+            Choice(
+                *(layer, runner, runner_id, None if tactic == NO_TACTIC else tactic),
+                *(*race, *sides, start, span(line), passes.index(line)),
+            )
+            for line, start, runner, tactic, race, (layer, runner_id), sides in rows
+        ]
+    )
 
 
 class _Chosen(NamedTuple):
@@ -139,45 +143,53 @@ class _Blocks:
 
     def __init__(self, view: View) -> None:
         self._first_line = view.first_line
-        self._begins = view.lines(*_BLOCK_BEGINS)
+        self._begins = np.array(view.lines(*_BLOCK_BEGINS), np.int64)
         self._costs = list(view.each("costs_begin", "layer"))
-        self._cost_lines = [c[0] for c in self._costs]
         self._runners = sorted(
             [
                 *view.each("timing_runner", "layer", "runner", "runner_id"),
                 *((*r, None) for r in view.each("timing_old", "layer", "runner")),
-            ]
-        )
-        self._runner_lines = [r[0] for r in self._runners]
-        self._combinations = sorted(
-            [
-                *view.each("format_combination", "inputs", "outputs"),
-                *view.each("reformat_combination", "source", "target"),
             ],
-            key=lambda combination: combination[0],
+            key=itemgetter(0),
         )
-        self._combination_lines = [c[0] for c in self._combinations]
+        self._combinations = {
+            line: (inputs, outputs)
+            for kind, *sides in (
+                ("format_combination", "inputs", "outputs"),
+                ("reformat_combination", "source", "target"),
+            )
+            for line, inputs, outputs in view.each(kind, *sides)
+        }
 
-    def begin(self, line: int) -> int:
-        found = bisect_right(self._begins, line - 1) - 1
-        if found >= 0:
-            return self._begins[found]
-        return self._first_line  # an excerpt, or TensorRT 4 to 6, which print no line before the first block
+    def begins(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return where the blocks of these lines begin.
 
-    def formats(self, begin: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        found = bisect_right(self._combination_lines, begin) - 1
-        if found < 0 or self._combination_lines[found] != begin:
-            return (), ()
-        _, inputs, outputs = self._combinations[found]
-        return format_texts(inputs, outputs), format_texts(outputs, inputs)
+        In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it begins with the build.
+        """
+        return np.concatenate(([self._first_line], self._begins))[self._begins.searchsorted(lines)]
 
-    def layer(self, begin: int, line: int, runner: str) -> tuple[str, int | None]:
-        """Return the layer of a block and the id of a runner that was timed in it."""
-        low, high = bisect_right(self._runner_lines, begin - 1), bisect_right(self._runner_lines, line)
-        timed = self._runners[low:high]
-        ids = (runner_id for _, _, name, runner_id in timed if name == runner and runner_id)
-        runner_id = next((int(text, 16) for text in ids), None)
-        if timed:
-            return timed[-1][1], runner_id
-        found = bisect_right(self._cost_lines, line) - 1
-        return (self._costs[found][1] or "") if found >= 0 else "", None
+    def formats(self, begins: npt.NDArray[np.int64]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        sides = [self._combinations.get(begin, ("", "")) for begin in begins.tolist()]
+        return [(format_texts(inputs, outputs), format_texts(outputs, inputs)) for inputs, outputs in sides]
+
+    def layers(
+        self, begins: npt.NDArray[np.int64], lines: npt.NDArray[np.int64], runners: list[str]
+    ) -> list[tuple[str, int | None]]:
+        """Return for each block its layer, and the id of its runner where that was timed in it."""
+        runner_lines = np.array([runner[0] for runner in self._runners], np.int64)
+        low = runner_lines.searchsorted(begins).tolist()
+        high = runner_lines.searchsorted(lines, side="right").tolist()
+        costs = np.array([line for line, _ in self._costs], np.int64).searchsorted(lines, side="right").tolist()
+        return [
+            self._timed(self._runners[first:behind], runner)
+            if first < behind
+            else ((self._costs[cost - 1][1] or "") if cost else "", None)
+            for first, behind, cost, runner in zip(low, high, costs, runners, strict=True)
+        ]
+
+    @staticmethod
+    def _timed(timed: list[tuple[int, str, str, str | None]], runner: str) -> tuple[str, int | None]:
+        for _, _, name, runner_id in timed:
+            if name == runner and runner_id:
+                return timed[-1][1], int(runner_id, 16)
+        return timed[-1][1], None

@@ -109,20 +109,31 @@ _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
 
+class _Ids(dict[bytes, int]):
+    """The indexes of texts; asking for that of a new one appends it."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __missing__(self, raw: bytes) -> int:
+        index = self[raw] = len(self._texts)
+        self._texts.append(raw.decode("utf-8", "replace"))
+        return index
+
+
 class Texts:
     """Every text that a log holds in a kept field, once. Undecodable bytes become replacement characters."""
 
     def __init__(self) -> None:
-        self._ids: dict[bytes, int] = {}
         self._texts: list[str] = []
-
-    def id(self, raw: bytes) -> int:
+        self._ids = _Ids(self._texts)
+        self.id: Callable[[bytes], int] = self._ids.__getitem__
         """Return the index of a text, new or known."""
-        found = self._ids.get(raw)
-        if found is None:
-            found = self._ids[raw] = len(self._texts)
-            self._texts.append(raw.decode("utf-8", "replace"))
-        return found
+
+    def ids(self, raw: list[bytes]) -> npt.NDArray[np.int32]:
+        """Return the index of each text."""
+        return np.fromiter(map(self.id, raw), np.int32, len(raw))
 
     def __getitem__(self, index: int) -> str:
         return self._texts[index]
@@ -162,21 +173,21 @@ class Rows:
     def __init__(self, kind: str, texts: Texts) -> None:
         self.names = KEEP[kind]
         self.lines = array("q")
-        self.columns: dict[str, array[Any]] = {name: array(_typecode(name)) for name in self.names}
+        self.columns: dict[str, array[Any]] = {name: new_column(name) for name in self.names}
         self._texts = texts
-        self._readers = [(self.columns[name].append, *field_reader(name, texts)) for name in self.names]
+        self._readers = [(name, self.columns[name].append, *field_reader(name, texts)) for name in self.names]
 
     def add(self, line: int, fields: Mapping[str, bytes | None]) -> None:
         """Append a row."""
         self.lines.append(line)
-        for name, (append, read, missing) in zip(self.names, self._readers, strict=True):
+        for name, append, read, missing in self._readers:
             raw = fields.get(name)
             append(missing if raw is None else read(raw))
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Append many rows; a field that is not in ``columns`` is not printed by any of them."""
         self.lines.frombytes(lines.astype(np.int64).tobytes())
-        for name, (_, _, missing) in zip(self.names, self._readers, strict=True):
+        for name, _, _, missing in self._readers:
             column = self.columns[name]
             values = columns.get(name)
             if values is None:
@@ -216,10 +227,11 @@ class Rows:
         return [None if value == NO_TEXT else texts[value] for value in values]
 
 
-def _typecode(name: str) -> str:
+def new_column(name: str) -> array[Any]:
+    """Return an empty column of the type that a field's name decides."""
     if name in TACTIC_FIELDS:
-        return "Q"
-    return "d" if name in DURATION_FIELDS else "q" if name in INTEGER_FIELDS else "i"
+        return array("Q")
+    return array("d" if name in DURATION_FIELDS else "q" if name in INTEGER_FIELDS else "i")
 
 
 def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:

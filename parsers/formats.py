@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lark import Token, Tree
-
-from trtforensics.parsers import nested
+from trtforensics.parsers import nested, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from lark import Token, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,16 @@ class Format:
         return f"{self.dtype}({','.join(strides)})"
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 16)
 def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None:
     """Read a list of formats; None where it is not one. ``definitions`` is the other side, with its ``where E0=…``."""
     if not text:
         return ()
+    numbers = plain.formats(text)
+    return _nested(text, definitions) if numbers is None else tuple(Format(*one) for one in numbers)
+
+
+def _nested(text: str, definitions: str) -> tuple[Format, ...] | None:
     tree = nested.parse("formats", text)
     if tree is None:
         return None
@@ -50,12 +55,16 @@ def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None
     return tuple(_format(child, symbols) for child in nested.trees(tree, "format"))
 
 
-@lru_cache(maxsize=1 << 14)
 def format_texts(text: str | None, other_side: str | None = "") -> tuple[str, ...]:
     """Return a printed list of formats as one text each; a list that cannot be read stays one text."""
-    if not text:
-        return ()
-    formats = parse_formats(text, other_side if other_side and " where " in other_side else "")
+    return _texts(text, other_side if other_side and " where " in other_side else "") if text else ()
+
+
+@lru_cache(maxsize=1 << 16)
+def _texts(text: str, definitions: str) -> tuple[str, ...]:
+    if plain.is_formats(text):
+        return tuple(text.split(", "))
+    formats = parse_formats(text, definitions)
     return (text,) if formats is None else tuple(f.text for f in formats)
 
 
@@ -72,6 +81,6 @@ def _format(tree: Tree[Token], symbols: Mapping[str, str]) -> Format:
 
 
 def _expression(node: Tree[Token] | Token, symbols: Mapping[str, str]) -> str:
-    if isinstance(node, Token):
+    if isinstance(node, str):  # a token
         return symbols.get(str(node), str(node))
     return f"({' '.join(_expression(child, symbols) for child in node.children)})"

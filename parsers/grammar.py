@@ -66,6 +66,11 @@ class Kind:
         """The compiled regex; use ``fullmatch``."""
         return re.compile(self.regex.encode("latin-1"), REGEX_FLAGS)
 
+    @cached_property
+    def names_are_unique(self) -> bool:
+        """Whether no two capture groups fill one field."""
+        return len(set(self.fields)) == len(self.fields)
+
     def can_open(self, start: bytes) -> bool:
         """Whether a body that starts with these bytes may be of this kind."""
         text = start.decode("latin-1")

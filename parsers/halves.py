@@ -1,18 +1,20 @@
 """A large plain file read by two processes: the second half by a worker, while this one reads the first.
 
 Any line feed is a safe cut, because everything that a line means for another is worked out afterwards from columns;
-the little that the scanner carries from line to line is joined in ``Scanner.join``. The worker is a fresh interpreter,
-not a fork: numpy has threads, and it works on every system. It sends its columns back as they are, through a pipe.
+the little that the scanner carries from line to line is joined in ``Scanner.join``. The worker is a fork, which needs
+no start; where there are threads, or no fork, a fresh interpreter. It sends its columns back through a pipe.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from trtforensics.parsers.scanner import Part, Scanner
 from trtforensics.parsers.source import open_source
@@ -25,15 +27,20 @@ if TYPE_CHECKING:
 LEAST_BYTES = 16 << 20
 """Below this a second interpreter costs more than it saves."""
 
-_FIRST_SHARE = 0.54
-"""The worker begins later, by the time an interpreter takes to start."""
+_FIRST_SHARE = 0.52
+"""The worker has to send what it found, and to wait for whoever starts it."""
 
 
 def middle_of(source: Source) -> int | None:
     """Return where the second half of a source would begin; None where it is better or only read in one go."""
-    if (os.cpu_count() or 1) < 2 or source.size is None or source.size < LEAST_BYTES:  # noqa: PLR2004
+    if _processors() < 2 or source.size is None or source.size < LEAST_BYTES:  # noqa: PLR2004
         return None
     return source.line_at(int(source.size * _FIRST_SHARE))
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def scan(source: Source, middle: int, on_part: Callable[[Source, Scanner], None]) -> Scanner:
@@ -59,20 +66,55 @@ def _worker(path: str, begin: int) -> Iterator[Callable[[], Part]]:
 
     A worker that dies, for want of memory say, is replaced by reading its part here.
     """
-    command = [sys.executable, "-m", "trtforensics.parsers.halves", path, str(begin)]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+    with (_forked if _may_fork() else _started)(path, begin) as pipe:
 
         def result() -> Part:
             try:
-                found: Part = pickle.load(process.stdout)  # type: ignore[arg-type]  # noqa: S301 - our own process wrote it
+                found: Part = pickle.load(pipe)  # noqa: S301 - our own process wrote it
             except (EOFError, pickle.UnpicklingError):
                 return _scan_from(path, begin)
             return found
 
+        yield result
+
+
+def _may_fork() -> bool:
+    """Whether a fork is safe: another thread may hold a lock at that moment, which nobody would give back."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+@contextmanager
+def _forked(path: str, begin: int) -> Iterator[BinaryIO]:
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
         try:
-            yield result
+            os.close(reading)
+            _send(path, begin, os.fdopen(writing, "wb"))
+        finally:
+            os._exit(0)  # whatever went wrong: the parent sees the pipe close and reads the part itself
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb") as pipe:
+            yield pipe
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+@contextmanager
+def _started(path: str, begin: int) -> Iterator[BinaryIO]:
+    command = [sys.executable, "-m", "trtforensics.parsers.halves", path, str(begin)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+        try:
+            yield cast("BinaryIO", process.stdout)
         finally:
             process.kill()
+
+
+def _send(path: str, begin: int, pipe: BinaryIO) -> None:
+    pickle.dump(_scan_from(path, begin), pipe, protocol=5)
+    pipe.flush()
 
 
 def _scan_from(path: str, begin: int) -> Part:
@@ -84,4 +126,4 @@ def _scan_from(path: str, begin: int) -> Part:
 
 
 if __name__ == "__main__":
-    pickle.dump(_scan_from(sys.argv[1], int(sys.argv[2])), sys.stdout.buffer, protocol=5)
+    _send(sys.argv[1], int(sys.argv[2]), sys.stdout.buffer)

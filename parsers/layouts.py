@@ -49,8 +49,11 @@ BULK = (
     "stage",
     "unrecognized_mma",
     "convolution_input",
-    "node_inputs",
-    "node_outputs",
+    "cached_result",
+    "myelin_op",
+    "myelin_table",
+    "myelin_columns",
+    "removing",
 )
 """The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
 
@@ -90,10 +93,11 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What stands between two anchors, and the fields in it."""
+    """What stands between two anchors, and the fields in it; ``terminal`` is its regex where it is one terminal."""
 
     content: Content
     fields: tuple[str, ...]
+    terminal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ def layouts(kinds: Iterable[Kind]) -> list[Layout]:
     return sorted(found, key=lambda layout: (not layout.opener, -len(layout.anchors)))
 
 
+_BLANK_FREE_TERMINAL = re.compile(r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+")
+"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``."""
 _CHARACTERS = re.compile(r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+")
 _NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
 _TACTICS = ("0x0", "0x0123456789abcdef")
@@ -148,15 +154,17 @@ def _numeric(regex: str) -> Content | None:
     if "(?=" in regex or pattern.fullmatch(_NAME):
         return None
     accepts = {
+        Content.NUMBER: _NUMBERS,
         Content.TACTIC: (*_TACTICS, "-1"),
         Content.HEX: _TACTICS,
-        Content.NUMBER: _NUMBERS,
         Content.INTEGER: _INTEGERS,
     }
     return next((content for content, texts in accepts.items() if all(map(pattern.fullmatch, texts))), None)
 
 
 def _text(regex: str) -> Content:
+    if _BLANK_FREE_TERMINAL.fullmatch(regex):
+        return Content.WORD
     characters = _CHARACTERS.fullmatch(regex)
     if characters is None:
         return Content.FREE
@@ -219,7 +227,7 @@ def _segment(items: list[str | Part]) -> Segment:
     fields = tuple(part.field for part in parts if part.field is not None)
     contents = [_content(part.regex) for part in parts]
     if len(items) == 1:
-        return Segment(contents[0], fields)
+        return Segment(contents[0], fields, parts[0].regex)
     blank_free = all(" " not in item if isinstance(item, str) else True for item in items)
     blank_free = blank_free and all(content in _BLANK_FREE for content in contents)
     return Segment(Content.WORD if blank_free else Content.FREE, fields)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from lark import Token
+from trtforensics.parsers import nested, plain
 
-from trtforensics.parsers import nested
+if TYPE_CHECKING:
+    from lark import Token
 
 _PROFILE = re.compile(r" \[profile (\d+)\]")
 _REFORMAT = re.compile(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
@@ -54,11 +56,16 @@ def members(name: str) -> tuple[str, ...]:
     if is_reformat(name) or name.startswith(_MYELIN_MADE):
         return ()
     kernel = _KERNEL.fullmatch(name)
-    tree = nested.parse("name", kernel.group(1) if kernel else name)
+    fused = kernel.group(1) if kernel else name
+    parts = plain.members(fused) or _nested(fused)
+    return (name,) if parts is None else tuple(dict.fromkeys(parts))
+
+
+def _nested(name: str) -> list[str] | None:
+    tree = nested.parse("name", name)
     if tree is None:
-        return (name,)
-    found = tree.scan_values(lambda value: isinstance(value, Token))
-    return tuple(dict.fromkeys(end for token in found for end in _ends(token)))
+        return None
+    return [end for token in nested.tokens(tree) for end in _ends(token)]
 
 
 def _ends(token: Token) -> tuple[str, ...]:

@@ -82,6 +82,12 @@ def decimals(words: Words, starts: Positions, ends: Positions) -> tuple[Floats, 
     return mantissa.astype(np.float64) / _POWERS[places], certain
 
 
+def integers(words: Words, starts: Positions, ends: Positions) -> tuple[npt.NDArray[np.int64], Bools]:
+    """Read one to eight digits."""
+    values, certain = _digits(words, ends, ends - starts)
+    return values.astype(np.int64), certain & (ends > starts)
+
+
 def hexadecimals(text: Bytes, words: Words, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
     """Read ``0x`` and 1 to 16 lower-case digits."""
     length = ends - starts - 2

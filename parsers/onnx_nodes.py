@@ -57,6 +57,5 @@ def _lines(view: View) -> list[tuple[int, str, str, str]]:
 
 def _names(tensors: str | None) -> tuple[str, ...]:
     """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[FLOAT]], `` as names; an optional input that is not set has none."""
-    items = (tensors or "").strip(" ,").split("], [")
-    named = (item.removeprefix("[").rpartition(" -> (") for item in items)
-    return tuple(name for name, arrow, _ in named if arrow)
+    items = (tensors or "").strip(" ,").removeprefix("[").split("], [")
+    return tuple([item.rpartition(" -> (")[0] for item in items if " -> (" in item])

@@ -8,7 +8,7 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.model import CachedResult, Choice, EngineLayer
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.passes import Passes
 
 Tuned = Choice | CachedResult
-Marked = TypeVar("Marked", Choice, CachedResult)
-_SLOTS = {cls: tuple(f.name for f in fields(cls) if f.name != "final") for cls in (Choice, CachedResult)}
+Settled = TypeVar("Settled", Choice, CachedResult, EngineLayer)
 
 _UNTUNED_TYPES = {
     "Constant": "a constant runs no kernel",
@@ -147,7 +146,7 @@ def resolve(
     chosen = passes.chosen
     if chosen is None or not (choices or cached):
         reason = _UNTOLD if choices or cached else _NO_TUNING
-        return tuple(replace(layer, origin=layer.origin or reason) for layer in layers), choices, cached
+        return tuple(_set(layer, origin=layer.origin or reason) for layer in layers), choices, cached
     foreign = tuple(f for f in network[0] if f.pass_index in {chosen, None})
     reformats = tuple(r for r in network[1] if r.pass_index in {chosen, None})
     tuning = _Tuning(choices, cached, chosen)
@@ -155,20 +154,18 @@ def resolve(
     tensors = _Tensors(reformats)
     while any([case.settle(tensors) for case in cases]):  # noqa: C419 - every case gets its turn
         continue
-    return (
-        tuple(_with_origin(case, tuning) for case in cases),
-        tuple(map(_marked, choices, _finals(choices, cases, chosen))),
-        tuple(map(_marked, cached, _finals(cached, cases, chosen))),
-    )
+    for choice, final in zip(choices, _finals(choices, cases, chosen), strict=True):
+        _set(choice, final=final)
+    for result, final in zip(cached, _finals(cached, cases, chosen), strict=True):
+        _set(result, final=final)
+    return tuple(_with_origin(case, tuning) for case in cases), choices, cached
 
 
-def _marked(tuned: Marked, final: bool | None) -> Marked:  # noqa: FBT001 - `final` has three values
-    """Return a copy with ``final`` set; ``dataclasses.replace`` takes five times as long, for thousands of choices."""
-    copy = object.__new__(type(tuned))
-    for name in _SLOTS[type(tuned)]:
-        object.__setattr__(copy, name, getattr(tuned, name))
-    object.__setattr__(copy, "final", final)
-    return copy
+def _set(fact: Settled, **values: object) -> Settled:
+    """Complete a fact of the build that is being put together: nobody else holds it, and a copy costs as much as it."""
+    for name, value in values.items():
+        object.__setattr__(fact, name, value)
+    return fact
 
 
 def _cases(
@@ -247,8 +244,8 @@ def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:
     layer = case.layer
     if case.settled is not None:
         tuned, index = case.settled
-        return replace(layer, choice=index) if isinstance(tuned, Choice) else replace(layer, cached=index)
-    return replace(layer, origin=layer.origin or _why_not(case, tuning))
+        return _set(layer, choice=index) if isinstance(tuned, Choice) else _set(layer, cached=index)
+    return _set(layer, origin=layer.origin or _why_not(case, tuning))
 
 
 def _why_not(case: _Case, tuning: _Tuning) -> str:

@@ -59,7 +59,13 @@ class Dispatch:
     """Finds the kind of a body among some kinds."""
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
-        self._kinds = kinds
+        self._literal = [kind for kind in kinds if "" not in kind.openers]
+        self._free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
+        """The kinds that open with free text: any beginning may be theirs."""
+        self._openings: dict[bytes, list[Kind]] = {}
+        for kind in self._literal:
+            for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
+                self._openings.setdefault(opener, []).append(kind)
         self._by_start: dict[bytes, _Groups] = {}
         self._memo: dict[bytes, tuple[str, dict[str, bytes | None]]] = {}
         """Short bodies that were judged before: logs repeat many a line word for word."""
@@ -88,24 +94,27 @@ class Dispatch:
                     if found:
                         if place:  # the order within a group is free: what was found will be found again
                             candidates.insert(0, candidates.pop(place))
-                        return kind.name, _named(kind.fields, found.groups())
+                        return kind.name, _named(kind, found.groups())
         return None
 
     def _candidates(self, key: bytes) -> _Groups:
         """Return the kinds that may open so: first those that open with a literal, then those with free text."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
-        groups: _Groups = ([], [])
-        for kind in self._kinds:
-            if kind.can_open(key):
-                groups["" in kind.openers].append((kind.needle.encode("latin-1"), kind))
+        if len(key) < _KEY_BYTES:
+            opening = [kind for kind in self._literal if kind.can_open(key)]
+        else:
+            opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
+        groups = [(kind.needle.encode("latin-1"), kind) for kind in opening], self._free.copy()
         self._by_start[key] = groups
         return groups
 
 
-def _named(names: tuple[str, ...], values: tuple[bytes | None, ...]) -> dict[str, bytes | None]:
+def _named(kind: Kind, values: tuple[bytes | None, ...]) -> dict[str, bytes | None]:
+    if kind.names_are_unique:
+        return dict(zip(kind.fields, values, strict=True))
     fields: dict[str, bytes | None] = {}
-    for name, value in zip(names, values, strict=True):
+    for name, value in zip(kind.fields, values, strict=True):
         if value is not None or name not in fields:
             fields[name] = value
     return fields
@@ -124,6 +133,12 @@ class _Lines(Bodies):
         """Return a body."""
         unwrapped = self.unwrapped.get(line)
         return super().text(line) if unwrapped is None else unwrapped
+
+    def texts(self, lines: npt.NDArray[np.int64]) -> list[bytes]:
+        """Return some bodies."""
+        if self.unwrapped:
+            return [self.text(line) for line in lines.tolist()]
+        return super().texts(lines)
 
 
 class Scanner:
@@ -259,9 +274,9 @@ class Scanner:
                     self.events[found.kind].extend(found.lines + first_line, found.columns)
             wanted[wrapped] = True
         banners: list[tuple[int, bool]] = []
-        for line in np.flatnonzero(wanted | ~(prefixed | blank)).tolist():
-            body = bodies.text(line)
-            if prefixed[line]:
+        lines = np.flatnonzero(wanted | ~(prefixed | blank))
+        for line, body, of_logger in zip(lines.tolist(), bodies.texts(lines), prefixed[lines].tolist(), strict=True):
+            if of_logger:
                 found_one = self._any.fields(body)
                 if found_one is None:
                     self._unknown += 1

@@ -19,7 +19,7 @@ __all__ = ["Source", "Window", "open_source"]
 MAX_BYTES = 64 << 30
 """Text beyond this is refused unless the caller says otherwise: a few kilobytes of zeros compress to nothing."""
 
-WINDOW_BYTES = 8 << 20
+WINDOW_BYTES = 4 << 20
 
 _LONGEST_MARK = 4
 _LINE_SEARCH = 4 << 20

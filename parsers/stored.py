@@ -80,10 +80,11 @@ class StoredBytes:
                 between that check and the copy kills the process with SIGBUS, as with every mapped file.
         """
         mapped = self._map()
+        goes_on = begin == self.position  # the digest of a part from the middle is nobody's
         try:
             for chunk in self._streamed() if mapped is None else self._mapped(mapped, begin, end):
                 self.position += len(chunk)
-                for digest in self._hashes:
+                for digest in self._hashes if goes_on else ():
                     digest.update(chunk)
                 yield chunk
         except OSError as error:
@@ -123,6 +124,7 @@ class StoredBytes:
             stop = min(start + self.chunk_bytes, limit)
             if os.fstat(self._file.fileno()).st_size < stop:
                 raise SourceError(self.path, "became shorter while it was read", "Copy it and read the copy")
+            stop = mapped.rfind(b"\n", start, stop) + 1 or stop  # whole lines need not be put together again
             chunk = mapped[start:stop]
             if hasattr(mmap, "MADV_DONTNEED"):
                 page = start - start % mmap.PAGESIZE

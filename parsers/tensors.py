@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model import EngineTensor
-from trtforensics.parsers import nested
+from trtforensics.parsers import nested, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,21 +58,31 @@ class Details(NamedTuple):
 @lru_cache(maxsize=1 << 12)
 def short_tensors(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
     """Read the inputs and outputs of a ``Layer(…)`` line; None where they cannot be told apart."""
+    read = plain.short_tensors(text)
+    if read is None:
+        return _nested_short(text)
+    inputs, outputs = read
+    return tuple(_short(*t) for t in inputs), tuple(_short(*t) for t in outputs)
+
+
+def _nested_short(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
     tree = nested.parse("tensors", text)
     if tree is None:
         return None
     sides = {
-        str(side.data): tuple(_short(t) for t in nested.trees(side, "tensor"))
+        str(side.data): tuple(_short(*_tokens(t, "NAME", "DTYPE", "DIMS")) for t in nested.trees(side, "tensor"))
         for side in nested.trees(tree, "inputs", "outputs")
     }
     return sides.get("inputs", ()), sides.get("outputs", ())
 
 
-def _short(tree: Tree[Token]) -> EngineTensor:
-    printed = nested.token(tree, "DIMS") or ""
-    dtype = nested.token(tree, "DTYPE") or ""
+def _tokens(tree: Tree[Token], *names: str) -> tuple[str, ...]:
+    return tuple(nested.token(tree, name) or "" for name in names)
+
+
+def _short(name: str, dtype: str, printed: str) -> EngineTensor:
     dims, components = _dims(printed)
-    return EngineTensor(nested.token(tree, "NAME") or "", dtype, dims, f"{dtype}[{printed}]", components)
+    return EngineTensor(name, dtype, dims, f"{dtype}[{printed}]", components)
 
 
 def details(text: str) -> Details | None:
@@ -88,15 +98,20 @@ def details(text: str) -> Details | None:
 
 @lru_cache(maxsize=1 << 14)
 def _detailed_tensors(text: str) -> tuple[EngineTensor, ...] | None:
+    read = plain.detailed_tensors(text)
+    if read is not None:
+        return tuple(_detailed(*tensor) for tensor in read)
     tree = nested.parse("detailed_tensors", text)
-    return None if tree is None else tuple(_detailed(t) for t in nested.trees(tree, "tensor"))
+    return None if tree is None else tuple(_detailed(*_tokens(t, *_DETAILED)) for t in nested.trees(tree, "tensor"))
 
 
-def _detailed(tree: Tree[Token]) -> EngineTensor:
-    printed = nested.token(tree, "FORMAT") or ""
+_DETAILED = ("NAME", "FORMAT", "DIMS")
+
+
+def _detailed(name: str, printed: str, dimensions: str) -> EngineTensor:
     v11 = _V11.fullmatch(printed)
     dtype, text = (v11["dtype"], v11["format"]) if v11 else ("", printed.partition(": ")[2])
-    return described(nested.token(tree, "NAME") or "", nested.token(tree, "DIMS") or "", text, dtype)
+    return described(name, dimensions, text, dtype)
 
 
 def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
@@ -118,6 +133,7 @@ def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
     return EngineTensor(name, dtype, sizes, "" if text == dtype else text, components)
 
 
+@lru_cache(maxsize=1 << 12)
 def _dims(printed: str) -> tuple[tuple[int | str, ...], int]:
     """Read ``-1,32:8,28,28`` as the dimensions and the components of a vectorised one (8; 1 for none)."""
     dims: list[int | str] = []

@@ -1,4 +1,11 @@
-"""How fast logs are read, beside grep and beside Lark's own parser: ``python -m tests.benchmarks.parse --help``."""
+"""How fast logs are read, beside grep, Lark's own parser and a plain loop: ``python -m tests.benchmarks.parse --help``.
+
+What is in the generated logs, and why, says ``logs.py``. Every command runs with compiled modules, as an installed
+package has them, and its output is read through a pipe. The runs of a file take turns, and medians count, so that
+whatever else the machine does falls on all of them alike; what is compared is the ratios within one run. On a machine
+that does other things at the same time, read the processor seconds: wall time is then the others' as well. What runs in
+one process (reading alone, Lark, the loop) is given by processor time.
+"""
 
 from __future__ import annotations
 
@@ -12,97 +19,132 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.emulator import build
+from tests.benchmarks import logs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 _MEGABYTE = 1_000_000
-_SAMPLED_LINES = 400
+_MEBIBYTE = 1 << 20
 _KIB = 1024
-_NAME = re.compile(r"\bnode_|/(?:stem|body|neck|tokens|block|head)\b")
-_TACTIC = re.compile(r"\b0x[0-9a-f]{16}\b")
-_TIME = re.compile(r"\b(\d+\.\d+)(\d)\b")
+_LARK_LINES = 400
+_LOOP_LINES = 20_000
+_CORPUS_MEGABYTES = 20
+_TACTIC = re.compile(rb"\b0x[0-9a-f]{16}\b")
+_TIME = re.compile(rb"\b(\d+\.\d+)(\d)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One run of a command: seconds, and the peak of its resident memory in bytes."""
+    """One run of a command: wall and processor seconds, and the peak resident bytes of any of its processes."""
 
     seconds: float
+    busy: float
     peak: int
 
 
 @dataclass(slots=True)
 class Row:
-    """What was measured of a file; rates are in MB of text a second, ``lark`` is extrapolated from a sample."""
+    """What was measured of a file: processes by name, and rates in MB of text a second."""
 
     path: Path
-    whole: float
-    peak: int
-    grep: float
-    alone: float = 0.0
-    lark: float = 0.0
+    processes: dict[str, list[Process]] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
+    megabytes: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.megabytes = self.path.stat().st_size / _MEGABYTE
+
+    def seconds(self, name: str) -> float:
+        """Return the median wall time."""
+        return statistics.median(one.seconds for one in self.processes[name])
+
+    def busy(self, name: str) -> float:
+        """Return the median processor time, of all processes together."""
+        return statistics.median(one.busy for one in self.processes[name])
+
+    def peak(self) -> int:
+        """Return the largest peak of ours."""
+        return max(one.peak for name, runs in self.processes.items() if name != _GREP for one in runs)
+
+
+_ONE, _TWO, _GREP = "one core", "two cores", "grep -c"
 
 
 def main() -> None:
     """Measure and print."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory() as folder:
-        files = arguments.files or list(_generated(Path(folder), arguments.mb))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        _set_environment(folder)
+        if arguments.corpus is not None:
+            _print_corpus([_of_corpus(log, folder, arguments.runs) for log in _corpus_logs(arguments.corpus)])
+            return
+        files = arguments.files or list(_generated(folder, arguments.mb))
         # A child's peak includes what its parent held when it was started: measure all children before anything is
         # parsed in this process.
         rows = [_measure_processes(path, arguments.runs) for path in files]
+        if arguments.scaling:
+            _print_scaling(rows, list(_larger(folder, arguments.mb, arguments.runs)))
         for row in rows:
-            row.alone = _rate(row.path, _median(partial(_parse, row.path), arguments.runs))
-            row.lark = _lark_rate(row.path)
+            _measure_alone(row, arguments.runs)
         _print(rows)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.parse", description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="a plain log (default: two generated ones)")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="a plain log (default: generated ones)")
     parser.add_argument("--mb", type=int, default=20, metavar="N", help="size of each generated log (default: 20)")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="the median of N runs counts (default: 5)")
+    parser.add_argument("--scaling", action="store_true", help="read generated logs of four times the size as well")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        metavar="DIR",
+        help=f"read each log of DIR instead, repeated and varied to {_CORPUS_MEGABYTES} MB, on one core",
+    )
     return parser.parse_args()
 
 
+def _set_environment(folder: Path) -> None:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
+
+
 def _generated(folder: Path, megabytes: int) -> Iterator[Path]:
-    """Write an emulated log of each form; no block of lines occurs in it twice."""
-    for name, make in (("emulated-8.6", build.trtexec_8_6), ("emulated-10.16", build.three_passes)):
-        path, text, written = folder / f"{name}.log", make().text(), 0
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            for number in range(1 << 20):
-                if written >= megabytes * _MEGABYTE:
-                    break
-                written += file.write(_varied(text, number))
+    for version in logs.MIXES:
+        path = folder / f"generated-{version[0]}.{version[1]}-{megabytes}.log"
+        logs.write(path, version, megabytes)
         yield path
 
 
-def _varied(text: str, number: int) -> str:
-    """Return a log with other names, tactics and times, as another build has them."""
-    digit = random.Random(number)  # noqa: S311 - nothing secret
-    text = _NAME.sub(lambda found: f"{found[0]}b{number}_", text)
-    text = _TACTIC.sub(lambda found: f"0x{int(found[0], 16) ^ number:016x}", text)
-    return _TIME.sub(lambda found: f"{found[1]}{digit.randrange(10)}", text)
+def _parse(path: Path) -> list[str]:
+    return [sys.executable, "-m", "trtforensics", "parse", "--json", "--quiet", str(path)]
 
 
 def _measure_processes(path: Path, runs: int) -> Row:
-    parse = [sys.executable, "-m", "trtforensics", "parse", "--json", "--quiet", str(path)]
-    grep = [_grep(), "-c", "Tactic", str(path)]
-    _run(parse)  # the first run may compile the grammars
-    parsed, found = [_run(parse) for _ in range(runs)], [_run(grep) for _ in range(runs)]
-    return Row(
-        path,
-        whole=_rate(path, statistics.median(one.seconds for one in parsed)),
-        peak=max(one.peak for one in parsed),
-        grep=_rate(path, statistics.median(one.seconds for one in found)),
-    )
+    cores = sorted(os.sched_getaffinity(0))
+    commands = {
+        _ONE: (_parse(path), cores[:1]),
+        _TWO: (_parse(path), cores[:2]),
+        _GREP: ([_grep(), "-c", "Tactic", str(path)], cores[:1]),
+    }
+    _run(_parse(path), cores)  # the first run compiles the grammars and the modules
+    row = Row(path)
+    for _ in range(runs):
+        for name, (command, allowed) in commands.items():
+            row.processes.setdefault(name, []).append(_run(command, allowed))
+    return row
+
+
+def _larger(folder: Path, megabytes: int, runs: int) -> Iterator[Row]:
+    for path in _generated(folder, 4 * megabytes):
+        yield _measure_processes(path, runs)
+        path.unlink()
 
 
 def _grep() -> str:
@@ -112,10 +154,13 @@ def _grep() -> str:
     return found
 
 
-def _run(command: list[str]) -> Process:
+def _run(command: list[str], cores: Sequence[int]) -> Process:
     """Run a command whose output is read through a pipe: grep stops at the first match if it writes to /dev/null."""
+    mine = os.sched_getaffinity(0)
     began = time.perf_counter()
+    os.sched_setaffinity(0, cores)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        os.sched_setaffinity(0, mine)
         assert process.stdout is not None
         while process.stdout.read(1 << 20):
             pass
@@ -124,53 +169,130 @@ def _run(command: list[str]) -> Process:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{command} ended with {process.returncode}")
-    return Process(seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else _KIB))
+    return Process(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _KIB)
 
 
-def _parse(path: Path) -> None:
-    from trtforensics.loading import load_build_log  # noqa: PLC0415 - see main: not before the children
-
-    load_build_log([str(path)])
-
-
-def _lark_rate(path: Path) -> float:
-    """Return the rate of Lark's LALR parser with a contextual lexer over lines picked evenly from the file."""
-    from trtforensics.parsers import dialects, reference  # noqa: PLC0415 - see main: not before the children
-
-    lines = path.read_bytes().splitlines(keepends=True)
-    sample = lines[:: max(1, len(lines) // _SAMPLED_LINES)]
-    reference.parse(b"")  # builds its tables
-    began = time.perf_counter()
-    for line in sample:
-        prefix = dialects.prefix_of(line)
-        reference.parse(line[prefix.end if prefix else 0 :].rstrip(b"\r\n"))
-    return sum(map(len, sample)) / _MEGABYTE / (time.perf_counter() - began)
-
-
-def _median(work: Callable[[], None], runs: int) -> float:
+def _measure_alone(row: Row, runs: int) -> None:
+    """Measure what runs in this process, by processor time: the reading alone, Lark, and the loop over the kinds."""
+    _scan(row.path)
     seconds = []
     for _ in range(runs):
-        began = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds)
+        began = time.process_time()
+        _scan(row.path)
+        seconds.append(time.process_time() - began)
+    row.rates["alone"] = row.megabytes / statistics.median(seconds)
+    row.rates["Lark"] = _rate_of_lines(row.path, _LARK_LINES, _by_lark())
+    row.rates["loop"] = _rate_of_lines(row.path, _LOOP_LINES, _by_loop())
 
 
-def _rate(path: Path, seconds: float) -> float:
-    return path.stat().st_size / _MEGABYTE / seconds
+def _scan(path: Path) -> None:
+    """From the file to columns, its digest included."""
+    from trtforensics.parsers.scanner import Scanner  # noqa: PLC0415 - see main: not before the children
+    from trtforensics.parsers.source import open_source  # noqa: PLC0415
+
+    scanner = Scanner()
+    with open_source(str(path)) as source:
+        for window in source.windows():
+            scanner.feed(window)
+        source.info()
+
+
+def _by_lark() -> Callable[[bytes], object]:
+    """Return Lark's LALR parser with a contextual lexer."""
+    from trtforensics.parsers import reference  # noqa: PLC0415 - see main: not before the children
+
+    reference.parse(b"")  # builds its tables
+    return reference.parse
+
+
+def _by_loop() -> Callable[[bytes], object]:
+    """Return what anybody would write first: one regex a kind, tried in turn."""
+    from trtforensics.parsers import grammar  # noqa: PLC0415 - see main: not before the children
+
+    matches = [kind.match.fullmatch for kind in grammar.kinds()]
+    return lambda body: next((found.groups() for match in matches if (found := match(body))), None)
+
+
+def _rate_of_lines(path: Path, count: int, read: Callable[[bytes], object]) -> float:
+    """Return the rate over lines picked evenly from the file, prefixes taken off one by one."""
+    from trtforensics.parsers.dialects import prefix_of  # noqa: PLC0415 - see main: not before the children
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    sample = lines[:: max(1, len(lines) // count)]
+    del lines
+    began = time.process_time()
+    for line in sample:
+        prefix = prefix_of(line)
+        read(line[prefix.end if prefix else 0 :].rstrip(b"\r\n"))
+    return sum(map(len, sample)) / _MEGABYTE / (time.process_time() - began)
+
+
+def _corpus_logs(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _of_corpus(log: Path, folder: Path, runs: int) -> Row | None:
+    """Measure a log repeated, on one core; None where it is no build log."""
+    path, written = folder / log.name, 0
+    text = log.read_bytes()
+    with path.open("wb") as file:
+        for number in range(1 << 20):
+            if written >= _CORPUS_MEGABYTES * _MEGABYTE or not text:
+                break
+            written += file.write(_varied(text, number))
+    row = Row(path)
+    core = sorted(os.sched_getaffinity(0))[:1]
+    if subprocess.run(_parse(path), capture_output=True, check=False).returncode:
+        return None
+    row.processes[_ONE] = [_run(_parse(path), core) for _ in range(runs)]
+    path.unlink()
+    return row
+
+
+def _varied(text: bytes, number: int) -> bytes:
+    """Return a log with other tactics and times, as another build has them."""
+    digit = random.Random(number)  # noqa: S311 - nothing secret
+    text = _TACTIC.sub(lambda found: b"0x%016x" % (int(found[0], 16) ^ number), text)
+    return _TIME.sub(lambda found: b"%s%d" % (found[1], digit.randrange(10)), text)
+
+
+_COLUMNS = ("MB", "1 core", "2 cores", "1 CPU", "2 CPU", "alone", "loop", "Lark", "grep", "x grep", "x Lark", "MiB")
 
 
 def _print(rows: list[Row]) -> None:
-    print("MB/s: `parse --json` as a process, file to BuildLog alone, `grep -c Tactic`, plain Lark (extrapolated)")
     print(
-        f"{'file':40} {'MB':>7} {'process':>8} {'alone':>8} {'grep':>8} {'grep/alone':>10} {'Lark':>7} {'peak MB':>8}"
+        "MB/s of `parse --json` on one core and on two (CPU: by processor time), of the reading alone, of a loop over"
     )
+    print(
+        "the kinds, of Lark (both extrapolated), and of `grep -c Tactic`. x grep: the time on two cores over grep's, by"
+    )
+    print("wall; x Lark: how many times as fast one core is, by processor time; MiB: the peak of any process")
+    print(f"{'file':24}" + "".join(f"{name:>9}" for name in _COLUMNS))
     for row in rows:
-        size = row.path.stat().st_size / _MEGABYTE
-        print(
-            f"{row.path.name[:40]:40} {size:7.1f} {row.whole:8.1f} {row.alone:8.1f} {row.grep:8.0f} "
-            f"{row.grep / row.alone:10.1f} {row.lark:7.2f} {row.peak / _MEGABYTE:8.0f}"
+        size, rates = row.megabytes, row.rates
+        figures = (
+            *(size, size / row.seconds(_ONE), size / row.seconds(_TWO), size / row.busy(_ONE), size / row.busy(_TWO)),
+            *(rates["alone"], rates["loop"], rates["Lark"], size / row.seconds(_GREP)),
+            *(row.seconds(_TWO) / row.seconds(_GREP), size / row.busy(_ONE) / rates["Lark"], row.peak() / _MEBIBYTE),
         )
+        print(f"{row.path.name[:24]:24}" + "".join(f"{figure:9.1f}" for figure in figures))
+
+
+def _print_scaling(rows: list[Row], larger: list[Row]) -> None:
+    print("four times the size takes so many times as long (one core, two, by processor time), and so much memory")
+    for small, large in zip(rows, larger, strict=True):
+        times = [large.seconds(name) / small.seconds(name) for name in (_ONE, _TWO)]
+        times += [large.busy(name) / small.busy(name) for name in (_ONE, _TWO)]
+        factors = "".join(f"{factor:9.2f}" for factor in times)
+        print(f"{large.path.name[:24]:24}{factors}{large.peak() / _MEBIBYTE:6.0f} MiB")
+
+
+def _print_corpus(rows: list[Row | None]) -> None:
+    print(f"MB/s of `parse --json` on one core, logs repeated to {_CORPUS_MEGABYTES} MB, slowest first:")
+    print("by wall, by processor time; peak memory")
+    for row in sorted((row for row in rows if row is not None), key=lambda row: -row.busy(_ONE) / row.megabytes):
+        rates = row.megabytes / row.seconds(_ONE), row.megabytes / row.busy(_ONE)
+        print(f"{row.path.name[:56]:56}{rates[0]:8.1f}{rates[1]:8.1f}{row.peak() / _MEBIBYTE:6.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,7 @@ LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halves, "LEAST_BYTES", 1)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(halves, "_processors", lambda: 2)
 
 
 def _in_one_go(path: Path) -> BuildLog:
@@ -67,9 +69,31 @@ def test_wherever_the_cut_falls_the_builds_are_the_same(tmp_path: Path, monkeypa
 
 
 @pytest.mark.usefixtures("everything_is_large")
-def test_a_worker_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fresh_interpreter_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halves, "_may_fork", lambda: False)
+    _assert_same(LOGS[0])
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_an_interpreter_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halves, "_may_fork", lambda: False)
     monkeypatch.setattr("sys.executable", "/bin/false")
     assert document(load_build_log([str(LOGS[0])])) == document(_in_one_go(LOGS[0]))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_fork_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halves, "_may_fork", lambda: True)
+    monkeypatch.setattr(halves, "_send", lambda *_: os._exit(1))
+    assert document(load_build_log([str(LOGS[0])])) == document(_in_one_go(LOGS[0]))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_fork_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halves, "_may_fork", lambda: True)
+    _assert_same(LOGS[0])
 
 
 @pytest.mark.usefixtures("everything_is_large")

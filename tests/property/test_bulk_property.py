@@ -76,6 +76,7 @@ _inserted = st.sampled_from(
         b"\t",
         b"0x",
         b".",
+        b".0",
         b"..",
         b"  ",
         b" -> ",

@@ -28,6 +28,8 @@ TENSOR = b" { Name: , Dimensions: [], Format/Datatype:  }"
 FOUND = (
     b"[0][TRT] Tactic: 0x000000000000m3e8 Time: 0\n",
     b"[0] [V] [TRT] Tactic: 0x185ag5379580418f Time: 0\n",
+    b"[04/30/2026-18:16:00] [I] Average on 1. runs - GPU latency: 0 ms - Host latency: 9 ms (enqueue 9 ms)\n" * 2,
+    b"[TensorRT] VERBOSE: Layer(d): ], Tactic: 7, Set Tactic Name: v\n",
     b"[V] [TRT] Original: 2 layers\n\x1b[G\x1b[K",
     b"\x1b[G\x1b[K",
     b"Name: d, LayerType: a, Inputs: [%b], Outputs: [%b], P, TacticValue:0x\n" % (TENSOR, TENSOR),

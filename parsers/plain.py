@@ -1,0 +1,92 @@
+"""The plain forms of the strings that nest, read by regex: most formats, names and tensors of a log nest nothing.
+
+LALR (``nested.py``) takes some hundred microseconds a string and Lark a tenth of a second to start, and a large log has
+ten thousand distinct strings. Each regex here accepts only text that holds nothing its grammar could read otherwise:
+no symbol, no bracket in a name, no second separator. None means "not plain", and the grammar is asked. Tests hold
+what is plain equal to what LALR reads.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_STRIDE = r"(?:0|-?[1-9][0-9]*)"
+_FORMAT = re.compile(
+    rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:[1-9][0-9]*)((?:,{_STRIDE})*))?\)", re.ASCII
+)
+"""Type, the strides up to a packed one, its components, the strides behind it."""
+_FORMATS = re.compile(rf"{_FORMAT.pattern}(?:, {_FORMAT.pattern})*", re.ASCII)
+
+_SEPARATOR = re.compile(r" \+ | \|\| ")
+_NESTING = ("PWN(", "{ForeignNode[", "\n")
+
+_NAME = r"[^\[(,> \n][^\[(,>\n]*"
+_NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
+_SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
+_SHORTS = re.compile(rf"(?:{_SHORT.pattern}(?:, {_SHORT.pattern})*)?", re.ASCII)
+
+_DETAILED = re.compile(
+    r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
+    r"(, (?:Format/Datatype|Strides): [^{}\n]*) \}",
+    re.ASCII,
+)
+_DETAILED_LIST = re.compile(rf"\[\]|\[ {_DETAILED.pattern}(?:, {_DETAILED.pattern})*\]", re.ASCII)
+
+
+class PlainFormat(NamedTuple):
+    """A format: its type, strides as printed, which of them is packed (-1: none) and how many components that holds."""
+
+    dtype: str
+    strides: tuple[int, ...]
+    packed: int
+    components: int
+
+
+def formats(text: str) -> list[PlainFormat] | None:
+    """Read ``Float(784,28,1), Half(100352,50176:2,224,1)``: numbers alone, at most one of them packed."""
+    if not _FORMATS.fullmatch(text):
+        return None
+    return [_format(*found) for found in _FORMAT.findall(text)]
+
+
+def is_formats(text: str) -> bool:
+    """Whether :func:`formats` reads a text; each format is then printed as it stands."""
+    return _FORMATS.fullmatch(text) is not None
+
+
+def _format(dtype: str, strides: str, components: str, behind: str) -> PlainFormat:
+    before = strides.split(",") if strides else []
+    values = tuple(map(int, (*before, *behind.split(",")[1:])))
+    return PlainFormat(dtype, values, len(before) - 1 if components else -1, int(components[1:] or 1))
+
+
+def members(name: str) -> tuple[str, ...] | None:
+    """Read ``a + b || c``; None where a part nests or is missing."""
+    if any(opening in name for opening in _NESTING):
+        return None
+    parts = _SEPARATOR.split(name)
+    return tuple(parts) if all(parts) else None
+
+
+Printed = tuple[str, str, str]
+"""Name, type and dimensions of a tensor."""
+
+
+def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
+    """Read the two sides of ``x (Half[1,3]), w (Half[3]) -> y (Half[1])``, or of TensorRT 7's ``x[Half(1,3)] -> …``."""
+    sides = text.split(" -> ")
+    if len(sides) != 2 or not all(map(_SHORTS.fullmatch, sides)):  # noqa: PLR2004 - inputs and outputs
+        return None
+    read = [
+        [(name, new or old, new_dims or old_dims) for name, new, new_dims, old, old_dims in _SHORT.findall(side)]
+        for side in sides
+    ]
+    return read[0], read[1]
+
+
+def detailed_tensors(text: str) -> list[Printed] | None:
+    """Read ``[ { Name: x, Location: Device, Dimensions: [1,3], Format/Datatype: Half }]``: name, format, dimensions."""
+    if not _DETAILED_LIST.fullmatch(text):
+        return None
+    return [(name, printed, dims) for name, dims, printed in _DETAILED.findall(text)]
