@@ -83,14 +83,15 @@ def _runner_columns(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def runner_ids(view: View) -> dict[str, int]:
-    """Return the id of each runner that was timed, as far as the log prints ids."""
+    """Return the id of each runner that was timed, as far as the log prints ids, by name."""
     rows = view.events["timing_runner"]
     span = rows.between(view.first_line, view.last_line)
     cut = slice(span.start, span.stop)
     columns = (np.array(rows.columns[name][cut], np.int64) for name in ("runner", "runner_id"))
     texts = view.events.texts.all()
     pairs = np.unique(np.stack(tuple(columns), axis=1), axis=0).tolist()
-    return {texts[runner]: int(texts[identifier], 16) for runner, identifier in pairs if identifier != NO_TEXT}
+    named = ((texts[runner], int(texts[identifier], 16)) for runner, identifier in pairs if identifier != NO_TEXT)
+    return dict(sorted(named))
 
 
 def counts(view: View) -> Autotuning:

@@ -100,7 +100,7 @@ class BulkReader:
     def __init__(self, kinds: Iterable[Kind], texts: Texts) -> None:
         self._kinds = tuple(kinds)
         self._opens_literally: dict[int, bool] = {}
-        """Whether a kind that opens with a literal may open with a word; such a body is not for layouts that open with text."""
+        """Whether a kind may open with a word as a literal; such a body is not for layouts that open with text."""
         readers = [_LayoutReader(layout, texts) for layout in layouts(self._kinds)]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
         """By the first word of the opening literal."""
