@@ -36,19 +36,20 @@ def kill_leftovers(leader: int, mark: bytes) -> int:
     hangs in the kernel is given up after a second; one that fled and wiped its environment is not found.
     """
     signal_group(leader, signal.SIGKILL)
-    killed: set[int] = set()
+    found: set[int] = set()
+    dying: set[int] = set()
     for _ in range(_ROUNDS):
-        orphans = [child for child in _children() if _belongs(child, leader, mark)]
-        if not orphans:
-            break
+        orphans = {child for child in _children() if _belongs(child, leader, mark)}
         for child in orphans:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        reaped = [child for child in orphans if _reap(child)]
-        killed.update(reaped)
-        if len(reaped) < len(orphans):
+        found |= orphans
+        dying = {child for child in dying | orphans if not _reap(child)}
+        if not orphans and not dying:
+            break
+        if dying:
             time.sleep(_PAUSE_S)
-    return len(killed)
+    return len(found)
 
 
 def _children() -> list[int]:
