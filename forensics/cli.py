@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
+    "replay": "show, check, convert and mix tactic replays",
     "graph": "write the graph of layers, fusions and tensors",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",
