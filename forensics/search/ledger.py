@@ -1,4 +1,4 @@
-"""What has been seen so far: the verdict of every subset, as bit masks in the order in which they were told."""
+"""What has been seen so far: the verdict of every subset, in the order in which they were told, and what follows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from trtforensics.search.model import Ask, Verdict
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-_T = TypeVar("_T")
-
-Wishes = tuple["Wish", ...]
-"""Probes that a step can use, the one it needs first in front."""
-if TYPE_CHECKING:
+    _T = TypeVar("_T")
+    Wishes = tuple["Wish", ...]
+    """Probes that a step can use, the one it needs first in front; none: it waits for those under way."""
     Steps = Generator[Wishes, None, _T]
+    """Part of a search: it is resumed at any time, looks at the ledger, and yields what it would have probed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +32,10 @@ class Wish:
 
 
 class Ledger:
-    """Verdicts by subset, and the probes that are under way.
+    """Verdicts by subset, and the subsets under way.
 
     ``room`` is how many more probes the caller can start; steps that can use several at once look at it.
+    ``builds`` counts the builds asked for so far.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Ledger:
         self._verdicts: dict[int, Verdict] = {}
 
     def seen(self, mask: int) -> Verdict | None:
-        """Return what the subset showed, or None while nobody knows."""
+        """Return what the subset itself showed, or None while nobody knows."""
         return self._verdicts.get(mask)
 
     def record(self, mask: int, verdict: Verdict) -> None:
@@ -54,6 +54,21 @@ class Ledger:
         if mask not in self._verdicts:
             self._verdicts[mask] = verdict
             self.log.append((mask, verdict))
+
+    def implied(self, mask: int) -> Verdict | None:
+        """Return what follows for a subset if more bad items never make good: from itself, a superset or a subset."""
+        for other, verdict in self.log:
+            if verdict is Verdict.GOOD and not mask & ~other:
+                return Verdict.GOOD
+            if verdict is Verdict.BAD and not other & ~mask:
+                return Verdict.BAD
+        return None
+
+    def monotone(self) -> bool:
+        """Return whether no subset that was bad lies inside one that was good."""
+        good = [mask for mask, verdict in self.log if verdict is Verdict.GOOD]
+        bad = [mask for mask, verdict in self.log if verdict is Verdict.BAD]
+        return all(inner & ~outer for inner in bad for outer in good)
 
     def verdict(self, mask: int, purpose: str, *also: Wish) -> Steps[Verdict]:
         """Wait for the verdict of a subset; ``also`` may be probed meanwhile."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 from math import ceil, log2
 from typing import TYPE_CHECKING, Literal
 
+from trtforensics.search.budget import Budget
 from trtforensics.search.chain import NotMonotoneError
+from trtforensics.search.exact import ExactFinder
 from trtforensics.search.ledger import Ledger, Wish, bits, mask_of
-from trtforensics.search.minimal import Found, MinimalSet
+from trtforensics.search.minimal import Found, minimal_set
 from trtforensics.search.model import Ask, Item, Outlook, Result, Status, Verdict
 from trtforensics.search.space import Space
 
@@ -37,14 +39,14 @@ class Search:
     ) -> None:
         self._find = find
         self._confidence = confidence
-        self._edges = edges
         self._max_builds = max_builds
-        self._space = Space(items)
+        self._space = Space(items, edges)
         self._ledger = Ledger()
         self._asked: dict[tuple[int, int, int], Ask] = {}
         self._open: set[tuple[int, int, int]] = set()
         self._sets: list[Found] = []
-        self._current: MinimalSet | None = None
+        self._budget = Budget(len(items))
+        self._finder = ExactFinder(self._ledger, self._space, self._budget)
         self._end: tuple[Status, str] | None = None
         self._steps = self._run()
 
@@ -90,20 +92,22 @@ class Search:
     def _run(self) -> Steps[tuple[Status, str]]:
         ledger, everything = self._ledger, self._space.all
         bad_end = Wish(everything, "everything from bad")
-        if (yield from ledger.verdict(0, "everything from good", bad_end)) is not Verdict.GOOD:
+        cuts = self._finder.first_cuts(ledger.room - 2)
+        if (yield from ledger.verdict(0, "everything from good", bad_end, *cuts)) is not Verdict.GOOD:
             return Status.NOT_REPRODUCED, "the good side is not good"
         if (yield from ledger.verdict(everything, bad_end.purpose)) is not Verdict.BAD:
             return Status.NOT_REPRODUCED, "the bad side is not bad"
         rest = everything
         while True:
-            self._current = MinimalSet(ledger, self._space, rest)
             try:
-                found = yield from self._current.steps()
+                found = yield from minimal_set(self._finder, self._space, rest)
             except NotMonotoneError:
                 return Status.INCONCLUSIVE, "the outcomes are not monotone"
             self._sets.append(found)
+            self._budget.sets += 1
+            self._budget.members += found.members.bit_count()
             rest &= ~(found.members | found.doubt)
-            verdict = yield from ledger.verdict(rest, "everything but the culprits")
+            verdict = yield from self._finder.settle(rest, "everything but the culprits")
             if verdict is Verdict.GOOD and not any(found.doubt for found in self._sets):
                 return Status.CERTIFIED, ""
             if verdict is not Verdict.BAD or self._find == "first":
@@ -111,12 +115,11 @@ class Search:
 
     def outlook(self) -> Outlook:
         """Return what is known and how many builds are left."""
-        current = self._current.chain if self._current else None
-        suspects = 0 if self._end else current.suspects() if current else self._space.all
-        worst = ceil(log2(max(1, suspects.bit_count()))) + 2 + 2 * (not self._current)
+        suspects = 0 if self._end else self._finder.suspects
+        expected, worst = self._finder.left
         return Outlook(
-            float(worst),
-            0 if self._end else worst,
+            0.0 if self._end else expected + 2,
+            0 if self._end else worst + 2,
             frozenset(bits(suspects)),
             tuple(frozenset(bits(found.members)) for found in self._sets if not found.doubt),
             tuple(frozenset(bits(atom)) for atom in self._space.atoms),
