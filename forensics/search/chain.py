@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.search.ledger import Ledger
+    from trtforensics.search.space import Atom
 
 
 class NotMonotoneError(Exception):
@@ -26,10 +27,10 @@ class NotMonotoneError(Exception):
 class Chain:
     """The subsets ``links[0] < links[1] < …``; the turn lies above ``low`` (good) and not above ``high`` (bad)."""
 
-    def __init__(self, ledger: Ledger, kept: int, atoms: Sequence[int], weights: Sequence[float]) -> None:
+    def __init__(self, ledger: Ledger, kept: int, atoms: Sequence[Atom]) -> None:
         self.atoms = atoms
-        self.links = list(accumulate(atoms, or_, initial=kept))
-        self.mass = list(accumulate(weights, initial=0.0))
+        self.links = list(accumulate((atom.mask for atom in atoms), or_, initial=kept))
+        self.mass = list(accumulate((atom.weight for atom in atoms), initial=0.0))
         self.low = 0
         self.high = len(atoms)
         self.refused: set[int] = set()
@@ -71,7 +72,7 @@ class Chain:
         """How many atoms the turn may be at."""
         return self.high - self.low
 
-    def open_atoms(self) -> Sequence[int]:
+    def open_atoms(self) -> Sequence[Atom]:
         """Return the atoms that the turn may be at."""
         return self.atoms[self.low : self.high]
 
@@ -81,7 +82,7 @@ class Chain:
 
     def busy(self) -> set[int]:
         """Return the links under way that can still tell something."""
-        places = {self.place(mask) for mask in self._ledger.pending}
+        places = {self.place(mask) for mask, _, _ in self._ledger.pending}
         return {place for place in places if place is not None and self.low < place < self.high}
 
     def cuts(self, room: int) -> list[int]:

@@ -8,26 +8,30 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.search.ledger import Steps
+    from trtforensics.search.ledger import Steps, Wish
     from trtforensics.search.model import Verdict
+    from trtforensics.search.space import Atom
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The next member of a set, an atom; ``before`` are the atoms among which any further ones are.
+    """The next member of a set: the items of an atom; ``before`` are the atoms among which any further ones are.
 
-    ``complete`` says that the members so far were seen to be bad alone. With ``doubt``, the atoms of which at least one
-    is the member could not be told apart, and ``atom`` is 0.
+    ``complete`` says that the members so far were seen to be bad alone. ``doubt`` holds items of which at least one is
+    the member, but which could not be told apart; ``items`` is 0 then.
     """
 
-    atom: int
-    before: Sequence[int] = ()
+    items: int
+    before: Sequence[Atom] = ()
     complete: bool = False
-    doubt: Sequence[int] = ()
+    doubt: int = 0
 
 
 class Finder(Protocol):
     """How verdicts become members: taken as they are, or weighed against noise."""
+
+    confidence: float
+    """How sure everything found so far is."""
 
     @property
     def suspects(self) -> int:
@@ -37,8 +41,14 @@ class Finder(Protocol):
     def left(self) -> tuple[float, int]:
         """Builds expected, and at worst, until that member is known."""
 
-    def settle(self, mask: int, purpose: str) -> Steps[Verdict]:
-        """Find out whether a subset is good or bad."""
+    def tell(self, wish: Wish, verdict: Verdict) -> None:
+        """Take in what a probe showed."""
 
-    def member(self, kept: int, pool: Sequence[int]) -> Steps[Member]:
+    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
+        """Find out whether a subset is good or bad; ``expected`` is the likelier outcome."""
+
+    def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
+        """Find out what everything from good and everything from bad show."""
+
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""

@@ -26,24 +26,36 @@ class Wish:
     build: int = 0
     check: int = 0
 
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What makes it this probe and no other."""
+        return self.mask, self.build, self.check
+
     def ask(self) -> Ask:
         """Return the probe in the terms of the caller."""
         return Ask(frozenset(bits(self.mask)), self.build, self.check, self.purpose)
 
 
 class Ledger:
-    """Verdicts by subset, and the subsets under way.
+    """Verdicts by subset, and the probes asked for and under way.
 
-    ``room`` is how many more probes the caller can start; steps that can use several at once look at it.
-    ``builds`` counts the builds asked for so far.
+    ``room`` is how many more probes the caller can start; steps that can use several at once look at it. ``log`` has
+    the verdicts in the order in which they were told.
     """
 
     def __init__(self) -> None:
         self.room = 1
         self.builds = 0
         self.log: list[tuple[int, Verdict]] = []
-        self.pending: set[int] = set()
+        self.asked: dict[tuple[int, int, int], Wish] = {}
+        self.pending: set[tuple[int, int, int]] = set()
         self._verdicts: dict[int, Verdict] = {}
+
+    def start(self, wish: Wish) -> None:
+        """Note that a probe is under way; a further check of a build is no build."""
+        self.asked[wish.key] = wish
+        self.pending.add(wish.key)
+        self.builds += wish.check == 0
 
     def seen(self, mask: int) -> Verdict | None:
         """Return what the subset itself showed, or None while nobody knows."""
@@ -70,22 +82,16 @@ class Ledger:
         bad = [mask for mask, verdict in self.log if verdict is Verdict.BAD]
         return all(inner & ~outer for inner in bad for outer in good)
 
-    def verdict(self, mask: int, purpose: str, *also: Wish) -> Steps[Verdict]:
-        """Wait for the verdict of a subset; ``also`` may be probed meanwhile."""
+    def verdict(self, mask: int, purpose: str) -> Steps[Verdict]:
+        """Wait for the verdict of a subset."""
         while (verdict := self.seen(mask)) is None:
-            yield (Wish(mask, purpose), *also)
+            yield (Wish(mask, purpose),)
         return verdict
 
 
 def bits(mask: int) -> list[int]:
     """Return the positions of the bits that are set, ascending."""
-    text = bin(mask)[:1:-1]
-    found = []
-    place = text.find("1")
-    while place >= 0:
-        found.append(place)
-        place = text.find("1", place + 1)
-    return found
+    return [place for place, bit in enumerate(bin(mask)[:1:-1]) if bit == "1"]
 
 
 def mask_of(indexes: Iterable[int]) -> int:

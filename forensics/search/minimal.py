@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.search.model import Verdict
+from trtforensics.search.model import ALONE, Verdict
+from trtforensics.search.refusals import alone_by_proxy
 
 if TYPE_CHECKING:
     from trtforensics.search.finder import Finder
-    from trtforensics.search.ledger import Steps
+    from trtforensics.search.ledger import Ledger, Steps
     from trtforensics.search.space import Space
 
 
@@ -17,15 +18,20 @@ if TYPE_CHECKING:
 class Found:
     """A set: ``members`` are certain; ``doubt`` holds items of which at least one belongs to it too.
 
-    ``alone`` is what the members showed alone.
+    ``alone`` is whether the members themselves were seen to be bad.
     """
 
     members: int
     doubt: int = 0
-    alone: Verdict = Verdict.BAD
+    alone: bool = True
+
+    @property
+    def items(self) -> int:
+        """All of it, for leaving it out."""
+        return self.members | self.doubt
 
 
-def minimal_set(finder: Finder, space: Space, within: int) -> Steps[Found]:
+def minimal_set(ledger: Ledger, finder: Finder, space: Space, within: int) -> Steps[Found]:
     """Find a minimal bad set inside a subset that is bad.
 
     Raises:
@@ -36,11 +42,13 @@ def minimal_set(finder: Finder, space: Space, within: int) -> Steps[Found]:
     while True:
         member = yield from finder.member(kept, pool)
         if member.doubt:
-            return Found(kept, sum(member.doubt))
-        kept |= member.atom
+            return Found(kept, member.doubt, alone=False)
+        kept |= member.items
         if member.complete:
             return Found(kept)
-        alone = yield from finder.settle(kept, "the culprits alone")
+        seen = alone = yield from finder.settle(kept, Verdict.BAD, ALONE)
+        pool = list(member.before)
+        if seen is Verdict.UNRESOLVED:
+            alone = yield from alone_by_proxy(ledger, kept, pool or space.atoms_of(space.all & ~kept))
         if alone is not Verdict.GOOD:
-            return Found(kept, alone=alone)
-        pool = member.before
+            return Found(kept, alone=seen is Verdict.BAD)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.search.ledger import bits, mask_of
+from trtforensics.search.ledger import mask_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -15,8 +16,16 @@ UNIFORM_SHARE = 0.3
 """How much of the suspicion is spread evenly: a wrong prior then costs at most log2(1/0.3) = 1.7 builds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """Items that change together, as a mask, and the share of suspicion that they have together."""
+
+    mask: int
+    weight: float
+
+
 class Space:
-    """Atoms, each a mask of items that change together, the most suspicious first; equals stay in the given order.
+    """Atoms, the most suspicious first; equals stay in the given order.
 
     ``edges`` are pairs of items that depend on each other, as indexes: where a mix is refused, they say which items
     may have to change together.
@@ -24,35 +33,22 @@ class Space:
 
     def __init__(self, items: Sequence[Item], edges: Collection[tuple[int, int]] = ()) -> None:
         total = sum(item.weight for item in items)
-        even = UNIFORM_SHARE / len(items) if items else 0.0
-        self._weights = [(1 - UNIFORM_SHARE) * item.weight / total + even for item in items]
+        even = UNIFORM_SHARE / max(1, len(items))
         order = sorted(range(len(items)), key=lambda index: -items[index].weight)
-        self._edges = [mask_of(edge) for edge in edges]
-        self.atoms = [1 << index for index in order]
+        self.atoms = [Atom(1 << index, (1 - UNIFORM_SHARE) * items[index].weight / total + even) for index in order]
         self.all = (1 << len(items)) - 1
+        self._edges = [mask_of(edge) for edge in edges]
 
-    def atoms_of(self, mask: int) -> list[int]:
+    def atoms_of(self, mask: int) -> list[Atom]:
         """Return the atoms within a subset, in order."""
-        return [atom for atom in self.atoms if atom & mask]
-
-    def weight(self, atom: int) -> float:
-        """Return the share of suspicion that an atom's items have together."""
-        return sum(self._weights[index] for index in bits(atom))
+        return [atom for atom in self.atoms if atom.mask & mask]
 
     def join(self, group: int) -> None:
         """Make one atom of all atoms that a group of items touches; it takes the place of the first."""
-        touched = [atom for atom in self.atoms if atom & group]
-        together = 0
-        for atom in touched:
-            together |= atom
-        self.atoms = [together if atom == touched[0] else atom for atom in self.atoms if atom not in touched[1:]]
-
-    def split(self, group: int) -> None:
-        """Make single items of the atoms inside a group."""
-        parts: list[int] = []
-        for atom in self.atoms:
-            parts += [1 << index for index in bits(atom)] if atom & group else [atom]
-        self.atoms = parts
+        touched = self.atoms_of(group)
+        together = Atom(union(touched), sum(atom.weight for atom in touched))
+        rest = {id(atom) for atom in touched[1:]}
+        self.atoms = [together if atom is touched[0] else atom for atom in self.atoms if id(atom) not in rest]
 
     def couples(self, refused: int, log: Iterable[tuple[int, Verdict]]) -> list[int]:
         """Return the edges that a refused subset cuts and that no resolved subset has cut: what may not mix."""
@@ -61,3 +57,8 @@ class Space:
             if cut and verdict != "unresolved":
                 cut = [edge for edge in cut if not (edge & mask and edge & ~mask)]
         return cut
+
+
+def union(atoms: Iterable[Atom]) -> int:
+    """Return the items of all these atoms."""
+    return sum(atom.mask for atom in atoms)
