@@ -52,19 +52,25 @@ class Chain:
     def _take(self, mask: int, verdict: Verdict) -> None:
         if verdict is Verdict.GOOD:
             if not self.links[0] & ~mask:
-                self.low = max(self.low, self._last_inside(mask))
+                self.low = max(self.low, self.last_inside(mask))
         elif verdict is Verdict.BAD:
             if not mask & ~self.links[-1]:
                 self.high = min(self.high, bisect_left(self.links, x=True, key=lambda link: not mask & ~link))
-        elif (link := self.place(mask)) is not None:
+        else:
+            self.refuse(mask)
+
+    def refuse(self, mask: int) -> None:
+        """Never cut at this subset, if it is a link."""
+        if (link := self.place(mask)) is not None:
             self.refused.add(link)
 
-    def _last_inside(self, mask: int) -> int:
+    def last_inside(self, mask: int) -> int:
+        """Return the longest link that lies inside a subset; -1 if none does."""
         return bisect_left(self.links, x=True, key=lambda link: bool(link & ~mask)) - 1
 
     def place(self, mask: int) -> int | None:
         """Return which link a subset is, or None."""
-        link = self._last_inside(mask)
+        link = self.last_inside(mask)
         return link if link >= 0 and self.links[link] == mask else None
 
     @property

@@ -18,6 +18,7 @@ from trtforensics.search.space import Space
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from trtforensics.search.finder import Finder
     from trtforensics.search.ledger import Wishes
 
 _CERTIFICATE = 2
@@ -44,9 +45,16 @@ class Search:
         self._space = Space(items, edges)
         self._ledger = Ledger()
         budget = Budget(len(items))
-        self._finder = ExactFinder(self._ledger, self._space, budget)
+        self._finder = self._new_finder(confidence, budget)
         self._campaign = Campaign(self._ledger, self._space, budget, self._finder, find)
         self._steps = self._campaign.steps()
+
+    def _new_finder(self, confidence: float | None, budget: Budget) -> Finder:
+        if confidence is None:
+            return ExactFinder(self._ledger, self._space, budget)
+        from trtforensics.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for noisy searches only
+
+        return NoisyFinder(self._ledger, self._space, confidence)
 
     @property
     def done(self) -> bool:
