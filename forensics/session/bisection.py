@@ -64,7 +64,6 @@ class _Scribe:
         self._search = search
         self._session = session
         self._show = show
-        self._begin = time.monotonic()
         self._due = 0.0
         self._known = -1
 
@@ -75,7 +74,7 @@ class _Scribe:
             self._known = len(told)
             self.write()
             self._due = time.monotonic() + _REST_S
-        self._show(progress_text(self._search.outlook(), told, self._session.running, now - self._begin))
+        self._show(progress_text(self._search.outlook(), told, self._session.running, self._session.seconds))
 
     def write(self) -> dict[str, object]:
         """Write ``result.json``, and return it."""

@@ -22,7 +22,7 @@ Event = dict[str, object]
 class Finished:
     """One judgement of a probe. ``judge`` is what decided it (check command, tolerance); ``at`` is in ISO 8601.
 
-    ``seconds`` is what its commands took; ``timeout``, in seconds, and ``timed_out`` tell whether a longer one may help.
+    ``seconds`` is what its commands took; ``timeout``, in seconds, and ``timed_out`` tell if a longer one may help.
     ``build_failed``: the build's failure decided, so that the check does not matter, but ``--build-failure`` does.
     """
 
@@ -93,7 +93,11 @@ class History:
     def verdict(self, ask: Ask, judge: str, options: RunOptions) -> Finished | None:
         """Return what is known about an ask; a timeout counts only for those who would not wait longer now."""
         probe = self.of(ask)
-        known = [f for f in probe.finished if f.check == ask.check and (f.build_failed or f.judge == judge)] if probe else []
+        known = (
+            [f for f in probe.finished if f.check == ask.check and (f.build_failed or f.judge == judge)]
+            if probe
+            else []
+        )
         if not known or (known[-1].timed_out and _longer(options.timeout, known[-1].timeout)):
             return None
         if not known[-1].build_failed:

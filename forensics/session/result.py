@@ -52,9 +52,7 @@ def collection_result(told: Sequence[Told], *, complete: bool) -> Document:
         "schema": SCHEMA,
         "mode": "collect",
         "status": "collected" if complete else "inconclusive",
-        **{
-            verdict.value: [one.probe.folder for one in told if one.finished.verdict is verdict] for verdict in Verdict
-        },
+        **{verdict.value: [one.probe.folder for one in told if one.finished.verdict is verdict] for verdict in Verdict},
         **_counts(told),
         "probes": [_probe(one, evidence=False) for one in told],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -107,6 +108,7 @@ class Session:
         self._running: dict[Future[Outcome], _Running] = {}
         self._held: list[Ask] = []
         self._fresh: set[int] = set()
+        self._begun = time.monotonic()
         self.told: list[Told] = []
 
     def run(self, plan: Plan, stopper: Stopper, on_turn: Callable[[], None]) -> None:
@@ -128,6 +130,11 @@ class Session:
             raise KeyboardInterrupt
         for told in self.told:
             self._drop_engine(told.probe)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has lasted, in seconds."""
+        return time.monotonic() - self._begun
 
     @property
     def room(self) -> int:
