@@ -96,7 +96,7 @@ class Search:
             0 if ended else worst + _CERTIFICATE,
             frozenset() if ended else frozenset(bits(self._finder.suspects)),
             self._culprits(),
-            tuple(frozenset(bits(atom)) for atom in self._space.atoms),
+            tuple(frozenset(bits(atom.mask)) for atom in self._space.atoms),
         )
 
     def result(self) -> Result:
