@@ -14,7 +14,7 @@ from trtforensics.session.session import open_session
 from trtforensics.session.stopping import stoppable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from trtforensics.backends.backend import Backend
@@ -37,11 +37,11 @@ def bisect(
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
         ForensicsError: see :func:`trtforensics.session.session.open_session` and ``Session.run``.
     """
-    with open_session(directory, job_of(backend, options), backend, options) as session:
+    with open_session(directory, job_of(backend, options), _Asking(search), backend, options) as session:
         scribe = _Scribe(directory, backend, search, session, show)
         with stoppable(session.halt) as stopper:
             try:
-                session.run(search, stopper, scribe.turn)
+                session.run(stopper, scribe.turn)
             finally:
                 scribe.write()
         return scribe.write(), _fix(directory, backend, search)
@@ -51,6 +51,24 @@ def job_of(backend: Backend, options: RunOptions) -> Job:
     """Return what a directory is compared with."""
     items = [backend.describe(index) for index in range(len(backend.items))]
     return Job(backend.mode, items, backend.content(), options.build, tool_versions())
+
+
+class _Asking:
+    """A search as a session's plan."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self.asks = search.asks
+        self.tell = search.tell
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to ask or to wait for."""
+        return self._search.done
+
+    def suspects(self) -> Collection[int]:
+        """Return the items that may still be members of the set that is looked for."""
+        return self._search.outlook().suspects
 
 
 class _Scribe:

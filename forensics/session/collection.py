@@ -43,6 +43,10 @@ class Builds:
         found = self.wanted is not None and self.wanted in self.verdicts.values()
         return found or (self.count is not None and self._asked >= self.count)
 
+    def suspects(self) -> tuple[int, ...]:
+        """Return nothing: nobody is looked for."""
+        return ()
+
     def asks(self, room: int = 1) -> Sequence[Ask]:
         """Return the next builds."""
         asks: list[Ask] = []
@@ -86,14 +90,14 @@ def collect(
         ForensicsError: see :func:`trtforensics.session.session.open_session` and ``Session.run``.
     """
     job = Job(MODE, [], lever.file, options.build, tool_versions())
-    with open_session(directory, job, lever, options) as session:
+    with open_session(directory, job, plan, lever, options) as session:
 
         def turn() -> None:
             show(f"{_counts(plan.verdicts.values())}; {session.running} running; {duration(session.seconds)}")
 
         with stoppable(session.halt) as stopper:
             try:
-                session.run(plan, stopper, turn)
+                session.run(stopper, turn)
             finally:
                 document = collection_result(session.told, complete=plan.done)
                 write_result(directory, document)

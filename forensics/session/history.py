@@ -39,13 +39,18 @@ class Finished:
 
 @dataclass(slots=True)
 class Probe:
-    """A build of a subset, in a folder of its own. ``log_checks`` counts the checks that wrote a log there."""
+    """A build of a subset, in a folder of its own.
+
+    ``suspects`` are the items that were suspected when it was asked for. ``log_checks`` counts the checks that wrote a
+    log there. ``began`` is in ISO 8601.
+    """
 
     number: int
     folder: str
     active: frozenset[int]
     build: int
     purpose: str
+    suspects: frozenset[int] = frozenset()
     began: str = ""
     running: bool = False
     built: bool = False
@@ -114,7 +119,8 @@ class History:
         probe = self.probes.get(number)
         if probe is None:
             active = index_sets.from_text(str(event["active"]))
-            probe = Probe(number, str(event["folder"]), active, _int(event["build"]), str(event["purpose"]))
+            suspects = index_sets.from_text(str(event["suspects"]))
+            probe = Probe(number, str(event["folder"]), active, _int(event["build"]), str(event["purpose"]), suspects)
             self.probes[number] = self._by_subset[active, probe.build] = probe
         probe.running = True
         probe.began = str(event["at"])

@@ -83,7 +83,7 @@ def _suspects(document: Mapping[str, object]) -> list[str]:
 
 
 def _evidence(document: Mapping[str, object]) -> list[str]:
-    proof = [probe for probe in _list(document["probes"]) if probe["evidence"]]
+    proof = {probe["folder"]: probe for probe in _list(document["probes"]) if probe["evidence"]}.values()
     lines = [f"  {probe['folder']}: {probe['verdict']} ({probe['reason']}), {probe['purpose']}" for probe in proof]
     return ["Evidence:", *lines] if lines else []
 
