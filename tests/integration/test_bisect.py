@@ -34,11 +34,13 @@ class Bench:
         (folder / "items.txt").write_text("".join(f"item{n}\n" for n in range(count)))
 
     def command(self, *arguments: str, mode: str = "items") -> list[str]:
+        """Return a command line."""
         items = ("--items", "items.txt") if mode == "items" else ()
         start = ("bisect", mode) if mode in {"items", "tactics"} else (mode,)
         return [*COMMAND, *start, *items, "--artifacts-dir", "out", *arguments]
 
     def run(self, *arguments: str, mode: str = "items", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run it to its end."""
         return subprocess.run(
             self.command(*arguments, mode=mode),
             cwd=self.folder,
@@ -50,6 +52,7 @@ class Bench:
         )
 
     def start(self, *arguments: str, mode: str = "items") -> subprocess.Popen[str]:
+        """Start it."""
         return subprocess.Popen(
             self.command(*arguments, mode=mode),
             cwd=self.folder,
@@ -60,16 +63,20 @@ class Bench:
         )
 
     def events(self) -> list[dict[str, Any]]:
+        """Return the journal."""
         return [json.loads(line) for line in (self.out / "journal.jsonl").read_text().splitlines()]
 
     def result(self) -> dict[str, Any]:
+        """Return result.json."""
         document: dict[str, Any] = json.loads((self.out / "result.json").read_text())
         return document
 
     def culprits(self) -> list[list[str]]:
+        """Return the culprits' names."""
         return [[member["item"] for member in found] for found in self.result()["culprits"]]
 
     def folders(self) -> list[str]:
+        """Return the probes' folders."""
         return sorted(path.name for path in (self.out / "probes").iterdir())
 
     def count(self, name: str) -> int:
@@ -228,7 +235,12 @@ def test_a_flood_of_output_is_kept_at_both_ends_in_flat_memory(bench: Bench) -> 
     )
     line = ["collect", "--until", "1", "--artifacts-dir", "out", "--quiet", "--build", script]
     done = subprocess.run(
-        [sys.executable, "-c", program, *line], cwd=bench.folder, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", program, *line],
+        cwd=bench.folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert int(done.stderr.split()[-1]) < 150_000  # KiB
     log = next((bench.out / "probes").iterdir()) / "build.log"
@@ -326,7 +338,7 @@ def test_two_at_once_the_second_refuses(bench: Bench) -> None:
     check = "test -e go || sleep 0.05; test -e go"
     running = bench.start("--check", f"while ! test -e {bench.folder}/go; do sleep 0.05; done; {bad_if('item7')}")
     try:
-        until(lambda: (bench.out / "probes").exists())
+        until((bench.out / "probes").exists)
         second = bench.run("--check", check)
         assert second.returncode == 2
         assert f"is in use by process {running.pid}" in second.stderr
@@ -339,7 +351,7 @@ def test_two_at_once_the_second_refuses(bench: Bench) -> None:
 
 def test_killed_at_random_moments_it_goes_on_and_repeats_no_finished_probe(bench: Bench) -> None:
     arguments = ("--quiet", "--build", "sleep 0.02; cp {items} {engine}", "--check", "! grep -qx item17 {engine}")
-    chance = random.Random(5)
+    chance = random.Random(5)  # noqa: S311 - moments to kill at, not keys
     kills = 0
     for _ in range(12):
         process = bench.start(*arguments)
@@ -374,7 +386,9 @@ def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
 def test_ctrl_c_ends_the_probe_and_says_how_to_go_on(bench: Bench, times: int) -> None:
     """A build that traps SIGINT and SIGTERM gets its grace at the first Ctrl-C, and none at the second."""
     trap = f"trap '' INT TERM; echo >> {bench.folder}/started; while :; do sleep 0.1; done"
-    process = bench.start("--build", f"test -e go && exit 0; {trap if times == 2 else 'sleep 600'}", "--check", bad_if("item7"))
+    process = bench.start(
+        "--build", f"test -e go && exit 0; {trap if times == 2 else 'sleep 600'}", "--check", bad_if("item7")
+    )
     until(lambda: (bench.out / "probes").exists() and list(bench.out.glob("probes/*/build.log")))
     if times == 2:
         until(lambda: bench.count("started"))
