@@ -82,6 +82,10 @@ class Chain:
         """Return the atoms that the turn may be at."""
         return self.atoms[self.low : self.high]
 
+    def built(self) -> list[int]:
+        """Return the links that were seen to be good, shortest first."""
+        return [link for link in self.links[: self.low + 1] if self._ledger.seen(link) is Verdict.GOOD]
+
     def suspects(self) -> int:
         """Return the atoms that the turn may be at, as one mask."""
         return self.links[self.high] & ~self.links[self.low]

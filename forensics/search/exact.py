@@ -32,11 +32,12 @@ class ExactFinder:
         self._space = space
         self._budget = budget
         self._chain = Chain(ledger, 0, space.atoms)
+        self._cleared = 0
 
     @property
     def suspects(self) -> int:
         """The items that the member being sought hides among."""
-        return self._chain.suspects()
+        return self._chain.suspects() & ~self._cleared
 
     @property
     def left(self) -> tuple[float, int]:
@@ -74,6 +75,7 @@ class ExactFinder:
             NotMonotoneError: Verdicts contradict each other.
         """
         self._chain = chain = Chain(self._ledger, kept, pool)
+        self._cleared = 0
         chain.update()
         tried = False
         while chain.width > 1:
@@ -83,6 +85,7 @@ class ExactFinder:
                 winner = yield from self._try_alone(chain)
                 if winner:
                     return Member(winner, complete=True)
+                self._cleared = 0
             elif not cuts and not chain.busy():
                 return (yield from tell_apart(self._ledger, chain))
             else:
@@ -103,12 +106,20 @@ class ExactFinder:
         return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain.width, chain.high - 1)
 
     def _try_alone(self, chain: Chain) -> Steps[int]:
-        """Probe the last suspects each alone with what is kept; return the one that is bad so, or 0."""
+        """Probe the last suspects each alone with what is kept; return the one that is bad so, or 0.
+
+        One that is good so is cleared for as long as the set is thought to need no more than one of them.
+        """
         wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
         while True:
             for wish in wishes:
-                if self._ledger.seen(wish.mask) is Verdict.BAD:
-                    return wish.mask & ~chain.links[0]
+                verdict = self._ledger.seen(wish.mask)
+                suspect = wish.mask & ~chain.links[0]
+                if verdict is Verdict.BAD:
+                    self._cleared = chain.suspects() & ~suspect
+                    return suspect
+                if verdict is Verdict.GOOD:
+                    self._cleared |= suspect
             wishes = [wish for wish in wishes if self._ledger.seen(wish.mask) is None]
             if not wishes:
                 return 0

@@ -29,7 +29,7 @@ _EXPECTED = 0.9
 _ENDPOINT_EXPECTED = 0.995
 _SHARE_OF_DOUBT = 0.3
 """How much of the doubt that is allowed each decision may use: a set takes three, member, alone and rest."""
-_PREFER_ALONE = 0.7
+_PREFER_ALONE = 0.9
 """A build of the top suspect alone is preferred when it tells nearly as much as the best cut: it is needed anyway."""
 _MOST_REFUSALS = 2
 

@@ -89,6 +89,7 @@ class Search:
 
     def outlook(self) -> Outlook:
         """Return what is known and how many builds are left."""
+        self._advance(1)
         expected, worst = self._finder.left
         ended = self._campaign.status is not None
         return Outlook(
@@ -96,11 +97,12 @@ class Search:
             0 if ended else worst + _CERTIFICATE,
             frozenset() if ended else frozenset(bits(self._finder.suspects)),
             self._culprits(),
-            tuple(frozenset(bits(atom)) for atom in self._space.atoms),
+            tuple(atom.items for atom in self._space.atoms),
         )
 
     def result(self) -> Result:
         """Return the answer, or as much of it as there is."""
+        self._advance(1)
         campaign = self._campaign
         sets = campaign.sets
         suspects = sum(found.doubt for found in sets)
