@@ -40,6 +40,11 @@ class ExactFinder:
         return self._chain.suspects() & ~self._cleared
 
     @property
+    def unsettled(self) -> int:
+        """The members known of the set being searched, and all items that further ones may hide among."""
+        return self._chain.links[self._chain.high]
+
+    @property
     def left(self) -> tuple[float, int]:
         """Builds expected, and at worst, until that member is known."""
         chain = self._chain

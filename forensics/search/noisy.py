@@ -55,6 +55,11 @@ class NoisyFinder:
         return sum(self._chain.atoms[place].mask for place in self._likely(self._posterior.of_atoms()))
 
     @property
+    def unsettled(self) -> int:
+        """The members known of the set being searched, and all items that further ones may hide among."""
+        return self._chain.links[0] | self.suspects
+
+    @property
     def left(self) -> tuple[float, int]:
         """Builds expected, and at worst, until that member is known, at the information that the next build carries."""
         if self._posterior is None:

@@ -110,7 +110,7 @@ class Search:
         reasons = campaign.reasons
         if campaign.status is None:
             reasons = [*reasons, "the builds allowed are used up" if self._spent else "the search has not ended"]
-            suspects |= self._finder.suspects
+            suspects |= campaign.unsettled
         return Result(
             campaign.status or Status.INCONCLUSIVE,
             "; ".join(reasons),
