@@ -25,7 +25,9 @@ _NOT_MONOTONE = (
 class Campaign:
     """The sets found so far, and how the search ended: ``status`` is None while it runs."""
 
-    def __init__(self, ledger: Ledger, space: Space, budget: Budget, finder: Finder, find: Literal["first", "all"]) -> None:
+    def __init__(
+        self, ledger: Ledger, space: Space, budget: Budget, finder: Finder, find: Literal["first", "all"]
+    ) -> None:
         self._ledger = ledger
         self._space = space
         self._budget = budget

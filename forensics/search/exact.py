@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from trtforensics.search.space import Atom, Space
 
 _LAST_FEW = 3
+_MOST_COUPLES = 3
+"""A refused subset that cuts more edges than this says too little about any of them."""
 
 
 class ExactFinder:
@@ -33,6 +35,7 @@ class ExactFinder:
         self._budget = budget
         self._chain = Chain(ledger, 0, space.atoms)
         self._cleared = 0
+        self._learnt = 0
 
     @property
     def suspects(self) -> int:
@@ -91,12 +94,27 @@ class ExactFinder:
                 if winner:
                     return Member(winner, complete=True)
                 self._cleared = 0
-            elif not cuts and not chain.busy():
-                return (yield from tell_apart(self._ledger, chain))
+            elif chain.stuck or (not cuts and not chain.busy()):
+                break
             else:
                 yield self._wishes(chain, cuts)
             chain.update()
-        return Member(chain.suspects(), pool[: chain.low])
+            if self._learn_couples(chain):
+                return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
+        if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
+            return (yield from tell_apart(self._ledger, chain))
+        return Member(chain.suspects(), chain.atoms[: chain.low])
+
+    def _learn_couples(self, chain: Chain) -> bool:
+        """Join items that seem to have to change together, where an edge says which; return whether any were."""
+        joined = False
+        for mask, verdict in self._ledger.log[self._learnt :]:
+            couples = self._space.couples(mask, self._ledger.log) if verdict is Verdict.UNRESOLVED else []
+            inside = [couple for couple in couples if not couple & ~chain.links[-1] and not couple & chain.links[0]]
+            if 0 < len(inside) <= _MOST_COUPLES:
+                joined |= sum(map(self._space.join, inside)) > 0
+        self._learnt = len(self._ledger.log)
+        return joined
 
     @staticmethod
     def _wishes(chain: Chain, cuts: list[int]) -> Wishes:

@@ -13,7 +13,7 @@ import numpy as np
 from trtforensics.search.chain import Chain
 from trtforensics.search.checks import Checks
 from trtforensics.search.finder import Member
-from trtforensics.search.model import ALONE, Verdict
+from trtforensics.search.model import Verdict
 from trtforensics.search.noise import BEFORE, likelihood
 from trtforensics.search.posterior import Posterior
 
@@ -112,12 +112,13 @@ class NoisyFinder:
 
     def _noise(self, besides: int | None = None) -> Array:
         """Return what the builds of subsets of known state say about the noise."""
-        noise = BEFORE
+        noise = BEFORE.copy()
         for mask, verdict in self._checks.outcomes:
             active = self._known.get(mask)
             if active is not None and mask != besides and verdict is not Verdict.UNRESOLVED:
-                noise = noise * likelihood(active=active, bad=verdict is Verdict.BAD)
-        return noise / noise.sum()
+                noise *= likelihood(active=active, bad=verdict is Verdict.BAD)
+        noise /= noise.sum()
+        return noise
 
     def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""

@@ -31,7 +31,8 @@ class Posterior:
         kinds = np.array([_COMPLETE, 1 - _COMPLETE])
         weights = kinds[:, None, None] * share[None, :, None] * noise[None, None, :]
         weights[1, 0] = 0.0
-        self.weights: Array = weights / weights.sum()
+        weights /= weights.sum()
+        self.weights: Array = weights
         self._places = {bit: at for at, atom in enumerate(chain.atoms) for bit in atom.items}
 
     def see(self, mask: int, *, bad: bool) -> None:
@@ -54,7 +55,8 @@ class Posterior:
 
     def of_atoms(self) -> Array:
         """Return the probability of each atom."""
-        return self.weights.sum(axis=(0, 2))
+        share: Array = self.weights.sum(axis=(0, 2))
+        return share
 
     def complete(self, place: int) -> float:
         """Return the probability that this atom is the member and completes the set."""

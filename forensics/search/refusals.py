@@ -18,22 +18,25 @@ if TYPE_CHECKING:
 _TRIES = 4
 _WITNESSES = 2
 _PARTS = 2
+_PATIENCE = 20
+"""How many builds in a row may fail to make a group smaller before it is left as it is."""
 
 
 def tell_apart(ledger: Ledger, chain: Chain) -> Steps[Member]:
-    """Find the member among neighbours in a chain where every link between them is refused.
+    """Find the member among items of a chain where every link between them is refused.
 
     Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
     good link, then of parts of it: what refuses a mix with one company need not refuse it with another.
     """
-    group, before = [atom.mask for atom in chain.open_atoms()], chain.atoms[: chain.low]
+    group = [1 << item for atom in chain.open_atoms() for item in sorted(atom.items)]
+    before = chain.atoms[: chain.low]
     kept, good = chain.links[0], chain.links[chain.low]
     built = [mask for mask in chain.built() if kept != mask != good][-_PARTS:]
     parts = [part for mask in reversed(built) for part in (mask, good & ~mask | kept)]
     for base in dict.fromkeys((kept, good, *parts)):
         if (yield from ledger.verdict(base | sum(group), "the suspects together")) is not Verdict.BAD:
             continue
-        group = yield from reduced(ledger, base, group)
+        group = yield from reduced(ledger, base, group, _PATIENCE)
         if base == kept and _irreducible(ledger, kept, group):
             return Member(sum(group), complete=True)
         if len(group) == 1:

@@ -29,7 +29,7 @@ class Search:
 
     ``find`` stops at one set or goes on until the rest is good. With ``confidence`` (above 0, below 1) outcomes may be
     wrong now and then, and probes are repeated until the answer is that sure; without it every outcome counts.
-    ``edges`` are pairs of items, by index, that depend on each other. ``max_builds`` is how many builds may be asked for.
+    ``edges`` are pairs of items, by index, that depend on each other. ``max_builds`` limits the builds asked for.
     """
 
     def __init__(

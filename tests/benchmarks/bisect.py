@@ -1,4 +1,4 @@
-"""How many builds the bisection takes, beside other tools, and whether it is right: ``python -m tests.benchmarks.bisect --help``.
+"""How many builds the bisection takes, beside other tools: ``python -m tests.benchmarks.bisect --help``.
 
 Builds are simulated, so this counts and does not time. It exits with 1 if anything that is required is missed.
 """
@@ -50,7 +50,10 @@ class Report:
 
     def table(self, title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Print a table."""
-        cells = [list(heads), *([f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows)]
+        cells = [
+            list(heads),
+            *([f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows),
+        ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         print(f"\n{title}\n")
         for row in cells:
@@ -153,8 +156,8 @@ def prior(report: Report, arguments: argparse.Namespace) -> None:
     ]
     title = f"Builds to name one of {count:,}, {_HOT_SHARE:.0%} of the prior on {_HOT}; exact expectation"
     report.table(title, ["prior", "builds", "bound", "max"], rows)
-    report.require(expected <= 7.7, f"true prior: {expected:.2f} builds")  # noqa: PLR2004 - the promise
-    report.require(wrong - uniform <= 1.2, f"wrong prior: {wrong - uniform:.2f} builds more")  # noqa: PLR2004 - the promise
+    report.require(expected <= 7.7, f"true prior: {expected:.2f} builds")
+    report.require(wrong - uniform <= 1.2, f"wrong prior: {wrong - uniform:.2f} builds more")
 
 
 def _builds_to_name(suspicious: list[Item], culprit: int) -> int:
@@ -181,7 +184,9 @@ def jobs(report: Report, arguments: argparse.Namespace) -> None:
             cuts = next(cuts for cuts in range(count) if (room + 1) ** cuts >= count)
             promised = cuts + (4 if room == 1 else 2)
             rows.append((f"{count:,}", room, fmean(rounds), max(rounds), promised))
-            report.require(max(rounds) <= promised, f"N = {count}, {room} jobs: {max(rounds)} rounds, {promised} promised")
+            report.require(
+                max(rounds) <= promised, f"N = {count}, {room} jobs: {max(rounds)} rounds, {promised} promised"
+            )
     heads = ["N", "jobs", "mean rounds", "max", "log_(P+1) N + endpoints + certificate"]
     report.table(f"Rounds of builds at once, one culprit, {arguments.seeds} seeds", heads, rows)
 
@@ -197,9 +202,9 @@ def refused(report: Report, arguments: argparse.Namespace) -> None:
         wrong = sum(kind == "wrong" for kind, _ in runs)
         mean = fmean(builds for _, builds in runs)
         rows.append((title, right, sum(kind == "block" for kind, _ in runs), wrong, mean, mean / plain))
-        report.require(right >= 0.9 * arguments.seeds, f"{title}: {right} exact")  # noqa: PLR2004 - the promise
+        report.require(right >= 0.9 * arguments.seeds, f"{title}: {right} exact")
         report.require(wrong == 0, f"{title}: {wrong} wrong")
-        report.require(mean <= 1.5 * plain, f"{title}: {mean:.1f} builds, {plain:.1f} where nothing is refused")  # noqa: PLR2004 - the promise
+        report.require(mean <= 1.5 * plain, f"{title}: {mean:.1f} builds, {plain:.1f} where nothing is refused")
     heads = ["refused", "exact", "list no longer than the block", "wrong", "mean builds", "to nothing refused"]
     report.table(f"Refused mixes, N = {count:,}, {arguments.seeds} seeds", heads, rows)
 
@@ -227,8 +232,18 @@ def noise(report: Report, arguments: argparse.Namespace) -> None:
                 row += [sum(run[way][0] for run in runs), fmean(run[way][1] for run in runs)]
             rows.append([*row, fmean(run[0][2] for run in runs)])
             right = sum(run[0][0] for run in runs)
-            report.require(right >= 0.98 * arguments.noise_seeds, f"flip {flip}, shown {shown}: {right} right")  # noqa: PLR2004 - the promise
-    heads = ["flips", "shown", "right", "builds", "plain: right", "builds", "majority of 5: right", "builds", "our checks"]
+            report.require(right >= 0.98 * arguments.noise_seeds, f"flip {flip}, shown {shown}: {right} right")
+    heads = [
+        "flips",
+        "shown",
+        "right",
+        "builds",
+        "plain: right",
+        "builds",
+        "majority of 5: right",
+        "builds",
+        "our checks",
+    ]
     title = f"Noise, N = {count:,}, confidence {_CONFIDENCE}, {arguments.noise_seeds} seeds"
     report.table(title, heads, rows)
 

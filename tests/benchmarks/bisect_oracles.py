@@ -1,4 +1,4 @@
-"""Simulated builds for the bisection benchmark: what a subset would show, and how many different ones were asked for."""
+"""Simulated builds for the bisection benchmark: what a subset would show, and how many were asked for."""
 
 from __future__ import annotations
 

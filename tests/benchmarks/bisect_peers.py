@@ -1,7 +1,7 @@
 """What other tools would build, written from the published descriptions of their algorithms; ddmin is picire's own.
 
-Each gets the same oracle, which builds a subset once however often it is asked for, and the same certificate at the end:
-each set alone, and everything else. Finders of one set are run again on what is left until that is good.
+Each gets the same oracle, which builds a subset once however often it is asked for, and the same certificate at the
+end: each set alone, and everything else. Finders of one set are run again on what is left until that is good.
 """
 
 from __future__ import annotations

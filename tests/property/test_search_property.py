@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Sets = tuple[frozenset[int], ...]
+EQUAL = st.just(1.0)
 MANY = settings(max_examples=150, deadline=None)
 
 
@@ -34,7 +35,7 @@ class Case:
 
 
 @st.composite
-def cases(draw: st.DrawFn, weights: st.SearchStrategy[float] = st.just(1.0)) -> Case:
+def cases(draw: st.DrawFn, weights: st.SearchStrategy[float] = EQUAL) -> Case:
     count = draw(st.integers(1, 60))
     order = draw(st.permutations(range(count)))
     sets, start = [], 0
@@ -71,7 +72,9 @@ def certificate_was_seen(case: Case, search: Search) -> bool:
     """Return whether each set alone and the rest were really built."""
     built = {ask.active for ask in case.asked}
     rest = frozenset(range(len(case.items))).difference(*case.sets)
-    return {*case.sets, rest, frozenset()} <= built and {*case.sets, rest} <= {a.active for a in search.result().evidence}
+    return {*case.sets, rest, frozenset()} <= built and {*case.sets, rest} <= {
+        a.active for a in search.result().evidence
+    }
 
 
 @MANY
