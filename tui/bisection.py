@@ -143,7 +143,7 @@ class BisectionApp(App[ForensicsError]):
         self._answer = Rows("answer")
         self._details = Rows("details")
         self._view: DirectoryView | None = None
-        self._log = "build"
+        self._which = "build"
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -203,7 +203,7 @@ class BisectionApp(App[ForensicsError]):
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Go to the log of the probe that was chosen."""
         if event.source is self._probes:
-            self.action_log(self._log)
+            self.action_log(self._which)
 
     def on_resize(self) -> None:
         """Fit the title to the new width."""
@@ -211,7 +211,7 @@ class BisectionApp(App[ForensicsError]):
 
     def action_log(self, log: str) -> None:
         """Show one of the selected probe's logs, and go there."""
-        self._log = log
+        self._which = log
         self._show_probe()
         for view in self.query(LogView):
             view.focus()
@@ -230,11 +230,11 @@ class BisectionApp(App[ForensicsError]):
         if self._view is None or probe is None:
             return
         self._details.show(probe_rows(self._view, probe))
-        path = next((path for name in _LOGS[self._log] if (path := self._view.folder(probe) / name).exists()), None)
+        path = next((path for name in _LOGS[self._which] if (path := self._view.folder(probe) / name).exists()), None)
         shown = (path, path.stat().st_size if path else 0)
         if shown != self._shown:
             same, self._shown = self._shown[:1] == (path,), shown
-            name = path.name if path else f"no {_LOGS[self._log][0]}"
+            name = path.name if path else f"no {_LOGS[self._which][0]}"
             self.query_one("#log-heading", LineBar).show(Piece(f" {probe.folder}  {name}", Role.STRONG))
             self._show_log(self._session.log(path) if path else None, keep=same)
 

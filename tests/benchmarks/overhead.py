@@ -60,19 +60,29 @@ def main() -> None:
     os.fsync, os.fdatasync = flushes.counted(os.fsync), flushes.counted(os.fdatasync)  # type: ignore[assignment]
     options = RunOptions(build="true", check="true")
     with tempfile.TemporaryDirectory() as scratch:
-        begin = time.perf_counter()
+        begin, before = time.perf_counter(), os.times()
         collect(Path(scratch, "collect"), Builds(count), Collecting("engine"), options, lambda _text: None)
-        ours = time.perf_counter() - begin
+        ours, after = time.perf_counter() - begin, os.times()
+        cpu = after.user + after.system - before.user - before.system
         told = f"{flushes.count / count:.2f} flushes a probe, {flushes.seconds / count * 1e3:.2f} ms of it"
         plain = bare(count)
-        print(f"collect, {count} probes: {ours / count * 1e3:.2f} ms a probe; the commands alone {plain / count * 1e3:.2f} ms")
-        print(f"  ours: {(ours - plain) / count * 1e3:.2f} ms a probe, {ours / plain:.2f} times the commands alone; {told}")
+        print(
+            f"collect, {count} probes: {ours / count * 1e3:.2f} ms a probe; the commands alone {plain / count * 1e3:.2f} ms"
+        )
+        print(
+            f"  ours: {(ours - plain) / count * 1e3:.2f} ms a probe, {ours / plain:.2f} times the commands alone; {told}"
+        )
+        print(f"  processor time of this process: {cpu / count * 1e3:.2f} ms a probe")
         names = [f"layer {number}" for number in range(count)]
         backend = ItemsBackend(names)
         check = f"! grep -qx 'layer {count // 3}' {{items}}"
         begin = time.perf_counter()
         document, _ = bisect(
-            Path(scratch, "bisect"), backend, Search(backend.items), RunOptions(build="true", check=check), lambda _text: None
+            Path(scratch, "bisect"),
+            backend,
+            Search(backend.items),
+            RunOptions(build="true", check=check),
+            lambda _text: None,
         )
         took, builds = time.perf_counter() - begin, document["builds"]
         assert isinstance(builds, int)

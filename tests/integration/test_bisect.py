@@ -351,7 +351,7 @@ def test_two_at_once_the_second_refuses(bench: Bench) -> None:
 
 def test_killed_at_random_moments_it_goes_on_and_repeats_no_finished_probe(bench: Bench) -> None:
     arguments = ("--quiet", "--build", "sleep 0.02; cp {items} {engine}", "--check", "! grep -qx item17 {engine}")
-    chance = random.Random(5)  # noqa: S311 - moments to kill at, not keys
+    chance = random.Random(5)
     kills = 0
     for _ in range(12):
         process = bench.start(*arguments)
