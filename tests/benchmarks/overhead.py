@@ -66,12 +66,9 @@ def main() -> None:
         cpu = after.user + after.system - before.user - before.system
         told = f"{flushes.count / count:.2f} flushes a probe, {flushes.seconds / count * 1e3:.2f} ms of it"
         plain = bare(count)
-        print(
-            f"collect, {count} probes: {ours / count * 1e3:.2f} ms a probe; the commands alone {plain / count * 1e3:.2f} ms"
-        )
-        print(
-            f"  ours: {(ours - plain) / count * 1e3:.2f} ms a probe, {ours / plain:.2f} times the commands alone; {told}"
-        )
+        per = 1e3 / count
+        print(f"collect, {count} probes: {ours * per:.2f} ms a probe; the commands alone {plain * per:.2f} ms")
+        print(f"  ours: {(ours - plain) * per:.2f} ms a probe, {ours / plain:.2f} times the commands alone; {told}")
         print(f"  processor time of this process: {cpu / count * 1e3:.2f} ms a probe")
         names = [f"layer {number}" for number in range(count)]
         backend = ItemsBackend(names)
