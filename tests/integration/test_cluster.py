@@ -132,6 +132,15 @@ def test_ctrl_c_ends_probes_on_workers(cluster: Cluster) -> None:
     until(lambda: not _commands_with(b"sleep\x00600"))
 
 
+def test_a_scheduler_that_is_lost_is_said(cluster: Cluster) -> None:
+    cluster.worker("--resources", "GPU=1")
+    killer = f"kill -9 {cluster.processes[0].pid}; sleep 602"
+    done = cluster.bisect("--check", killer)
+    assert done.returncode == 2
+    assert "the scheduler was lost" in done.stderr
+    until(lambda: not _commands_with(b"sleep\x00602"))
+
+
 def test_a_cluster_that_cannot_serve_is_refused(cluster: Cluster) -> None:
     cluster.worker()
     done = cluster.bisect("--check", "true")
