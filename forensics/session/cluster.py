@@ -78,7 +78,7 @@ class DaskExecutor:
 
     def _run(self, spec: ProbeSpec) -> Outcome:
         from distributed import CancelledError  # noqa: PLC0415 - as above
-        from distributed.comm import CommClosedError  # noqa: PLC0415 - as above
+        from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
         from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
 
         word = secrets.token_hex(8)

@@ -58,7 +58,7 @@ class Cluster:
             capture_output=True,
             text=True,
             timeout=DEADLINE,
-            env={**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"},
+            env={**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"},
             check=False,
         )
 
