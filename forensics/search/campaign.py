@@ -60,7 +60,7 @@ class Campaign:
             rest = self._rest = self._rest & ~found.items
             seen = verdict = yield from self._finder.settle(rest, Verdict.GOOD, REST)
             if seen is Verdict.UNRESOLVED:
-                verdict, within = yield from rest_by_proxy(self._ledger, rest, self._space.atoms_of(rest))
+                verdict, within = yield from rest_by_proxy(self._finder, rest, self._space.atoms_of(rest))
                 self.reasons.append("the build of everything but the culprits was refused")
             else:
                 within = rest
@@ -80,7 +80,7 @@ class Campaign:
 
     def _one_set(self, within: int) -> Steps[Found]:
         try:
-            found = yield from minimal_set(self._ledger, self._finder, self._space, within)
+            found = yield from minimal_set(self._finder, self._space, within)
         except NotMonotoneError:
             start = min(self._bad_inside(within), key=int.bit_count)
             found = yield from self._reduced(start)
@@ -93,7 +93,7 @@ class Campaign:
 
     def _reduced(self, mask: int) -> Steps[Found]:
         atoms = [atom.mask for atom in self._space.atoms_of(mask)]
-        return Found(sum((yield from reduced(self._ledger, 0, atoms))))
+        return Found(sum((yield from reduced(self._finder, 0, atoms))))
 
     def _bad_inside(self, within: int) -> list[int]:
         return [mask for mask, verdict in self._ledger.log if verdict is Verdict.BAD and not mask & ~within]

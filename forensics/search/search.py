@@ -92,9 +92,10 @@ class Search:
         self._advance(1)
         expected, worst = self._finder.left
         ended = self._campaign.status is not None
+        fixed = _CERTIFICATE + (self._ledger.seen(0) is None) + (self._ledger.seen(self._space.all) is None)
         return Outlook(
-            0.0 if ended else expected + _CERTIFICATE,
-            0 if ended else worst + _CERTIFICATE,
+            0.0 if ended else expected + fixed,
+            0 if ended else worst + fixed,
             frozenset() if ended else frozenset(bits(self._finder.suspects)),
             self._culprits(),
             tuple(atom.items for atom in self._space.atoms),
