@@ -160,11 +160,19 @@ class NoisyFinder:
         gains = posterior.gain_of_cuts()
         gains[list(chain.refused)] = 0.0
         order = [int(link) for link in np.argsort(-gains, kind="stable") if gains[link] >= _LEAST_GAIN]
-        cuts = [chain.links[link] for link in order]
+        spread = self._spread(posterior.of_atoms(), set(order))
+        cuts = [chain.links[link] for link in dict.fromkeys((*spread, *order))]
         alone_gain = posterior.gain_of_alone(top) if self._ledger.seen(alone) is None else 0.0
         if alone_gain >= max(_LEAST_GAIN, _PREFER_ALONE * float(gains.max())):
             return [alone, *(cut for cut in cuts if cut != alone)]
         return cuts
+
+    def _spread(self, share: Array, useful: set[int]) -> list[int]:
+        """Return cuts that divide the probability into equal shares, for several builds at once."""
+        room = self._ledger.room
+        marks = np.arange(1, room + 1) / (room + 1) if room > 1 else []
+        links = (int(link) for link in np.searchsorted(np.cumsum(share), marks) + 1)
+        return [link for link in links if link in useful]
 
     def _likely(self, share: Array) -> list[int]:
         order = np.argsort(-share, kind="stable")
