@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _EXPECTED = 0.9
 """How likely the expected outcome of a single subset is before it is built."""
 _ENDPOINT_EXPECTED = 0.995
-_SHARE_OF_DOUBT = 0.3
-"""How much of the doubt that is allowed each decision may use: a set takes three, member, alone and rest."""
+_DECISIONS = 5
+"""What a single culprit takes: two endpoints, member, alone, rest. They share three quarters of the doubt allowed."""
 _PREFER_ALONE = 0.9
 """A build of the top suspect alone is preferred when it tells nearly as much as the best cut: it is needed anyway."""
 _LEAST_GAIN = 1e-6
@@ -42,7 +42,8 @@ class NoisyFinder:
     def __init__(self, ledger: Ledger, space: Space, confidence: float) -> None:
         self._ledger = ledger
         self._space = space
-        self._doubt = (1 - confidence) * _SHARE_OF_DOUBT
+        self._allowed = 1 - confidence
+        self._decided = 0
         self._checks = Checks(ledger)
         self._known: dict[int, bool] = {}
         self._posterior: Posterior | None = None
@@ -105,8 +106,15 @@ class NoisyFinder:
                 return self._conclude(mask, bad=bad)
             yield from self._another([mask], purpose)
 
+    @property
+    def _doubt(self) -> float:
+        """How likely the decision at hand may be wrong: those beyond what a single culprit takes get ever less."""
+        further = self._decided - _DECISIONS
+        return self._allowed * (0.75 / _DECISIONS if further < 0 else 0.125 * 0.5**further)
+
     def _conclude(self, mask: int, *, bad: float) -> Verdict:
         self.confidence *= max(bad, 1 - bad)
+        self._decided += 1
         self._known[mask] = bad > 1 - bad
         verdict = Verdict.BAD if self._known[mask] else Verdict.GOOD
         self._ledger.record(mask, verdict)
@@ -135,8 +143,9 @@ class NoisyFinder:
             top = int(share.argmax())
             alone = kept | chain.atoms[top].mask
             if share[top] >= 1 - self._doubt:
-                self.confidence *= float(share[top])
                 complete = posterior.complete(top) >= 1 - self._doubt and (alone, Verdict.BAD) in self._checks.outcomes
+                self.confidence *= float(share[top])
+                self._decided += 1
                 if complete:
                     self._known[alone] = True
                     self._ledger.record(alone, Verdict.BAD)
