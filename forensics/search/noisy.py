@@ -179,7 +179,9 @@ class NoisyFinder:
     def _spread(self, share: Array, useful: set[int]) -> list[int]:
         """Return cuts that divide the probability into equal shares, for several builds at once."""
         room = self._ledger.room
-        marks = np.arange(1, room + 1) / (room + 1) if room > 1 else []
+        if room == 1:
+            return []
+        marks = np.arange(1, room + 1) / (room + 1)
         links = (int(link) for link in np.searchsorted(np.cumsum(share), marks) + 1)
         return [link for link in links if link in useful]
 
