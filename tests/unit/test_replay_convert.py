@@ -295,3 +295,11 @@ def test_a_tensor_format_is_in_no_log() -> None:
     offers = Offers(build_of("emulated-trtexec-8.6"))
     with pytest.raises(NotExpressibleError, match=r"has no inputs\[0\].tensor_format .*No log prints it"):
         converted(from_log("emulated-trtexec-8.6").replay, ReplayForm.F4, offers)
+
+
+def test_a_choice_that_lost_is_not_taken_though_it_stands_last() -> None:
+    build = build_of("emulated-trtexec-8.6")
+    won = next(choice for choice in build.choices if choice.final)
+    lost = replace(won, tactic=1, final=False, span=replace(won.span, line=won.span.line + 1))
+    found = replay_of(replace(build, choices=(won, lost)), NO_SOURCE)
+    assert [entry.tactic for entry in found.replay.entries] == [won.tactic]
