@@ -203,6 +203,8 @@ def test_symbolic_strides_an_untold_choice_and_logs_without_ids_are_not_guessed(
     found = replay_of(replace(build, choices=(symbolic,)), NO_SOURCE)
     assert found.replay.entries == ()
     assert "symbolic" in next(one.why for one in found.left_out if one.layer == first.layer)
+    found = replay_of(replace(build, choices=(replace(first, inputs=(), outputs=()),), engine_layers=()), NO_SOURCE)
+    assert [one.why for one in found.left_out] == ["the log does not print its formats"]
     found = replay_of(replace(build, choices=(replace(first, final=None),), engine_layers=()), NO_SOURCE)
     assert [one.why for one in found.left_out] == ["the log does not tell which of its choices the engine uses"]
     for lacking, what in (
