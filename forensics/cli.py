@@ -25,7 +25,12 @@ COMMANDS = {
     "graph": "write the graph of layers, fusions and tensors",
     "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
+    "bisect": "find the smallest sets of items that make a build bad, through real builds",
+    "collect": "build and check again and again, and sort the builds into good and bad",
 }
+
+RESUMABLE = {"bisect", "collect"}
+"""The commands that go on where they were interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -89,8 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ForensicsError as failure:
         return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
-        again = shlex.join(["trtforensics", *arguments])
-        return _failed(f"interrupted. To start again, run `{again}`.", ExitCode.INTERRUPTED, debug=False)
+        again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
+        line = shlex.join(["trtforensics", *arguments])
+        return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:
         return ExitCode.OK  # whoever read our output has it all (`| head`)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug of ours becomes a sentence and an exit code
@@ -100,10 +106,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def command_of(arguments: Sequence[str]) -> str | None:
+    """Return which command a command line is for."""
+    return next((argument for argument in arguments if argument in COMMANDS), None)
+
+
 def _run(arguments: list[str]) -> int:
-    command = next((a for a in arguments if a in COMMANDS), None)
     try:
-        args = build_parser(command).parse_args(arguments)
+        args = build_parser(command_of(arguments)).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     with nullcontext() if args.command == "tui" else _without_gc():

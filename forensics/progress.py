@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -10,8 +11,6 @@ from trtforensics.streams import tell
 from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trtforensics.loading import Progress
 
 _TERMINAL_PERIOD = 0.1
@@ -21,7 +20,7 @@ _QUIET_START = 0.5
 
 
 class ProgressLine:
-    """Shows how far reading is; a context manager that leaves the terminal's line empty behind."""
+    """Shows how far work is; a context manager that leaves the terminal's line empty behind."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -38,25 +37,26 @@ class ProgressLine:
             tell("\r" + " " * self._shown + "\r")
 
     def __call__(self, progress: Progress) -> None:
-        """Show progress within a source if it is time to."""
-        self._show(lambda: _text(progress))
+        """Show how far reading a source is if it is time to."""
+        self.show(_text(progress))
 
     def file(self, path: str) -> None:
         """Take note of the next of many sources, and show it if it is time to."""
         self._files += 1
-        self._show(lambda: f"reading file {self._files:,}: {visible(path)}")
+        self.show(f"reading file {self._files:,}: {visible(path)}")
 
-    def _show(self, text: Callable[[], str]) -> None:
+    def show(self, text: str) -> None:
+        """Show a line if it is time to."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
-        shown = text()
         if self._terminal:
-            tell("\r" + shown.ljust(self._shown))
-            self._shown = max(self._shown, len(shown))
+            text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot rewrite itself
+            tell("\r" + text.ljust(self._shown))
+            self._shown = max(self._shown, len(text))
         else:
-            tell(f"trtforensics: {shown}\n")
+            tell(f"trtforensics: {text}\n")
 
 
 def _text(progress: Progress) -> str:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from trtforensics.diff.differences import Comparison
     from trtforensics.diff.views import BuildView
     from trtforensics.model import BuildLog
+    from trtforensics.session.view import DirectoryView
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +120,20 @@ class BuildSession(TextSession, Protocol):
         Raises:
             ForensicsError: It cannot be used.
         """
+        ...
+
+
+class BisectionSession(Protocol):
+    """An artifacts directory that was opened: what it says now, and its probes' logs."""
+
+    def look(self) -> DirectoryView:
+        """Read the directory again; called in a thread, several times a second.
+
+        Raises:
+            ForensicsError: It cannot be read.
+        """
+        ...
+
+    def log(self, path: Path) -> LogText:
+        """Return a log of a probe as it is now."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.diagnostics import ExitCode
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from trtforensics.model import BuildLog
     from trtforensics.parsers.source import Source
     from trtforensics.parsers.text import LogText
+    from trtforensics.session.view import DirectoryView
+    from trtforensics.tui.bisection import BisectionApp
     from trtforensics.tui.protocol import ParseProgress
     from trtforensics.tui.terminal_app import TerminalApp
 
@@ -26,7 +29,8 @@ EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log
   trtforensics tui replay.json
   trtforensics tui good.log bad.log        # side by side, as `diff` finds them; directories too
-  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -"""
+  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -
+  trtforensics tui out                     # the artifacts directory of a bisection, while it runs too"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     what = (
         "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; "
-        "two, or an artifacts directory with good/ and bad/, open as a comparison"
+        "two, or a directory with good/ and bad/, open as a comparison; the artifacts directory of a bisection"
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     add_kind_argument(parser, (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.TIMING_CACHE))
@@ -144,6 +148,7 @@ def run(args: Namespace) -> int:
     from trtforensics import keyboard
     from trtforensics.kinds import Kind, kind_of
     from trtforensics.parsers.source import open_source
+    from trtforensics.session import job
 
     if len(args.sources) > len(("good", "bad")):
         raise UsageError(" ".join(args.sources), "are more than two sources", "Name two files or directories")
@@ -152,6 +157,8 @@ def run(args: Namespace) -> int:
     kind = Kind(args.kind) if args.kind else None
     of = kind or kind_of(args.sources[0]) if len(args.sources) == 1 else Kind.ARTIFACTS
     with keyboard.on_standard_input():
+        if len(args.sources) == 1 and (Path(args.sources[0]) / job.NAME).is_file():
+            return _browse_directory(Path(args.sources[0]), args.max_bytes)
         if of is Kind.ARTIFACTS:
             good, bad = args.sources if len(args.sources) > 1 else args.sources * 2
             return _show_sides(SideSession(good, bad, kind=kind, max_bytes=args.max_bytes))
@@ -173,13 +180,46 @@ def _show_one(session: OneSession) -> int:
     return _run(SourceApp(session, no_color=bool(os.environ.get("NO_COLOR"))))
 
 
+class DirectorySession:
+    """An artifacts directory as the TUI wants it."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+
+    def look(self) -> DirectoryView:
+        """Read the directory again."""
+        from trtforensics.session.view import view_directory
+
+        return view_directory(self._path)
+
+    def log(self, path: Path) -> LogText:
+        """Read a log of a probe."""
+        from trtforensics.parsers.source import open_source
+        from trtforensics.parsers.text import LogText
+
+        text = LogText()
+        with open_source(str(path), max_bytes=self._max_bytes) as source:
+            for window in source.windows():
+                text.append(window)
+        return text
+
+
+def _browse_directory(path: Path, max_bytes: int) -> int:
+    from trtforensics.tui.bisection import BisectionApp
+
+    session = DirectorySession(path, max_bytes)
+    session.look()  # a directory that is none of ours is refused before the screen is taken
+    return _run(BisectionApp(session, no_color=bool(os.environ.get("NO_COLOR"))))
+
+
 def _browse(source: Source) -> int:
     from trtforensics.tui.app import ForensicsApp
 
     return _run(ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR"))))
 
 
-def _run(app: TerminalApp) -> int:
+def _run(app: TerminalApp | BisectionApp) -> int:
     failure = app.run()
     if failure is not None:
         raise failure
