@@ -62,6 +62,7 @@ class RowsApp(TerminalApp):
         super().__init__(no_color=no_color)
         self.prompt = Prompt()
         self._needle = ""
+        self._searched: TextPane | None = None
         self.kept = ""
         """The text that the rows in view have in their layer's name."""
 
@@ -124,6 +125,7 @@ class RowsApp(TerminalApp):
 
     def action_ask_search(self) -> None:
         """Ask what to search for in the file under the focus."""
+        self._searched = self._pane()  # before the prompt takes the focus
         self.prompt.ask(Purpose.SEARCH, self._needle)
 
     def action_ask_filter(self) -> None:
@@ -149,9 +151,9 @@ class RowsApp(TerminalApp):
             self.status("nothing to search for; type / and a text")
 
     def _pane(self) -> TextPane:
-        """Return the pane under the focus, else the last one."""
+        """Return the pane under the focus, else the one that was searched last, else the last one."""
         panes = list(self.query(TextPane))
-        return next((pane for pane in panes if pane.has_focus_within), panes[-1])
+        return next((pane for pane in panes if pane.has_focus_within), self._searched or panes[-1])
 
     def _search(self, pane: TextPane, *, backwards: bool, here: bool) -> None:
         line = pane.view.current_line
