@@ -97,14 +97,14 @@ def _engine(args: Namespace) -> str:
 
 
 def _timing_cache(args: Namespace) -> str:
-    from trtforensics import timing_cache
+    from trtforensics import cache_export
     from trtforensics.cache_loading import load_timing_cache
     from trtforensics.errors import UsageError
 
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "a timing cache is one file", "Name one, or `diff` to compare them")
     cache = load_timing_cache(args.sources[0], max_bytes=args.max_bytes)
-    return timing_cache.to_json(cache) if args.json else timing_cache.summarise(cache)
+    return cache_export.to_json(cache) if args.json else cache_export.summarise(cache)
 
 
 def _json(log: BuildLog) -> str:
