@@ -16,6 +16,8 @@ from trtforensics.tui.text_pane import TextPane
 from trtforensics.tui.virtual_list import LineBar
 
 if TYPE_CHECKING:
+    from pathlib import PurePath
+
     from textual.binding import BindingType
 
     from trtforensics.errors import ForensicsError
@@ -43,8 +45,8 @@ class Match(Message):
 class RowsApp(TerminalApp):
     """A list of rows, and panes of text that follow it. A subclass composes them and fills the list."""
 
-    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "rows.tcss"]
-    HELP: ClassVar[Keys] = ()
+    CSS_PATH: ClassVar[list[str | PurePath] | str | PurePath | None] = ["app.tcss", "rows.tcss"]
+    KEYS: ClassVar[Keys] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -62,6 +64,7 @@ class RowsApp(TerminalApp):
         super().__init__(no_color=no_color)
         self.prompt = Prompt()
         self._needle = ""
+        self._searched: TextPane | None = None
         self.kept = ""
         """The text that the rows in view have in their layer's name."""
 
@@ -120,10 +123,11 @@ class RowsApp(TerminalApp):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(self.HELP))
+        self.push_screen(HelpScreen(self.KEYS))
 
     def action_ask_search(self) -> None:
         """Ask what to search for in the file under the focus."""
+        self._searched = self._pane()  # before the prompt takes the focus
         self.prompt.ask(Purpose.SEARCH, self._needle)
 
     def action_ask_filter(self) -> None:
@@ -149,9 +153,9 @@ class RowsApp(TerminalApp):
             self.status("nothing to search for; type / and a text")
 
     def _pane(self) -> TextPane:
-        """Return the pane under the focus, else the last one."""
+        """Return the pane under the focus, else the one that was searched last, else the last one."""
         panes = list(self.query(TextPane))
-        return next((pane for pane in panes if pane.has_focus_within), panes[-1])
+        return next((pane for pane in panes if pane.has_focus_within), self._searched or panes[-1])
 
     def _search(self, pane: TextPane, *, backwards: bool, here: bool) -> None:
         line = pane.view.current_line
