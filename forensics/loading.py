@@ -169,6 +169,7 @@ def _assembled(scanner: Scanner, info: SourceInfo) -> BuildLog:
     if not scanner.recognised:
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
         raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
+    scanner.forget()
     return assemble(scanner, info)
 
 

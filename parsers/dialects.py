@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from trtforensics.parsers import grammar
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.line_index import LineIndex
 
 _SEVERITY = {
@@ -69,11 +71,25 @@ class Prefix(NamedTuple):
 
 def prefix_of(line: bytes) -> Prefix | None:
     """Return the logger prefix that opens a line, or None."""
+    regex, kinds = _any_prefix()
+    found = regex.match(line)
+    if found is None:
+        return None
+    own = found.lastindex or 0  # the group of the kind: it closes behind those in it
+    kind = kinds[own]
+    levels = found.groups()[own : own + kind.match.groups]
+    return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), found.end())
+
+
+@cache
+def _any_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
+    """Return one regex for all kinds, in their order, and which group is whose: a line without one costs one call."""
+    kinds: dict[int, Kind] = {}
+    group = 1
     for kind in _KINDS:
-        found = kind.match.match(line)
-        if found:
-            return Prefix(kind.name, _severity(found[found.lastindex] if found.lastindex else b""), found.end())
-    return None
+        kinds[group] = kind
+        group += 1 + kind.match.groups
+    return re.compile("|".join(f"({kind.regex})" for kind in _KINDS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:
@@ -139,28 +155,26 @@ class PrefixReader:
         lengths: list[int] = []
         for first, limit, start in zip(runs.tolist(), limits, starts, strict=True):
             known = self._memo.get(index.data[start : start + _KEY_BYTES])
+            decided = known is not None
             if known is None:
-                known = self._new(index, first)
-            if known is not None:
-                reads.append(known)
-                lengths.append(limit - first)
-                continue
-            for line in range(first, limit):
-                reads.append(_read(index, line)[0])
-                lengths.append(1)
+                known, decided = self._new(index, first)
+            reads.append(known)
+            lengths.append(limit - first if decided else 1)
+            if not decided:
+                reads += (_read(index, line)[0] for line in range(first + 1, limit))
+                lengths += [1] * (limit - first - 1)
         table = np.array(reads, np.int64).reshape(-1, len(_NONE))
         return Prefixes(*np.repeat(table, lengths, axis=0).T)
 
-    def _new(self, index: LineIndex, line: int) -> _Read | None:
-        """Read a new beginning; None where the first 32 bytes do not decide it for other lines."""
+    def _new(self, index: LineIndex, line: int) -> tuple[_Read, bool]:
+        """Read a new beginning, and say whether its first 32 bytes decide it for other lines."""
         read, decided = _read(index, line)
-        if not decided:
-            return None
-        if len(self._memo) >= _MEMO_LIMIT:
-            self._memo.clear()
-        start = int(index.starts[line])
-        self._memo[index.data[start : start + _KEY_BYTES]] = read
-        return read
+        if decided:
+            if len(self._memo) >= _MEMO_LIMIT:
+                self._memo.clear()
+            start = int(index.starts[line])
+            self._memo[index.data[start : start + _KEY_BYTES]] = read
+        return read, decided
 
 
 def _runs(index: LineIndex) -> npt.NDArray[np.int64]:

@@ -54,6 +54,7 @@ def scan(source: Source, middle: int, on_part: Callable[[Source, Scanner], None]
         for window in source.windows(end=middle):
             scanner.feed(window)
             on_part(source, scanner)
+        scanner.forget()
         part = worker()
     source.skip_rest(len(part.line_starts))
     scanner.join(part)

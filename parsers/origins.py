@@ -123,7 +123,9 @@ class _Case:
         """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
         if self.settled is not None or not self.candidates:
             return False
-        self.candidates = [pair for pair in self.candidates if tensors.fit(pair[0], self.border)]
+        sides = {(t.inputs, t.outputs): t for t, _ in self.candidates}
+        fits = {formats: tensors.fit(tuned, self.border) for formats, tuned in sides.items()}
+        self.candidates = [pair for pair in self.candidates if fits[pair[0].inputs, pair[0].outputs]]
         distinct = {(t.tactic, t.runner, t.inputs, t.outputs) for t, _ in self.candidates}
         if len(distinct) != 1:
             return False

@@ -190,6 +190,12 @@ class Scanner:
         self._note_resumed(window.first_line, np.flatnonzero(said), banners)
         self.events.sort(before)
 
+    def forget(self) -> None:
+        """Give back the memory of everything that only helps to read further lines; none may follow."""
+        self._bulk = None
+        self._any = self._bare = Dispatch(())
+        self._prefixes = PrefixReader()
+
     def part(self) -> Part:
         """Return everything, to be joined to the scanner of what comes before."""
         return Part(
