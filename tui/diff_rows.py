@@ -86,7 +86,8 @@ def row_pieces(row: Row, width: int, *, scored: bool) -> Line:
         seen = f"together in {counts.bad} of {counts.of_bad} bad builds, no good one"
         return (score, Piece(fit(" pair", _TYPE), Role.ERROR), Piece(fit(row.layer, name)), Piece(f"│ {seen}"))
     label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), ROLES[subject.type])
-    good, bad = (_values(entries) for entries in (subject.good, subject.bad))
+    tied = subject.type is Type.TACTIC
+    good, bad = (_values(entries, tied=tied) for entries in (subject.good, subject.bad))
     return (
         score,
         label,
@@ -105,11 +106,12 @@ def _widths(width: int, *, scored: bool) -> tuple[int, int]:
     return name, max((rest - name) // 2, 4)
 
 
-def _values(entries: Sequence[Entry]) -> str:
-    """Return a side's most frequent value, a mark for a near tie, and how many others there are."""
+def _values(entries: Sequence[Entry], *, tied: bool) -> str:
+    """Return a side's most frequent value, how many others there are, and if asked for a mark for a near tie."""
     if not entries:
         return "not told"
-    tie = f" {NEAR_TIE}" if any(entry.layer is not None and entry.layer.near_tie for entry in entries) else ""
+    near = tied and any(entry.layer is not None and entry.layer.near_tie for entry in entries)
+    tie = f" {NEAR_TIE}" if near else ""
     others = f" (+{len(entries) - 1})" if len(entries) > 1 else ""
     return f"{entries[0].text or 'not told'}{others}{tie}"
 

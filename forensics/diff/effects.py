@@ -65,7 +65,14 @@ def _causes(rows: Sequence[Difference], tables: Iterable[SideBySide], goods: int
                 follow = {index for name in _reached(site, carried) for index in by_layer[name]}
                 causes.update(dict.fromkeys(follow - causes.keys(), root))
     _follow_layer(rows, by_layer, causes)
-    return causes
+    return {index: _root(index, causes) for index in causes}
+
+
+def _root(index: int, causes: Mapping[int, int]) -> int:
+    """Follow causes to the first: a reformat's tactic follows from its precision, and that from its layer's."""
+    while index in causes:
+        index = causes[index]
+    return index
 
 
 def _reached(site: Site, carried: Mapping[str, set[str]]) -> list[str]:
@@ -114,11 +121,11 @@ def _follow_layer(rows: Sequence[Difference], by_layer: dict[str, list[int]], ca
         first = next((i for i in indexes if rows[i].type is Type.PRECISION), None)
         for index in indexes:
             if first is not None and index != first:
-                causes.setdefault(index, causes.get(first, first))
+                causes.setdefault(index, first)
     for name, indexes in by_layer.items():
         target = _REFORMAT_TARGET.match(name)
         of_target = by_layer.get(target.group(1), []) if target else []
         root = min((i for i in of_target if rows[i].type in {Type.PRECISION, Type.FORMAT}), default=None)
         if root is not None:
             for index in indexes:
-                causes.setdefault(index, causes.get(root, root))
+                causes.setdefault(index, root)

@@ -1,0 +1,81 @@
+"""What holds of every comparison, on generated builds."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trtforensics.diff.alignment import align
+from trtforensics.diff.compare import compare
+from trtforensics.diff.differences import Type
+from trtforensics.diff.loading import Side
+from trtforensics.diff.views import BuildView, LayerView, Tensors
+from trtforensics.kinds import Kind
+from trtforensics.model import SourceSpan
+
+PARTS = st.sampled_from("abcdefgh")
+NAMES = st.one_of(
+    st.lists(PARTS, min_size=1, max_size=3, unique=True).map(" + ".join),
+    st.lists(PARTS, min_size=1, max_size=2, unique=True).map(lambda parts: f"PWN({', '.join(parts)})"),
+    PARTS.map(lambda part: f"Reformatting CopyNode for Input Tensor 0 to {part}"),
+    st.tuples(PARTS, st.integers(0, 9)).map(lambda pair: f"{pair[0]}_myl0_{pair[1]}"),
+)
+TENSORS = st.sampled_from([Tensors(1, (one, two), texts=(one, two)) for one in ("Half", "Float") for two in ("Half",)])
+LAYERS = st.lists(
+    st.builds(
+        LayerView,
+        name=NAMES,
+        span=st.just(SourceSpan("x", 1, 0)),
+        runner=st.sampled_from(["Cask", "Myelin"]),
+        tactic=st.integers(0, 2),
+        tensors=TENSORS,
+    ),
+    max_size=9,
+).map(tuple)
+SIDES = st.lists(LAYERS, min_size=1, max_size=4).map(
+    lambda builds: Side("x", tuple(BuildView("x", Kind.BUILD_LOG, "", layers) for layers in builds))
+)
+
+
+@given(LAYERS, LAYERS)
+def test_no_layer_is_aligned_twice(left: tuple[LayerView, ...], right: tuple[LayerView, ...]) -> None:
+    found = align(left, right)
+    for side in ("left", "right"):
+        indexes = [getattr(pair, side) for pair in found.pairs]
+        assert len(indexes) == len(set(indexes))
+        grouped = [index for group in found.regroupings for index in getattr(group, side)]
+        assert len(grouped) == len(set(grouped))
+
+
+@given(LAYERS)
+def test_a_build_is_aligned_with_itself_by_name_alone(layers: tuple[LayerView, ...]) -> None:
+    found = align(layers, layers)
+    assert {(pair.left, pair.right) for pair in found.pairs} == {(n, n) for n in range(len(layers))}
+    assert found.regroupings == ()
+
+
+@settings(max_examples=40)
+@given(SIDES)
+def test_sides_that_are_the_same_do_not_differ(side: Side) -> None:
+    found = compare(side, side)
+    assert found.differences == ()
+    assert found.pairs == ()
+
+
+@settings(max_examples=60)  # each compares up to eight builds
+@given(SIDES, SIDES)
+def test_the_list_is_in_order_and_its_causes_are_fusions_or_the_layers_own(good: Side, bad: Side) -> None:
+    found = compare(good, bad)
+    scores = [row.suspicion for row in found.differences]
+    assert scores == sorted(scores, reverse=True)
+    for row in found.differences:
+        assert 0 < row.suspicion < 1
+        assert row.counts.of_good
+        assert row.counts.of_bad
+        if row.cause is not None:
+            cause = found.differences[row.cause]
+            assert cause.cause is None
+            assert cause.type in {Type.FUSION, Type.PRECISION, Type.FORMAT}
+    for pair in found.pairs:
+        assert pair.counts.good == 0
+        assert all(half.counts.good > 0 for half in pair.halves)
