@@ -56,15 +56,6 @@ class Inner(NamedTuple):
     ms: float
 
 
-class Note(NamedTuple):
-    """A message while a layer was handled; ``of_tensorrt`` False: the selector's own."""
-
-    layer: str
-    letter: str
-    text: str
-    of_tensorrt: bool = True
-
-
 class Selector(Protocol):
     """Chooses among the algorithms that are offered for a layer; only those that it returns are timed."""
 
@@ -104,7 +95,6 @@ class Build:
         self.hits: dict[int, CacheEntry] = {}
         self.decisions: list[Decision] = []
         self.inner: list[Inner] = []
-        self.notes: list[Note] = []
         self._random = dice("measure", request.luck)
         self._slow: set[int] = set()
 
@@ -124,10 +114,6 @@ class Build:
                 self._reformat(reformat(layer, 0, decision.algorithm.outputs[0], LINEAR_FLOAT, into=False))
         if self.request.selector is not None:
             self.request.selector.report(self.decisions)
-
-    def note(self, layer: str, letter: str, text: str, *, of_tensorrt: bool = True) -> None:
-        """Keep a message."""
-        self.notes.append(Note(layer, letter, text, of_tensorrt))
 
     def _decide(self, layer: Layer, formats: Mapping[str, Format]) -> Decision:
         milliseconds = self._measure(layer)

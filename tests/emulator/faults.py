@@ -7,6 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 CHUNK = 1 << 20
 
@@ -58,6 +62,28 @@ def _exit(value: str) -> None:
 
 def _raise(value: str) -> None:
     raise RuntimeError(value)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare what can be made to go wrong, and when."""
+    group = parser.add_argument_group("faults")
+    group.add_argument("--fill", type=int, metavar="BYTES", help="print so many bytes")
+    group.add_argument("--leave-child", action="store_true", help="leave a process behind")
+    group.add_argument("--hang", action="store_true", help="never end")
+    group.add_argument("--crash", nargs="?", const="SEGV", metavar="SIGNAL", help="die of a signal (default SEGV)")
+    group.add_argument("--exit", type=int, metavar="STATUS", help="end with a status")
+    group.add_argument("--chance", type=float, default=1.0, help="how likely all that is (default 1)")
+
+
+def from_arguments(arguments: Namespace, draw: float) -> list[str]:
+    """Return the faults asked for; none where ``draw`` (0 to 1) is not within the chance."""
+    if draw >= arguments.chance:
+        return []
+    found = [f"fill:{arguments.fill}"] if arguments.fill else []
+    found += ["child"] if arguments.leave_child else []
+    found += ["hang"] if arguments.hang else []
+    found += [f"crash:{arguments.crash}"] if arguments.crash else []
+    return found + ([f"exit:{arguments.exit}"] if arguments.exit is not None else [])
 
 
 _STRIKES = {"fill": _fill, "child": _child, "hang": _hang, "crash": _crash, "exit": _exit, "raise": _raise}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.emulator import never_captured
+from tests.emulator.dialect import polygraphy
 from tests.emulator.engine import Tensor
 from tests.emulator.event import MYELIN_SEPARATOR, TEN, Event, OnnxTensor, Version
 from tests.emulator.files import dims_of
@@ -59,10 +61,11 @@ from tests.emulator.tuning import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tests.emulator.builder import Build, Decision, Inner
     from tests.emulator.net import Algorithm
+    from tests.emulator.selecting import Remark
 
 ELEVEN: Version = (11, 0, 0)
 SELECTOR_AND_CACHE = "It is suggested to disable layer timing cache while using AlgorithmSelector. "
@@ -70,11 +73,32 @@ SELECTOR_AND_CACHE += "Please refer to the developer guide in https://docs.nvidi
 SELECTOR_AND_CACHE += "developer-guide/index.html#builder-layer-timing."
 
 
-class Story:
-    """Tells one build. ``editable``: the keys of an editable timing cache are printed."""
+@dataclass(frozen=True, slots=True)
+class PolygraphyLine(Event):
+    """A message of Polygraphy's own, which no other logger prefixes."""
 
-    def __init__(self, build: Build, version: Version, *, editable: bool = False, detailed: bool = False) -> None:
+    severity: str
+    text: str
+    prefixed = False
+
+    def _shape(self, version: Version) -> str:  # noqa: ARG002 - the same in all versions
+        return polygraphy(self.severity, self.text).replace("{", "{{").replace("}", "}}")
+
+
+class Story:
+    """Tells one build. ``editable``: the keys of an editable timing cache are printed. ``remarks`` are a selector's."""
+
+    def __init__(
+        self,
+        build: Build,
+        version: Version,
+        *,
+        editable: bool = False,
+        detailed: bool = False,
+        remarks: Sequence[Remark] = (),
+    ) -> None:
         self.build = build
+        self.remarks = remarks
         self.net = build.net
         self.version = version
         self.editable = editable
@@ -141,8 +165,8 @@ class Story:
         if self.build.request.selector is not None:
             yield Message("W", SELECTOR_AND_CACHE)
         notes: dict[str, list[Event]] = {}
-        for note in self.build.notes:
-            notes.setdefault(note.layer, []).append(Message(note.letter, note.text, note.of_tensorrt))
+        for remark in self.remarks:
+            notes.setdefault(remark.layer, []).append(PolygraphyLine(remark.letter, remark.text))
         for layer in self.net.layers:
             if layer.name in self.build.measured:
                 yield from self._layer(layer)
@@ -358,9 +382,3 @@ def _fusions(layer: Layer) -> Iterator[Event]:
     else:
         yield RunningPass("ConvReluFusion", first)
         yield FusingPair("ConvReluFusion", first, second)
-
-
-def told(build: Build, version: Version, *, editable: bool = False, detailed: bool = False) -> Iterator[Event]:
-    """Yield the whole story of a build that ended well."""
-    story = Story(build, version, editable=editable, detailed=detailed)
-    yield from (*story.parsed(), *story.optimised(), *story.tuned(), *story.finished())
