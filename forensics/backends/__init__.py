@@ -1,0 +1,1 @@
+"""How a subset of items becomes a build: one module a lever, all behind one interface (``backend.py``)."""
