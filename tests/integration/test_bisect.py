@@ -228,7 +228,12 @@ def test_a_flood_of_output_is_kept_at_both_ends_in_flat_memory(bench: Bench) -> 
     )
     line = ["collect", "--until", "1", "--artifacts-dir", "out", "--quiet", "--build", script]
     done = subprocess.run(
-        [sys.executable, "-c", program, *line], cwd=bench.folder, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", program, *line],
+        cwd=bench.folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert int(done.stderr.split()[-1]) < 150_000  # KiB
     log = next((bench.out / "probes").iterdir()) / "build.log"
@@ -374,7 +379,9 @@ def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
 def test_ctrl_c_ends_the_probe_and_says_how_to_go_on(bench: Bench, times: int) -> None:
     """A build that traps SIGINT and SIGTERM gets its grace at the first Ctrl-C, and none at the second."""
     trap = f"trap '' INT TERM; echo >> {bench.folder}/started; while :; do sleep 0.1; done"
-    process = bench.start("--build", f"test -e go && exit 0; {trap if times == 2 else 'sleep 600'}", "--check", bad_if("item7"))
+    process = bench.start(
+        "--build", f"test -e go && exit 0; {trap if times == 2 else 'sleep 600'}", "--check", bad_if("item7")
+    )
     until(lambda: (bench.out / "probes").exists() and list(bench.out.glob("probes/*/build.log")))
     if times == 2:
         until(lambda: bench.count("started"))
