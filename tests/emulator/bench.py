@@ -7,12 +7,14 @@ import os
 import shlex
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.emulator import trtexec_cli
 from tests.emulator.files import culprits_of, read_replay
 from tests.emulator.python_path import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
 DEADLINE = 120.0
