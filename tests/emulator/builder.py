@@ -86,13 +86,18 @@ class Request(NamedTuple):
 
 
 class Build:
-    """A build and what is known of it, also when it ends early."""
+    """A build and what is known of it, also when it ends early.
+
+    ``measured`` holds a time for each offer of a layer, inf for one that was not timed; ``hits`` what the cache knew,
+    by key; ``places`` the keys, by layer and formats.
+    """
 
     def __init__(self, net: Net, request: Request) -> None:
         self.net = net
         self.request = request
         self.measured: dict[str, list[float]] = {}
         self.hits: dict[int, CacheEntry] = {}
+        self.places: dict[tuple[str, str], int] = {}
         self.decisions: list[Decision] = []
         self.inner: list[Inner] = []
         self._random = dice("measure", request.luck)
@@ -172,8 +177,9 @@ class Build:
         request = self.request
         milliseconds = [disturbed(offer.ms, request.noise, self._random) for offer in layer.offers]
         if request.cache is not None and not layer.operations:
-            for source, indexes in _combinations(layer):
-                self._cached(layer, self._key(layer.name, source), indexes, milliseconds)
+            for source, indexes in combinations(layer):
+                self.places[layer.name, source] = place = self._key(layer.name, source)
+                self._cached(layer, place, indexes, milliseconds)
         self.measured[layer.name] = milliseconds
         return milliseconds
 
@@ -211,7 +217,7 @@ class Build:
             raise Refused(f"Error Code 10: Internal Error ({text})")
 
     def _key(self, *parts: object) -> int:
-        plain = key(*map(str, parts))
+        plain = key(self.net.name, *map(str, parts))
         moved = self.request.drift.get(plain) in self._slow
         return key(f"{plain:x}", "moved") if moved else plain
 
@@ -255,7 +261,7 @@ class Build:
         self.decisions.append(Decision(layer, layer.offers[best], milliseconds[best]))
 
 
-def _combinations(layer: Layer) -> Iterator[tuple[str, list[int]]]:
+def combinations(layer: Layer) -> Iterator[tuple[str, list[int]]]:
     """Yield each combination of formats, spelled, with the indexes of its offers."""
     found: dict[str, list[int]] = {}
     for index, offer in enumerate(layer.offers):

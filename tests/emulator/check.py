@@ -9,13 +9,12 @@ conditions hold. Exit status 0: none is (the engine is good), 1: one is, 125: th
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.emulator import faults
+from tests.emulator import chances, faults
 from tests.emulator.files import BadFile, present, read_engine, read_sets
 from tests.emulator.kernels import dice
 
@@ -28,7 +27,7 @@ GOOD, BAD, NO_ENGINE = 0, 1, 125
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check; return the exit status."""
     options = _parser().parse_args(arguments)
-    random = dice("check", options.luck or os.urandom(8).hex(), _counted(options.tally))
+    random = dice("check", chances.luck(options))
     faults.strike(faults.from_arguments(options, random.random()))
     time.sleep(options.seconds)
     try:
@@ -43,18 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return BAD if bad else GOOD
 
 
-def _counted(tally: str | None) -> int:
-    """Count this check in a file, which grows by a byte each time; return how many there were before."""
-    if tally is None:
-        return 0
-    file = os.open(tally, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(file, b".")
-        return os.fstat(file).st_size - 1
-    finally:
-        os.close(file)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="check", description=__doc__, allow_abbrev=False)
     parser.add_argument("engine")
@@ -64,8 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--per", choices=("check", "build"), default="check", help="what decides that: each check, or each build"
     )
-    parser.add_argument("--luck", default="", help="seed of all chances (default: another one each time)")
-    parser.add_argument("--tally", metavar="FILE", help="count the checks there; each count has chances of its own")
+    chances.add_arguments(parser)
     parser.add_argument("--seconds", type=float, default=0.0, help="how long the check takes")
     faults.add_arguments(parser)
     return parser

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.emulator import never_captured
+from tests.emulator.builder import combinations
 from tests.emulator.dialect import polygraphy
 from tests.emulator.engine import Tensor
 from tests.emulator.event import MYELIN_SEPARATOR, TEN, Event, OnnxTensor, Version
 from tests.emulator.files import dims_of
 from tests.emulator.kernels import dice, hashed, six_digits
-from tests.emulator.net import Layer, Node, key, table
+from tests.emulator.net import Layer, Node, table
 from tests.emulator.opening import (
     FusingPair,
     GraphConstructed,
@@ -183,25 +184,21 @@ class Story:
         yield CostsHeader(layer.name if newer else "")
         if newer and layer.operations:
             yield ForeignNodeMetadata(layer.name, _onnx_layers(layer.nodes))
-        combinations: dict[object, list[int]] = {}
-        for index, offer in enumerate(layer.offers):
-            combinations.setdefault(offer.inputs[0], []).append(index)
-        for indexes in combinations.values():
+        for source, indexes in combinations(layer):
             timed = [index for index in indexes if self.build.measured[layer.name][index] != float("inf")]
             if timed:
-                yield from self._combination(layer, timed)
+                yield from self._combination(layer, timed, self.build.places.get((layer.name, source)))
 
-    def _combination(self, layer: Layer, indexes: list[int]) -> Iterator[Event]:
+    def _combination(self, layer: Layer, indexes: list[int], place: int | None) -> Iterator[Event]:
         offers = [layer.offers[index] for index in indexes]
         milliseconds = [self.build.measured[layer.name][index] for index in indexes]
         formats = self._formats(layer, offers[0])
         best = min(range(len(offers)), key=milliseconds.__getitem__)
-        place = key(layer.name, f"{offers[0].inputs[0].dtype}{offers[0].inputs[0].components}")
         if place in self.build.hits:
             chosen = offers[best]
             yield CachedResult(layer.name, *formats, chosen.runner, chosen.tactic, milliseconds[best])
             return
-        spelled = "None" if layer.operations else f"0x{place:032x}"
+        spelled = "None" if place is None else f"0x{place:032x}"
         yield Combination(*formats, key=spelled if self.editable else "")
         for runner in dict.fromkeys(offer.runner for offer in offers):
             yield TimingRunner(layer.name, runner, offers[0]._replace(runner=runner).implementation)

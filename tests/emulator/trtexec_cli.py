@@ -10,14 +10,13 @@ failed one, as trtexec's. Lines of TensorRT 11 and of editable timing caches wer
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
-from tests.emulator import faults
+from tests.emulator import chances, faults
 from tests.emulator.builder import Build, CacheEntry, Refused, Request
 from tests.emulator.dialect import Dialect, polygraphy, prefixed, version_code
 from tests.emulator.files import (
@@ -95,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build; return the exit status."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(given)
-    luck = options.luck or os.urandom(8).hex()
+    luck = chances.luck(options)
     with open(options.log, "w") if options.log else _nothing() as log:  # noqa: PTH123 - quick start-up
         printer = Printer(cast("Dialect", options.dialect), options.version, options.verbose, log)
         banner = f"TensorRT.trtexec [TensorRT v{version_code(options.version)}]"
@@ -258,7 +257,7 @@ def _parser() -> argparse.ArgumentParser:
         "--dialect", choices=("trtexec", "python", "polygraphy"), default="trtexec", help="whose logger"
     )
     parser.add_argument("--noise", type=float, default=0.01, help="standard deviation of the timing, as a share")
-    parser.add_argument("--luck", default="", help="seed of the noise (default: another one each time)")
+    chances.add_arguments(parser)
     parser.add_argument("--runner-up", action="store_true", help="the second best of every layer measures best")
     parser.add_argument("--refuse", metavar="FILE", help="sets of conditions that TensorRT cannot build")
     parser.add_argument("--when", metavar="FILE", help="sets of conditions under which the faults happen")

@@ -28,7 +28,7 @@ SOONEST, LATEST = 0.05, 0.75
 def finished(bench: Bench) -> set[tuple[object, ...]]:
     """Return what the journal has the end of: the subset, which build of it, which check."""
     started = {}
-    ended = set()
+    ended: set[tuple[object, ...]] = set()
     for event in bench.events():
         if event["event"] == "start":
             identity = event["active"], event["build"], event["check"]

@@ -54,8 +54,8 @@ def built_and_judged(bench: Bench) -> int:
 
 @pytest.mark.parametrize(
     ("members", "most"),
-    [([0], ALONE), ([170], ALONE), ([LAYERS - 1], ALONE), ([40, 222], PAIR)],
-    ids=["first", "middle", "last", "pair"],
+    [([0], ALONE), ([170], ALONE), ([40, LAYERS - 1], PAIR)],
+    ids=["first", "middle", "pair"],
 )
 def test_among_300_layers_culprits_are_certified_in_few_builds(large: Bench, members: list[int], most: int) -> None:
     large.out = large.folder / f"out-{members[0]}"
@@ -100,26 +100,22 @@ def test_finding_all_goes_on_where_finding_the_first_ended(small: Bench) -> None
     assert built_and_judged(small) <= 2 + 2 + 2 * (6 + 1)
 
 
-@pytest.mark.parametrize(("shown", "flip"), [("0.6", "0"), ("1", "0.1")], ids=["shown rarely", "flipped"])
-def test_flaky_checks_are_repeated_to_the_stated_confidence(small: Bench, shown: str, flip: str) -> None:
-    hidden = small.differing[21]
-    small.hide((hidden,))
-    check = small.check("--shown", shown, "--flip", flip, "--luck", "steady")
-    done = small.run("--build", small.build(), "--check", check, "--confidence", "0.99")
+@pytest.mark.parametrize(
+    "noise",
+    [("--shown", "0.9"), ("--flip", "0.1"), ("--shown", "0.9", "--per", "build")],
+    ids=["shown by some checks", "flipped checks", "shown by some builds"],
+)
+def test_what_is_noisy_is_repeated_to_the_stated_confidence(tmp_path: Path, noise: tuple[str, ...]) -> None:
+    bench = Bench(tmp_path, "--layers", "16", "--seed", "2", "--no-foreign")
+    hidden = bench.differing[9]
+    bench.hide((hidden,))
+    build = bench.build("--luck", "steady", "--tally", str(tmp_path / "builds"))
+    check = bench.check(*noise, "--luck", "steady")
+    done = bench.run("--build", build, "--check", check, "--confidence", "0.99")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert small.culprits() == [{hidden}]
-    assert small.result()["confidence"] >= 0.99
-    assert small.checks.stat().st_size > len(small.probes())
-
-
-def test_builds_in_which_the_culprit_shows_by_chance_are_repeated(small: Bench) -> None:
-    hidden = small.differing[9]
-    small.hide((hidden,))
-    check = small.check("--shown", "0.8", "--per", "build")
-    done = small.run("--build", small.build(), "--check", check, "--confidence", "0.99")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert small.culprits() == [{hidden}]
-    assert max(event.get("build", 0) for event in small.events()) > 0
+    assert bench.culprits() == [{hidden}]
+    assert 0.99 <= bench.result()["confidence"] < 1
+    assert bench.checks.stat().st_size > len(bench.probes())
 
 
 # ---- mixes that TensorRT refuses -----------------------------------------------------------------------------------
@@ -140,10 +136,9 @@ def run_of(bench: Bench) -> set[str]:
     return {name for name in bench.differing if formats(bench.bad.get(name)) != formats(bench.good.get(name))}
 
 
-@pytest.mark.parametrize("position", [0, 4, 20, 39])
+@pytest.mark.parametrize("position", [0, 20])
 def test_a_culprit_beside_a_coupled_run_is_found_exactly(coupled: Bench, position: int) -> None:
-    hidden = [name for name in coupled.bad if name in coupled.differing and name not in run_of(coupled)]
-    name = hidden[min(position, len(hidden) - 1)]
+    name = [name for name in coupled.differing if name not in run_of(coupled)][position]
     coupled.hide((name,))
     done = coupled.run("--build", coupled.build(), "--check", coupled.check())
     assert done.returncode == 0, done.stdout + done.stderr
@@ -161,13 +156,7 @@ def test_a_culprit_in_a_coupled_run_is_named_with_its_run_at_most(coupled: Bench
     assert name in named
     assert named <= inside
     assert result["unresolved"]
-
-
-def test_a_refused_mix_keeps_what_tensorrt_offered(coupled: Bench) -> None:
-    coupled.hide((next(iter(run_of(coupled))),))
-    coupled.run("--build", coupled.build(), "--check", coupled.check())
-    probe = coupled.out / "probes"
-    texts = [path.read_text() for path in probe.glob("*/build.*")]
+    texts = [path.read_text() for path in coupled.out.glob("probes/*/build.err")]
     refused = [text for text in texts if "Tactic in replay was not provided by TensorRT as a choice" in text]
     assert refused
     assert all("Provided choices were:" in text for text in refused)
@@ -234,7 +223,7 @@ def test_from_flaky_builds_to_the_culprit(tmp_path: Path) -> None:
     )
     bench.folder.joinpath("hidden.json").write_text(json.dumps(culprits_of(tmp_path / builds[0], (wobbly,))))
     collect = [*bench.command()[:3], "collect", "--until", "8", "--artifacts-dir", "seen", "--quiet"]
-    saving = bench.build(replay="--save-replay {replay}")
+    saving = bench.build("--luck", "steady", "--tally", str(tmp_path / "builds"), replay="--save-replay {replay}")
     done = bench.run(line=[*collect, "--build", saving, "--check", bench.check()])
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "seen" / "good").iterdir())

@@ -18,7 +18,7 @@ from ._enums import ELEVEN, ProfilingVerbosity
 from ._logging import ILogger, listens, tell
 from ._network import INetworkDefinition
 from ._runtime import ICudaEngine
-from ._scenario import SCENARIO, VERSION
+from ._scenario import VERSION, Scenario, read
 from ._selector import Adapter
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ class Builder:
         except (Refused, Unsupported) as error:
             tell(self.logger, [Message("E", f"{FAILED}{error}")])
             return None
-        build = Build(net, _request(config, net))
+        scenario = read()
+        build = Build(net, _request(config, net, scenario))
         story = Story(
             build,
             VERSION,
@@ -93,9 +94,9 @@ class Builder:
             return None
         self._tell(story, ended=True)
         marked = {"outputs": [tensor.name for tensor in network._outputs], "debug": network._debug}
-        plan = engine_bytes(build, VERSION, luck=dice("luck", SCENARIO.luck).random(), **marked)
-        if not SCENARIO.when or present(read_engine(plan), SCENARIO.when):
-            faults.strike(list(SCENARIO.faults))
+        plan = engine_bytes(build, VERSION, luck=dice("luck", scenario.luck).random(), **marked)
+        if not scenario.when or present(read_engine(plan), scenario.when):
+            faults.strike(list(scenario.faults))
         return IHostMemory(plan)
 
     def _check(self, network: INetworkDefinition, config: IBuilderConfig) -> None:
@@ -129,21 +130,21 @@ def _wanted(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, st
     return network._wanted() if obeyed and not ELEVEN else {}
 
 
-def _request(config: IBuilderConfig, net: Net) -> Request:
+def _request(config: IBuilderConfig, net: Net, scenario: Scenario) -> Request:
     cache = config.get_timing_cache()
     if config._has("DISABLE_TIMING_CACHE") or config.builder_optimization_level == 0:
         cache = None
     selector = config.algorithm_selector
     return Request(
-        luck=SCENARIO.luck,
-        noise=SCENARIO.noise,
+        luck=scenario.luck,
+        noise=scenario.noise,
         selector=None
         if selector is None
         else Adapter(selector, net, reject_empty=config._has("REJECT_EMPTY_ALGORITHMS")),
         cache=None if cache is None else cache._entries,
         error_on_miss=config._has("ERROR_ON_TIMING_CACHE_MISS"),
-        runner_up=SCENARIO.runner_up,
-        refused=frozenset(int(tactic, 16) for tactic in SCENARIO.refused),
-        drift={int(moved, 16): int(cause, 16) for moved, cause in SCENARIO.drift},
-        blind=frozenset(int(place, 16) for place in SCENARIO.blind),
+        runner_up=scenario.runner_up,
+        refused=frozenset(int(tactic, 16) for tactic in scenario.refused),
+        drift={int(moved, 16): int(cause, 16) for moved, cause in scenario.drift},
+        blind=frozenset(int(place, 16) for place in scenario.blind),
     )

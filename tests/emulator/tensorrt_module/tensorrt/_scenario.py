@@ -1,4 +1,4 @@
-"""What a test wants of this process's TensorRT, from the environment."""
+"""What a test wants of this process's TensorRT, from the environment; the version is that at the time of import."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Scenario(NamedTuple):
 
 
 def read() -> Scenario:
-    """Return the scenario of the environment; without a ``luck``, each process has its own."""
+    """Return the scenario of the environment as it is now; without a ``luck``, each build has its own."""
     wanted: dict[str, Any] = json.loads(os.environ.get(VARIABLE) or "{}")
     if "version" in wanted:
         major, minor, patch = (*map(int, wanted["version"].split(".")), 0, 0)[:3]
@@ -43,5 +43,4 @@ def read() -> Scenario:
     return Scenario(**wanted)
 
 
-SCENARIO = read()
-VERSION = SCENARIO.version
+VERSION = read().version
