@@ -19,10 +19,10 @@ EXAMPLE = """examples:
       --build 'polygraphy convert model.onnx --fp16 --load-tactics {replay} -o {engine}'
   trtforensics bisect items --items switches.txt --check './works.sh {items}' --artifacts-dir out"""
 
-_COMMANDS = """CMD runs through /bin/sh. {%(own)s}, {engine}, {log}, {dir} and {probe} in it are replaced by quoted paths,
-which are also in $TRTFORENSICS_%(env)s, $TRTFORENSICS_ENGINE and so on. --check decides by its exit status: 0 good,
-1 to 124 bad, anything else, a signal or a timeout unresolved. The same command on the same directory goes on where it
-stopped."""
+_COMMANDS = """CMD runs through /bin/sh. {%(own)s}, {engine}, {log}, {dir} and {probe} in it are replaced by quoted
+paths, which are also in $TRTFORENSICS_%(env)s, $TRTFORENSICS_ENGINE and so on. --check decides by its exit status:
+0 good, 1 to 124 bad, anything else, a signal or a timeout unresolved. The same command on the same directory goes on
+where it stopped."""
 
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:

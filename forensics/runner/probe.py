@@ -1,4 +1,4 @@
-"""A probe: build, check, and what that says. All it needs is in its :class:`ProbeSpec`, so that it may run elsewhere."""
+"""A probe: build, check, and what that says. All it needs is in its :class:`ProbeSpec`, so it may run elsewhere."""
 
 from __future__ import annotations
 

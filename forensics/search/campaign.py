@@ -25,7 +25,9 @@ _NOT_MONOTONE = (
 class Campaign:
     """The sets found so far, and how the search ended: ``status`` is None while it runs."""
 
-    def __init__(self, ledger: Ledger, space: Space, budget: Budget, finder: Finder, find: Literal["first", "all"]) -> None:
+    def __init__(
+        self, ledger: Ledger, space: Space, budget: Budget, finder: Finder, find: Literal["first", "all"]
+    ) -> None:
         self._ledger = ledger
         self._space = space
         self._budget = budget
@@ -34,6 +36,13 @@ class Campaign:
         self.sets: list[Found] = []
         self.reasons: list[str] = []
         self.status: Status | None = None
+        self._rest = space.all
+        self._searching = False
+
+    @property
+    def unsettled(self) -> int:
+        """The items in which what is not found yet may be."""
+        return self._finder.unsettled if self._searching else self._rest
 
     def steps(self) -> Steps[None]:
         """Search to the end."""
@@ -42,12 +51,13 @@ class Campaign:
     def _run(self) -> Steps[Status]:
         if not (yield from self._endpoints()):
             return Status.NOT_REPRODUCED
-        rest = self._space.all
-        within = rest
+        within = self._rest
         while True:
+            self._searching = True
             found = yield from self._one_set(within)
+            self._searching = False
             self._note(found)
-            rest &= ~found.items
+            rest = self._rest = self._rest & ~found.items
             seen = verdict = yield from self._finder.settle(rest, Verdict.GOOD, REST)
             if seen is Verdict.UNRESOLVED:
                 verdict, within = yield from rest_by_proxy(self._ledger, rest, self._space.atoms_of(rest))

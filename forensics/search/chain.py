@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from trtforensics.search.ledger import Ledger
     from trtforensics.search.space import Atom
 
+_MOST_IN_A_ROW = 7
+
 
 class NotMonotoneError(Exception):
     """A bad subset lies inside a good one: what follows from monotonicity is not to be relied on."""
@@ -34,6 +36,7 @@ class Chain:
         self.low = 0
         self.high = len(atoms)
         self.refused: set[int] = set()
+        self._in_a_row = 0
         self._ledger = ledger
         self._read = 0
 
@@ -44,7 +47,11 @@ class Chain:
             NotMonotoneError: What was told contradicts itself.
         """
         for mask, verdict in self._ledger.log[self._read :]:
+            before = self.low, self.high, len(self.refused)
             self._take(mask, verdict)
+            if before[:2] != (self.low, self.high):
+                self._in_a_row = 0
+            self._in_a_row += len(self.refused) - before[2]
         self._read = len(self._ledger.log)
         if self.low >= self.high:
             raise NotMonotoneError
@@ -74,6 +81,11 @@ class Chain:
         return link if link >= 0 and self.links[link] == mask else None
 
     @property
+    def stuck(self) -> bool:
+        """Whether so many cuts were refused in a row that something far away must be the reason."""
+        return self._in_a_row >= _MOST_IN_A_ROW and not self.busy()
+
+    @property
     def width(self) -> int:
         """How many atoms the turn may be at."""
         return self.high - self.low
@@ -81,6 +93,10 @@ class Chain:
     def open_atoms(self) -> Sequence[Atom]:
         """Return the atoms that the turn may be at."""
         return self.atoms[self.low : self.high]
+
+    def built(self) -> list[int]:
+        """Return the links that were seen to be good, shortest first."""
+        return [link for link in self.links[: self.low + 1] if self._ledger.seen(link) is Verdict.GOOD]
 
     def suspects(self) -> int:
         """Return the atoms that the turn may be at, as one mask."""
@@ -94,7 +110,7 @@ class Chain:
     def cuts(self, room: int) -> list[int]:
         """Return up to ``room`` links that divide what is open, besides those under way, into equal shares."""
         gaps = list(pairwise(sorted({self.low, self.high} | self.busy())))
-        free = {gap: [link for link in range(gap[0] + 1, gap[1]) if link not in self.refused] for gap in gaps}
+        free = {gap: self._free(*gap) for gap in gaps}
         shares = dict.fromkeys(gaps, 1)
         for _ in range(room):
             open_gaps = [gap for gap in gaps if len(free[gap]) >= shares[gap]]
@@ -102,6 +118,16 @@ class Chain:
                 break
             shares[max(open_gaps, key=lambda gap: (self.mass[gap[1]] - self.mass[gap[0]]) / shares[gap])] += 1
         return [cut for gap in gaps for cut in self._divide(gap, shares[gap], free[gap])]
+
+    def _free(self, left: int, right: int) -> list[int]:
+        """Return the links at which to cut: after refusals in a row, ever farther from those that were refused."""
+        links = [link for link in range(left + 1, right) if link not in self.refused]
+        if self._in_a_row > 1:
+            away = 1 << (self._in_a_row - 1)
+            refused = sorted(self.refused)
+            far = [link for link in links if _distance(refused, link) >= away]
+            return far or links
+        return links
 
     def _divide(self, gap: tuple[int, int], shares: int, free: list[int]) -> list[int]:
         chosen: list[int] = []
@@ -112,3 +138,9 @@ class Chain:
             rest = [link for link in free if link not in chosen]
             chosen.append(min(rest, key=lambda link: (round(abs(self.mass[link] - wanted) / rounding), link)))
         return chosen
+
+
+def _distance(places: list[int], place: int) -> int:
+    """Return how far the nearest of some sorted places is; there is at least one."""
+    after = bisect_left(places, place)
+    return min(abs(place - near) for near in places[max(0, after - 1) : after + 1])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from trtforensics.search.space import Atom, Space
 
 _LAST_FEW = 3
+_MOST_COUPLES = 3
+"""A refused subset that cuts more edges than this says too little about any of them."""
 
 
 class ExactFinder:
@@ -32,11 +34,18 @@ class ExactFinder:
         self._space = space
         self._budget = budget
         self._chain = Chain(ledger, 0, space.atoms)
+        self._cleared = 0
+        self._learnt = 0
 
     @property
     def suspects(self) -> int:
         """The items that the member being sought hides among."""
-        return self._chain.suspects()
+        return self._chain.suspects() & ~self._cleared
+
+    @property
+    def unsettled(self) -> int:
+        """The members known of the set being searched, and all items that further ones may hide among."""
+        return self._chain.links[self._chain.high]
 
     @property
     def left(self) -> tuple[float, int]:
@@ -74,6 +83,7 @@ class ExactFinder:
             NotMonotoneError: Verdicts contradict each other.
         """
         self._chain = chain = Chain(self._ledger, kept, pool)
+        self._cleared = 0
         chain.update()
         tried = False
         while chain.width > 1:
@@ -83,12 +93,28 @@ class ExactFinder:
                 winner = yield from self._try_alone(chain)
                 if winner:
                     return Member(winner, complete=True)
-            elif not cuts and not chain.busy():
-                return (yield from tell_apart(self._ledger, chain))
+                self._cleared = 0
+            elif chain.stuck or (not cuts and not chain.busy()):
+                break
             else:
                 yield self._wishes(chain, cuts)
             chain.update()
-        return Member(chain.suspects(), pool[: chain.low])
+            if self._learn_couples(chain):
+                return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
+        if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
+            return (yield from tell_apart(self._ledger, chain))
+        return Member(chain.suspects(), chain.atoms[: chain.low])
+
+    def _learn_couples(self, chain: Chain) -> bool:
+        """Join items that seem to have to change together, where an edge says which; return whether any were."""
+        joined = False
+        for mask, verdict in self._ledger.log[self._learnt :]:
+            couples = self._space.couples(mask, self._ledger.log) if verdict is Verdict.UNRESOLVED else []
+            inside = [couple for couple in couples if not couple & ~chain.links[-1] and not couple & chain.links[0]]
+            if 0 < len(inside) <= _MOST_COUPLES:
+                joined |= sum(map(self._space.join, inside)) > 0
+        self._learnt = len(self._ledger.log)
+        return joined
 
     @staticmethod
     def _wishes(chain: Chain, cuts: list[int]) -> Wishes:
@@ -103,12 +129,20 @@ class ExactFinder:
         return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain.width, chain.high - 1)
 
     def _try_alone(self, chain: Chain) -> Steps[int]:
-        """Probe the last suspects each alone with what is kept; return the one that is bad so, or 0."""
+        """Probe the last suspects each alone with what is kept; return the one that is bad so, or 0.
+
+        One that is good so is cleared for as long as the set is thought to need no more than one of them.
+        """
         wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
         while True:
             for wish in wishes:
-                if self._ledger.seen(wish.mask) is Verdict.BAD:
-                    return wish.mask & ~chain.links[0]
+                verdict = self._ledger.seen(wish.mask)
+                suspect = wish.mask & ~chain.links[0]
+                if verdict is Verdict.BAD:
+                    self._cleared = chain.suspects() & ~suspect
+                    return suspect
+                if verdict is Verdict.GOOD:
+                    self._cleared |= suspect
             wishes = [wish for wish in wishes if self._ledger.seen(wish.mask) is None]
             if not wishes:
                 return 0

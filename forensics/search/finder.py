@@ -38,6 +38,10 @@ class Finder(Protocol):
         """The items that the member being sought hides among."""
 
     @property
+    def unsettled(self) -> int:
+        """The members known of the set being searched, and all items that further ones may hide among."""
+
+    @property
     def left(self) -> tuple[float, int]:
         """Builds expected, and at worst, until that member is known."""
 

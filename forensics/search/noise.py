@@ -16,9 +16,23 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_SHOWN = {0.999: 6.0, 0.97: 1.0, 0.93: 1.0, 0.9: 1.0, 0.8: 1.0, 0.7: 1.0, 0.6: 1.0, 0.5: 1.0, 0.4: 1.0, 0.3: 1.0, 0.2: 1.0}
+_SHOWN = {
+    0.999: 6.0,
+    0.97: 1.0,
+    0.93: 1.0,
+    0.9: 1.0,
+    0.8: 1.0,
+    0.7: 1.0,
+    0.6: 1.0,
+    0.5: 1.0,
+    0.4: 1.0,
+    0.3: 1.0,
+    0.2: 1.0,
+}
 _FALSE = {0.0005: 12.0, 0.01: 1.0, 0.03: 1.0, 0.07: 0.5, 0.12: 0.5}
-_GRID = [(shown, false, a * b) for (shown, a), (false, b) in product(_SHOWN.items(), _FALSE.items()) if false < shown / 2]
+_GRID = [
+    (shown, false, a * b) for (shown, a), (false, b) in product(_SHOWN.items(), _FALSE.items()) if false < shown / 2
+]
 
 SHOWN: Array = np.array([shown for shown, _, _ in _GRID])
 FALSE: Array = np.array([false for _, false, _ in _GRID])

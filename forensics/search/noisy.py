@@ -13,7 +13,7 @@ import numpy as np
 from trtforensics.search.chain import Chain
 from trtforensics.search.checks import Checks
 from trtforensics.search.finder import Member
-from trtforensics.search.model import ALONE, Verdict
+from trtforensics.search.model import Verdict
 from trtforensics.search.noise import BEFORE, likelihood
 from trtforensics.search.posterior import Posterior
 
@@ -29,7 +29,7 @@ _EXPECTED = 0.9
 _ENDPOINT_EXPECTED = 0.995
 _SHARE_OF_DOUBT = 0.3
 """How much of the doubt that is allowed each decision may use: a set takes three, member, alone and rest."""
-_PREFER_ALONE = 0.7
+_PREFER_ALONE = 0.9
 """A build of the top suspect alone is preferred when it tells nearly as much as the best cut: it is needed anyway."""
 _MOST_REFUSALS = 2
 
@@ -53,6 +53,11 @@ class NoisyFinder:
         if self._posterior is None:
             return self._space.all
         return sum(self._chain.atoms[place].mask for place in self._likely(self._posterior.of_atoms()))
+
+    @property
+    def unsettled(self) -> int:
+        """The members known of the set being searched, and all items that further ones may hide among."""
+        return self._chain.links[0] | self.suspects
 
     @property
     def left(self) -> tuple[float, int]:
@@ -107,12 +112,13 @@ class NoisyFinder:
 
     def _noise(self, besides: int | None = None) -> Array:
         """Return what the builds of subsets of known state say about the noise."""
-        noise = BEFORE
+        noise = BEFORE.copy()
         for mask, verdict in self._checks.outcomes:
             active = self._known.get(mask)
             if active is not None and mask != besides and verdict is not Verdict.UNRESOLVED:
-                noise = noise * likelihood(active=active, bad=verdict is Verdict.BAD)
-        return noise / noise.sum()
+                noise *= likelihood(active=active, bad=verdict is Verdict.BAD)
+        noise /= noise.sum()
+        return noise
 
     def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""

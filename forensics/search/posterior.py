@@ -31,8 +31,9 @@ class Posterior:
         kinds = np.array([_COMPLETE, 1 - _COMPLETE])
         weights = kinds[:, None, None] * share[None, :, None] * noise[None, None, :]
         weights[1, 0] = 0.0
-        self.weights: Array = weights / weights.sum()
-        self._places = {bit: at for at, atom in enumerate(chain.atoms) for bit in bits(atom.mask)}
+        weights /= weights.sum()
+        self.weights: Array = weights
+        self._places = {bit: at for at, atom in enumerate(chain.atoms) for bit in atom.items}
 
     def see(self, mask: int, *, bad: bool) -> None:
         """Take in the outcome of one build."""
@@ -54,26 +55,36 @@ class Posterior:
 
     def of_atoms(self) -> Array:
         """Return the probability of each atom."""
-        return self.weights.sum(axis=(0, 2))
+        share: Array = self.weights.sum(axis=(0, 2))
+        return share
 
     def complete(self, place: int) -> float:
         """Return the probability that this atom is the member and completes the set."""
         return float(self.weights[0, place].sum())
 
     def gain_of_cuts(self) -> Array:
-        """Return what a build of each link would tell, in bits; the first and the last link tell nothing."""
-        upto = np.cumsum(self.weights.sum(axis=0), axis=0)[:-1]
-        gain = self._gain(upto)
-        return np.concatenate(([0.0], gain, [0.0]))
+        """Return what a build of each link would tell of the member, in bits; the first and last tell nothing."""
+        share, shown, false = self._rates(self.weights.sum(axis=0))
+        active = np.cumsum(np.stack([shown, _doubt(share, shown)]), axis=1)[:, :-1]
+        quiet = np.stack([false, _doubt(share, false)])
+        quiet = quiet.sum(axis=1, keepdims=True) - np.cumsum(quiet, axis=1)[:, :-1]
+        bad, expected = active + quiet
+        return np.concatenate(([0.0], entropy(bad) - expected, [0.0]))
 
     def gain_of_alone(self, place: int) -> float:
-        """Return what a build of one atom alone with what is kept would tell, in bits."""
-        return float(self._gain(self.weights[:1, place])[0])
+        """Return what a build of one atom alone with what is kept would tell of the member, in bits."""
+        share, shown, false = self._rates(self.weights.reshape(-1, self.weights.shape[-1]))
+        expected = _doubt(share, false)
+        bad = false.sum() - false[place] + shown[place]
+        known = expected.sum() - expected[place] + _doubt(share, shown)[place]
+        return float(entropy(bad) - known)
 
-    def _gain(self, active: Array) -> Array:
-        """Return the information in an outcome, from the weight of active hypotheses by outcome and noise."""
-        quiet = self.weights.sum(axis=(0, 1)) - active
-        bad = active @ SHOWN + quiet @ FALSE
-        expected = active @ entropy(SHOWN) + quiet @ entropy(FALSE)
-        gain: Array = entropy(bad) - expected
-        return gain
+    @staticmethod
+    def _rates(weights: Array) -> tuple[Array, Array, Array]:
+        """Return for each hypothesis its share, and the share of it in which a build is bad, if active and if not."""
+        return weights.sum(axis=-1), weights @ SHOWN, weights @ FALSE
+
+
+def _doubt(share: Array, bad: Array) -> Array:
+    """Return how uncertain an outcome still is under each hypothesis, weighted by the hypothesis."""
+    return share * entropy(bad / np.maximum(share, 1e-300))

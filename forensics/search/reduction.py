@@ -5,6 +5,7 @@ It asks for neither monotone outcomes nor for every mix to be buildable: an unre
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.search.model import Verdict
@@ -15,25 +16,26 @@ if TYPE_CHECKING:
     from trtforensics.search.ledger import Ledger, Steps
 
 PURPOSE = "reduce what is left"
+_HALVES = 2
 
 
-def reduced(ledger: Ledger, base: int, atoms: Sequence[int]) -> Steps[list[int]]:
+def reduced(ledger: Ledger, base: int, atoms: Sequence[int], patience: int | None = None) -> Steps[list[int]]:
     """Reduce atoms that are bad on top of ``base`` until leaving out any one of them is no longer seen to be bad.
 
-    After Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002.
+    With ``patience`` it also ends after so many builds in a row that were not bad. After Zeller and Hildebrandt,
+    Simplifying and Isolating Failure-Inducing Input, 2002.
     """
     left = list(atoms)
-    shares = 2
-    while len(left) > 1:
-        chunks = _chunks(left, shares)
-        smaller = yield from _first_bad(ledger, base, chunks)
+    shares = _HALVES
+    tried = 0
+    while len(left) > 1 and (patience is None or tried < patience):
+        subsets = _subsets(left, shares)
+        smaller = yield from _first_bad(ledger, base, subsets)
+        tried += len(subsets)
         if smaller is not None:
-            left, shares = smaller, 2
-            continue
-        complements = [[atom for atom in left if atom not in chunk] for chunk in chunks] if shares > 2 else []  # noqa: PLR2004 - of two chunks, each is the other's complement
-        smaller = yield from _first_bad(ledger, base, complements)
-        if smaller is not None:
-            left, shares = smaller, max(shares - 1, 2)
+            is_chunk = subsets.index(smaller) < shares
+            left, shares = smaller, _HALVES if is_chunk else max(shares - 1, _HALVES)
+            tried = 0
         elif shares == len(left):
             break
         else:
@@ -41,9 +43,12 @@ def reduced(ledger: Ledger, base: int, atoms: Sequence[int]) -> Steps[list[int]]
     return left
 
 
-def _chunks(atoms: list[int], shares: int) -> list[list[int]]:
+def _subsets(atoms: list[int], shares: int) -> list[list[int]]:
+    """Return equal chunks, then what each of them leaves; of two chunks, each is what the other leaves."""
     bounds = [len(atoms) * share // shares for share in range(shares + 1)]
-    return [atoms[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    chunks = [atoms[start:stop] for start, stop in pairwise(bounds)]
+    rests = [atoms[:start] + atoms[stop:] for start, stop in pairwise(bounds)]
+    return chunks if shares == _HALVES else chunks + rests
 
 
 def _first_bad(ledger: Ledger, base: int, subsets: list[list[int]]) -> Steps[list[int] | None]:

@@ -17,25 +17,36 @@ if TYPE_CHECKING:
 
 _TRIES = 4
 _WITNESSES = 2
+_PARTS = 2
+_PATIENCE = 20
+"""How many builds in a row may fail to make a group smaller before it is left as it is."""
 
 
 def tell_apart(ledger: Ledger, chain: Chain) -> Steps[Member]:
-    """Find the member among neighbours in a chain where every link between them is refused.
+    """Find the member among items of a chain where every link between them is refused.
 
-    Mixes of the neighbours on top of what is kept are tried first, which may prove them bad alone; then on top of the
-    last good link.
+    Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
+    good link, then of parts of it: what refuses a mix with one company need not refuse it with another.
     """
-    group, before = [atom.mask for atom in chain.open_atoms()], chain.atoms[: chain.low]
+    group = [1 << item for atom in chain.open_atoms() for item in sorted(atom.items)]
+    before = chain.atoms[: chain.low]
     kept, good = chain.links[0], chain.links[chain.low]
-    if (yield from ledger.verdict(kept | sum(group), "the suspects alone")) is Verdict.BAD:
-        least = yield from reduced(ledger, kept, group)
-        if len(least) == 1 or all(ledger.implied(kept | sum(least) & ~atom) is Verdict.GOOD for atom in least):
-            return Member(sum(least), complete=True)
-        return Member(0, before, doubt=sum(least))
-    least = yield from reduced(ledger, good, group)
-    if len(least) == 1:
-        return Member(least[0], before)
-    return Member(0, before, doubt=sum(least))
+    built = [mask for mask in chain.built() if kept != mask != good][-_PARTS:]
+    parts = [part for mask in reversed(built) for part in (mask, good & ~mask | kept)]
+    for base in dict.fromkeys((kept, good, *parts)):
+        if (yield from ledger.verdict(base | sum(group), "the suspects together")) is not Verdict.BAD:
+            continue
+        group = yield from reduced(ledger, base, group, _PATIENCE)
+        if base == kept and _irreducible(ledger, kept, group):
+            return Member(sum(group), complete=True)
+        if len(group) == 1:
+            return Member(group[0], before)
+    return Member(0, before, doubt=sum(group))
+
+
+def _irreducible(ledger: Ledger, kept: int, group: list[int]) -> bool:
+    """Return whether a group that is bad is known to need each of its atoms: it was not only refused without them."""
+    return len(group) == 1 or all(ledger.implied(kept | sum(group) & ~atom) is Verdict.GOOD for atom in group)
 
 
 def alone_by_proxy(ledger: Ledger, members: int, harmless: Sequence[Atom]) -> Steps[Verdict]:

@@ -29,7 +29,7 @@ class Search:
 
     ``find`` stops at one set or goes on until the rest is good. With ``confidence`` (above 0, below 1) outcomes may be
     wrong now and then, and probes are repeated until the answer is that sure; without it every outcome counts.
-    ``edges`` are pairs of items, by index, that depend on each other. ``max_builds`` is how many builds may be asked for.
+    ``edges`` are pairs of items, by index, that depend on each other. ``max_builds`` limits the builds asked for.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Search:
 
     def outlook(self) -> Outlook:
         """Return what is known and how many builds are left."""
+        self._advance(1)
         expected, worst = self._finder.left
         ended = self._campaign.status is not None
         return Outlook(
@@ -96,11 +97,12 @@ class Search:
             0 if ended else worst + _CERTIFICATE,
             frozenset() if ended else frozenset(bits(self._finder.suspects)),
             self._culprits(),
-            tuple(frozenset(bits(atom.mask)) for atom in self._space.atoms),
+            tuple(atom.items for atom in self._space.atoms),
         )
 
     def result(self) -> Result:
         """Return the answer, or as much of it as there is."""
+        self._advance(1)
         campaign = self._campaign
         sets = campaign.sets
         suspects = sum(found.doubt for found in sets)
@@ -108,7 +110,7 @@ class Search:
         reasons = campaign.reasons
         if campaign.status is None:
             reasons = [*reasons, "the builds allowed are used up" if self._spent else "the search has not ended"]
-            suspects |= self._finder.suspects
+            suspects |= campaign.unsettled
         return Result(
             campaign.status or Status.INCONCLUSIVE,
             "; ".join(reasons),

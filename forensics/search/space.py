@@ -18,8 +18,9 @@ UNIFORM_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """Items that change together, as a mask, and the share of suspicion that they have together."""
+    """Items that change together, also as a mask, and the share of suspicion that they have together."""
 
+    items: frozenset[int]
     mask: int
     weight: float
 
@@ -35,7 +36,8 @@ class Space:
         total = sum(item.weight for item in items)
         even = UNIFORM_SHARE / max(1, len(items))
         order = sorted(range(len(items)), key=lambda index: -items[index].weight)
-        self.atoms = [Atom(1 << index, (1 - UNIFORM_SHARE) * items[index].weight / total + even) for index in order]
+        shares = [(1 - UNIFORM_SHARE) * item.weight / total + even for item in items]
+        self.atoms = [Atom(frozenset({index}), 1 << index, shares[index]) for index in order]
         self.all = (1 << len(items)) - 1
         self._edges = [mask_of(edge) for edge in edges]
 
@@ -43,12 +45,23 @@ class Space:
         """Return the atoms within a subset, in order."""
         return [atom for atom in self.atoms if atom.mask & mask]
 
-    def join(self, group: int) -> None:
-        """Make one atom of all atoms that a group of items touches; it takes the place of the first."""
-        touched = self.atoms_of(group)
-        together = Atom(union(touched), sum(atom.weight for atom in touched))
-        rest = {id(atom) for atom in touched[1:]}
-        self.atoms = [together if atom is touched[0] else atom for atom in self.atoms if id(atom) not in rest]
+    def join(self, group: int) -> bool:
+        """Make one atom, in the place of the first, of the atoms that a group of items touches, if they lie apart.
+
+        Neighbours stay two atoms: that a cut between them is refused is all there is to know. Returns whether it did.
+        """
+        places = [place for place, atom in enumerate(self.atoms) if atom.mask & group]
+        if places[-1] - places[0] < len(places):
+            return False
+        touched = [self.atoms[place] for place in places]
+        together = Atom(
+            frozenset().union(*(atom.items for atom in touched)),
+            sum(atom.mask for atom in touched),
+            sum(atom.weight for atom in touched),
+        )
+        kept = [atom for place, atom in enumerate(self.atoms) if place not in places]
+        self.atoms = [*kept[: places[0]], together, *kept[places[0] :]]
+        return True
 
     def couples(self, refused: int, log: Iterable[tuple[int, Verdict]]) -> list[int]:
         """Return the edges that a refused subset cuts and that no resolved subset has cut: what may not mix."""
@@ -57,8 +70,3 @@ class Space:
             if cut and verdict != "unresolved":
                 cut = [edge for edge in cut if not (edge & mask and edge & ~mask)]
         return cut
-
-
-def union(atoms: Iterable[Atom]) -> int:
-    """Return the items of all these atoms."""
-    return sum(atom.mask for atom in atoms)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 RESOURCE = "GPU"
 _TICKET = ".ticket"
 _LOOK_S = 0.5
-_CONNECT_S = 10
 
 
 class DaskExecutor:
@@ -50,7 +49,7 @@ class DaskExecutor:
             raise UsageError("--executor", "needs the package `distributed`", next_step) from error
         where = address.removeprefix("dask://")
         try:
-            self._client = Client(f"tcp://{where}", timeout=_CONNECT_S, set_as_default=False)
+            self._client = Client(f"tcp://{where}", set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise UsageError(f"--executor {address}", "no scheduler answers there", "Start `dask scheduler`") from error
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()

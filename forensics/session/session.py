@@ -96,22 +96,23 @@ class _Running:
     gpu: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session keeps its probes and runs them."""
+
+    artifacts: Artifacts
+    journal: Journal
+    executor: ProbeExecutor
+
+
 class Session:
     """A run on a directory whose lock is held. ``told`` is what the plan knows, in order."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        artifacts: Artifacts,
-        journal: Journal,
-        executor: ProbeExecutor,
-        lever: Lever,
-        options: RunOptions,
-    ) -> None:
+    def __init__(self, plan: Plan, lever: Lever, options: RunOptions, place: Place) -> None:
         self._plan = plan
-        self._artifacts = artifacts
-        self._journal = journal
-        self._executor = executor
+        self._artifacts = place.artifacts
+        self._journal = place.journal
+        self._executor = place.executor
         self._lever = lever
         self._options = options
         self._judge = judge_of(lever, options)
@@ -357,7 +358,7 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: Lever, options: R
         executor = make_executor(options)
         stack.callback(executor.close)
         journal.write("run", check=options.check)
-        yield Session(plan, Artifacts(directory), journal, executor, lever, options)
+        yield Session(plan, lever, options, Place(Artifacts(directory), journal, executor))
 
 
 def judge_of(lever: Lever, options: RunOptions) -> str:
