@@ -20,16 +20,17 @@ COMMAND = (sys.executable, "-m", "trtforensics")
 DEADLINE = 120.0
 """Seconds after which a hanging process fails its test."""
 
-QUICK = shlex.join([sys.executable, "-S", "-m"])
-"""How a module of the emulator starts: without the packages that it does not need."""
+QUICK = (sys.executable, "-S", "-m")
+"""How a module of the emulator starts: without the packages that it does not need (but a model needs onnx)."""
 
 
 class Bench:
     """Good and bad replays of one generated network; ``net`` are the options of the emulator that say which."""
 
-    def __init__(self, folder: Path, *net: str) -> None:
+    def __init__(self, folder: Path, *net: str, python: tuple[str, ...] = QUICK) -> None:
         self.folder = folder
         self.net = net
+        self.python = shlex.join(python)
         self.out = folder / "out"
         self.checks = folder / "checks"
         self.replay("good.json", "--luck", "pair")
@@ -54,12 +55,14 @@ class Bench:
 
     def build(self, *options: str, replay: str = "--replay {replay}") -> str:
         """Return a build command."""
-        return f"{QUICK} tests.emulator.trtexec_cli {shlex.join([*self.net, *options])} {replay} --engine {{engine}}"
+        return (
+            f"{self.python} tests.emulator.trtexec_cli {shlex.join([*self.net, *options])} {replay} --engine {{engine}}"
+        )
 
     def check(self, *options: str, name: str = "hidden.json") -> str:
         """Return a check command; every check adds a byte to the file ``checks``."""
         words = ["--culprits", str(self.folder / name), "--tally", str(self.checks), *options]
-        return f"{QUICK} tests.emulator.check {{engine}} {shlex.join(words)}"
+        return f"{self.python} tests.emulator.check {{engine}} {shlex.join(words)}"
 
     def command(self, *arguments: str) -> list[str]:
         """Return the line of a bisection."""

@@ -13,7 +13,7 @@ import pytest
 from tests.emulator import trtexec_cli
 from tests.emulator.bench import Bench
 from tests.emulator.files import culprits_of, read_engine, read_replay
-from tests.emulator.python_path import environment
+from tests.emulator.python_path import ROOT, environment
 from trtforensics.loading import load_build_log
 
 if TYPE_CHECKING:
@@ -162,6 +162,22 @@ def test_a_culprit_in_a_coupled_run_is_named_with_its_run_at_most(coupled: Bench
     assert all("Provided choices were:" in text for text in refused)
 
 
+def test_mixes_that_crash_tensorrt_are_no_verdict(small: Bench) -> None:
+    hidden, first, second = (small.differing[number] for number in (29, 5, 30))
+    small.hide((hidden,))
+    bad, good = (
+        culprits_of(small.folder / name, (layer,))[0] for name, layer in (("bad.json", first), ("good.json", second))
+    )
+    (small.folder / "when.json").write_text(json.dumps([bad + good]))
+    build = small.build("--crash", "SEGV", "--leave-child", "--when", str(small.folder / "when.json"))
+    done = small.run("--build", build, "--check", small.check())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert small.culprits() == [{hidden}]
+    crashed = [event for event in small.events() if event["event"] == "end" and event["verdict"] == "unresolved"]
+    assert crashed
+    assert all("SIGSEGV" in event["reason"] for event in crashed), crashed
+
+
 # ---- logs ----------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +248,16 @@ def test_from_flaky_builds_to_the_culprit(tmp_path: Path) -> None:
     done = bench.run(line=[*line, "--build", bench.build(), "--check", bench.check()])
     assert done.returncode == 0, done.stdout + done.stderr
     assert bench.culprits() == [{wobbly}]
+
+
+def test_a_real_model_is_bisected_with_its_edges_known(tmp_path: Path) -> None:
+    model = ROOT / "testdata" / "models" / "convnet.onnx"
+    bench = Bench(tmp_path, "--onnx", str(model), "--fp16", python=(sys.executable, "-m"))
+    hidden = next(name for name in reversed(bench.differing) if name.startswith("/blocks.1/"))
+    bench.hide((hidden,))
+    done = bench.run("--onnx", str(model), "--build", bench.build(), "--check", bench.check())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert bench.culprits() == [{hidden}]
 
 
 def test_polygraphy_reads_the_artifacts(small: Bench) -> None:
