@@ -1,0 +1,1 @@
+"""How a probe becomes a real build, one module a lever."""
