@@ -29,6 +29,10 @@ class NotABuildLogError(ForensicsError):
     """A readable source in which no line carries a TensorRT or trtexec prefix."""
 
 
+class NotAReplayError(ForensicsError):
+    """A readable source that is no tactic replay, or one that is damaged."""
+
+
 class OutputError(ForensicsError):
     """A result that cannot be written where it was asked for."""
 

@@ -1,0 +1,75 @@
+"""Processes that a command leaves behind: found whatever session they fled to, and killed.
+
+As a child subreaper (prctl(2), Linux 3.4) we become the parent of every orphan below us, so that the list of
+our children holds them, and a process that daemonised itself is not lost among the machine's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
+_ROUNDS = 100
+_PAUSE_S = 0.01
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever our children leave behind."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to a process group, if there still is one."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def kill_leftovers(leader: int, mark: bytes) -> int:
+    """Kill what is left of a command whose leader has ended, and return how many processes that were.
+
+    They are those of its session, and those whose environment holds the entry ``mark``. One that
+    hangs in the kernel is given up after a second; one that fled and wiped its environment is not found.
+    """
+    signal_group(leader, signal.SIGKILL)
+    found: set[int] = set()
+    dying: set[int] = set()
+    for _ in range(_ROUNDS):
+        orphans = {child for child in _children() if _belongs(child, leader, mark)}
+        for child in orphans:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        found |= orphans
+        dying = {child for child in dying | orphans if not _reap(child)}
+        if not orphans and not dying:
+            break
+        if dying:
+            time.sleep(_PAUSE_S)
+    return len(found)
+
+
+def _children() -> list[int]:
+    """Return our children, of whichever thread."""
+    found: list[int] = []
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # the thread ended meanwhile, or the kernel keeps no such list
+            found += map(int, (thread / "children").read_bytes().split())
+    return found
+
+
+def _belongs(child: int, leader: int, mark: bytes) -> bool:
+    try:
+        return os.getsid(child) == leader or mark in Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _reap(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True

@@ -1,0 +1,46 @@
+"""The placeholders of ``--build`` and ``--check``, and the environment variables that say the same.
+
+Only the names here are replaced; every other brace stays, so that commands may use the shell's and JSON's own.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INPUTS = ("replay", "cache", "model", "outputs", "route", "items")
+"""What a probe is told, by mode: one of these is the mode's own."""
+
+ALWAYS = ("engine", "log", "dir", "probe")
+"""What every probe has."""
+
+_ANY = re.compile("{(" + "|".join(INPUTS + ALWAYS) + ")}")
+
+
+def variable(name: str) -> str:
+    """Return the environment variable that carries a placeholder's value."""
+    return f"TRTFORENSICS_{name.upper()}"
+
+
+def fill(command: str, values: Mapping[str, str]) -> str:
+    """Replace the placeholders that have a value, each quoted for the shell."""
+    return _ANY.sub(lambda found: shlex.quote(values[found[1]]) if found[1] in values else found[0], command)
+
+
+def mentions(command: str, name: str) -> bool:
+    """Whether a command uses a placeholder, or the variable that carries its value."""
+    return f"{{{name}}}" in command or re.search(rf"\b{variable(name)}\b", command) is not None
+
+
+def unknown(command: str, known: Mapping[str, str] | frozenset[str]) -> list[str]:
+    """Return the placeholders of other modes that a command uses: they would reach the shell as they stand."""
+    return [name for name in dict.fromkeys(_ANY.findall(command)) if name not in known]
+
+
+def variables(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables for some values."""
+    return {variable(name): value for name, value in values.items()}
