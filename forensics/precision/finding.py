@@ -1,34 +1,32 @@
-"""From probes to repair sets: the smallest sets of nodes that make the model pass when they alone stay FP32.
+"""From verdicts to repair sets: the smallest sets of nodes that make the model pass when they alone stay FP32.
 
-The search runs upside down: an item that is active stays FP32, and what it looks for is what makes the model *pass*.
-A node set found through tensors may cover too much, so each member is then dropped to see whether it is needed.
+The search runs upside down: what it switches on is FP32, and what it looks for is what makes the model *pass*. A set
+found through tensors may cover too much, so each of its nodes is then dropped to see whether it is needed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from math import ceil, log2
+from typing import TYPE_CHECKING
 
-from trtforensics.search import model as search_model
-from trtforensics.search.search import Search
+from trtforensics.search import Ask, Outlook, Result, Search, Status, Verdict
+from trtforensics.search import Item as Switch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from trtforensics.precision.items import Item
 
-_SAYS = {
-    True: search_model.Verdict.BAD,
-    False: search_model.Verdict.GOOD,
-    None: search_model.Verdict.UNRESOLVED,
-}
+    Nodes = frozenset[str]
+    Wish = tuple[Nodes, str]
+    """The nodes that stay FP32, and what for."""
+    Steps = Generator[Sequence[Wish], None, Found]
 
+_CERTIFICATE = 5
+"""Probes that prove a repair of two nodes: it passes, fails without either, and each alone in 16 bits fails."""
 
-class Probe(Protocol):
-    """Judges the model in which the chosen nodes stay FP32; None where it cannot be judged."""
-
-    def __call__(self, chosen: frozenset[str], purpose: str, /) -> bool | None:
-        """Run a probe, or remember one."""
+_UPSIDE_DOWN = {Verdict.GOOD: Verdict.BAD, Verdict.BAD: Verdict.GOOD, Verdict.UNRESOLVED: Verdict.UNRESOLVED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,79 +43,157 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the search came to, in the words of ``result.json``; the first repair is the answer, others alternatives.
+    """What the search came to; the first repair is the answer, others are alternatives that share no node with it.
 
-    ``needed`` says of each node of the first repair whether the model fails with that node alone in 16 bits. Where it
+    ``needed`` says of each node of the first repair whether the model fails with that node alone in 16 bits; where it
     does not, other nodes can do its part.
     """
 
-    status: search_model.Status
+    status: Status
     why: str
     repairs: tuple[Repair, ...] = ()
     needed: Mapping[str, bool | None] = field(default_factory=dict)
     suspects: frozenset[str] = frozenset()
 
 
-def find_repairs(
-    items: Sequence[Item], atoms: Mapping[str, frozenset[str]], probe: Probe, narrow: str, *, every: bool
-) -> Found:
-    """Search; ``narrow`` names the 16-bit type for people. With ``every``, look for alternatives that share no node."""
-    everything = frozenset(atoms)
-    if not probe(everything, "everything in FP32"):
-        return Found(search_model.Status.NOT_REPRODUCED, "the model does not pass with every node in FP32")
-    base = probe(frozenset(), f"everything in {narrow}")
-    if base is not False:
-        verdict = "passes" if base else "cannot be judged"
-        return Found(search_model.Status.NOT_REPRODUCED, f"the model {verdict} with every node in {narrow}")
-    repairs: list[Repair] = []
-    while True:
-        used = frozenset(node for repair in repairs for node in repair.nodes)
-        repair, end = _one_repair(items, atoms, used, probe)
-        if repair is None:
-            suspects = frozenset(node for index in end.suspects for node in items[index].nodes) - used
-            return Found(end.status, end.why, tuple(repairs), {}, suspects)
-        repairs.append(repair)
-        rest = probe(everything - used - repair.nodes, "everything in FP32 but the repairs")
-        if not rest or not every:
-            break
-    needed = {node: _opposite(probe(everything - atoms[node], f"only {node} in {narrow}")) for node in repairs[0].nodes}
-    if all(repair.proven for repair in repairs):
-        return Found(search_model.Status.CERTIFIED, "", tuple(repairs), needed)
-    return Found(search_model.Status.NAMED, "a probe of the certificate was not resolved", tuple(repairs), needed)
+class RepairSearch:
+    """Asks and is told as :class:`trtforensics.search.Search` is; its items are nodes, and active ones are in 16 bits.
 
+    ``atoms`` gives each node those that change with it, ``narrow`` names the 16-bit type for people. With ``every`` it
+    goes on to alternatives.
+    """
 
-def _one_repair(
-    items: Sequence[Item], atoms: Mapping[str, frozenset[str]], used: frozenset[str], probe: Probe
-) -> tuple[Repair | None, search_model.Result]:
-    free = [item.nodes - used for item in items]
-    usable = [index for index, nodes in enumerate(free) if nodes]
-    search = Search([search_model.Item(items[i].name, items[i].suspicion) for i in usable], find="first")
-    while not search.done and not search.outlook().culprits:
-        for ask in search.asks():
-            chosen = frozenset(node for index in ask.active for node in free[usable[index]])
-            search.tell(ask, _SAYS[probe(chosen, ask.purpose)])
-    culprits = search.outlook().culprits
-    if not culprits:
-        return None, search.result()
-    members = sorted(usable[index] for index in culprits[0])
-    nodes = frozenset(node for index in members for node in free[index])
-    kept, proven = _without_the_needless(nodes, atoms, probe)
-    tensors = tuple(items[index].name for index in members if items[index].nodes & kept)
-    return Repair(kept, tensors, proven), search.result()
+    def __init__(
+        self, items: Sequence[Item], atoms: Mapping[str, frozenset[str]], narrow: str, *, every: bool = True
+    ) -> None:
+        self.nodes = tuple(atoms)
+        self.found: Found | None = None
+        self._items = items
+        self._atoms = atoms
+        self._narrow = narrow
+        self._every = every
+        self._all = frozenset(atoms)
+        self._verdicts: dict[frozenset[int], Verdict] = {}
+        self._asked: dict[frozenset[int], Ask] = {}
+        self._repairs: list[Repair] = []
+        self._suspects = self._all
+        self._wishes: Sequence[Wish] = ()
+        self._steps = self._run()
 
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to ask."""
+        self._advance()
+        return self.found is not None
 
-def _without_the_needless(
-    nodes: frozenset[str], atoms: Mapping[str, frozenset[str]], probe: Probe
-) -> tuple[frozenset[str], bool]:
-    """Drop what need not be FP32, one atom at a time, and show that the rest fails without any of its atoms."""
-    kept = nodes
-    for atom in sorted({atoms[node] for node in nodes}, key=sorted):
-        if probe(kept - atom, f"without {min(atom)}"):
-            kept -= atom
-    proof = [probe(kept - atoms[node], f"the repair without {node}") for node in sorted(kept)]
-    proven = probe(kept, "the repair alone") is True and all(verdict is False for verdict in proof)
-    return kept, proven
+    def asks(self, room: int = 1) -> tuple[Ask, ...]:
+        """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
+        self._advance()
+        fresh = []
+        for keep, purpose in self._wishes if self.found is None else ():
+            active = self.active(keep)
+            if active not in self._asked and len(fresh) < room:
+                self._asked[active] = Ask(active, purpose=purpose)
+                fresh.append(self._asked[active])
+        return tuple(fresh)
 
+    def tell(self, ask: Ask, verdict: Verdict) -> None:
+        """Say what a probe showed."""
+        self._asked[ask.active] = ask
+        self._verdicts[ask.active] = verdict
 
-def _opposite(verdict: bool | None) -> bool | None:  # noqa: FBT001 - three-valued, as verdicts are
-    return None if verdict is None else not verdict
+    def outlook(self) -> Outlook:
+        """Return what is known; the builds left count probes to a certificate of one set of two nodes."""
+        items = sum(1 for item in self._items if item.nodes & self._suspects)
+        left = 0 if self.found else ceil(log2(max(1, items))) + _CERTIFICATE
+        culprits = tuple(self._indexes(repair.nodes) for repair in self._repairs)
+        atoms = tuple(self._indexes(atom) for atom in dict.fromkeys(self._atoms.values()))
+        return Outlook(float(left), left, self._indexes(self._suspects), culprits, atoms)
+
+    def result(self) -> Result:
+        """Return the answer so far: each set is a repair."""
+        found = self.found or Found(Status.INCONCLUSIVE, "the search has not ended", tuple(self._repairs))
+        sets = tuple(self._indexes(repair.nodes) for repair in found.repairs)
+        proof = {frozenset(range(len(self.nodes))), frozenset(), *(self.active(r.nodes) for r in found.repairs)}
+        proof.add(self.active(self._all.difference(*(repair.nodes for repair in found.repairs))))
+        bound = ceil(log2(max(1, len(self._items))))
+        evidence = tuple(ask for active, ask in self._asked.items() if active in proof)
+        return Result(found.status, found.why, sets, self._indexes(found.suspects), 1.0, bound, evidence)
+
+    def active(self, keep: frozenset[str]) -> frozenset[int]:
+        """Return the indexes of the nodes in 16 bits when some stay FP32."""
+        return self._indexes(self._all - keep)
+
+    def _indexes(self, nodes: frozenset[str]) -> frozenset[int]:
+        return frozenset(index for index, node in enumerate(self.nodes) if node in nodes)
+
+    def _advance(self) -> None:
+        """Go on with the search as far as the verdicts allow."""
+        while self.found is None and all(self.active(keep) in self._verdicts for keep, _ in self._wishes):
+            try:
+                self._wishes = next(self._steps)
+            except StopIteration as stop:
+                self.found, self._wishes = stop.value, ()
+
+    def _passes(self, keep: frozenset[str]) -> bool | None:
+        return {Verdict.GOOD: True, Verdict.BAD: False, Verdict.UNRESOLVED: None}[self._verdicts[self.active(keep)]]
+
+    def _run(self) -> Steps:
+        none: Nodes = frozenset()
+        yield [(none, f"everything in {self._narrow}"), (self._all, "everything in FP32")]
+        if not self._passes(self._all):
+            return Found(Status.NOT_REPRODUCED, "the model does not pass with every node in FP32")
+        if self._passes(none) is not False:
+            verdict = "passes" if self._passes(none) else "cannot be judged"
+            return Found(Status.NOT_REPRODUCED, f"the model {verdict} with every node in {self._narrow}")
+        while True:
+            end = yield from self._next_repair()
+            if end is not None:
+                return Found(end.status, end.why, tuple(self._repairs), {}, self._suspects)
+            rest = self._all.difference(*(repair.nodes for repair in self._repairs))
+            yield [(rest, "everything in FP32 but the repairs")]
+            if not self._every or not self._passes(rest):
+                break
+        return (yield from self._certified())
+
+    def _certified(self) -> Steps:
+        first = sorted(self._repairs[0].nodes)
+        yield [(self._all - self._atoms[node], f"only {node} in {self._narrow}") for node in first]
+        needed = {node: self._passes(self._all - self._atoms[node]) for node in first}
+        turned = {node: None if passes is None else not passes for node, passes in needed.items()}
+        if all(repair.proven for repair in self._repairs):
+            return Found(Status.CERTIFIED, "", tuple(self._repairs), turned)
+        return Found(Status.NAMED, "a probe of the certificate was not resolved", tuple(self._repairs), turned)
+
+    def _next_repair(self) -> Generator[Sequence[Wish], None, Result | None]:
+        """Find one more repair; return the end of the search behind it where there is none."""
+        used = frozenset(node for repair in self._repairs for node in repair.nodes)
+        free = [(item, item.nodes - used) for item in self._items if item.nodes - used]
+        search = Search([Switch(item.name, item.suspicion) for item, _ in free], find="first")
+        while not search.done and not search.outlook().culprits:
+            for ask in search.asks():
+                keep: Nodes = frozenset(node for index in ask.active for node in free[index][1])
+                yield [(keep, ask.purpose)]
+                search.tell(ask, _UPSIDE_DOWN[self._verdicts[self.active(keep)]])
+            self._suspects = frozenset(node for index in search.outlook().suspects for node in free[index][1])
+        culprits = search.outlook().culprits
+        if not culprits:
+            return search.result()
+        members = [free[index] for index in sorted(culprits[0])]
+        nodes, proven = yield from self._without_the_needless(frozenset(n for _, own in members for n in own))
+        tensors = tuple(item.name for item, own in members if own & nodes)
+        self._repairs.append(Repair(nodes, tensors, proven))
+        return None
+
+    def _without_the_needless(self, nodes: Nodes) -> Generator[Sequence[Wish], None, tuple[Nodes, bool]]:
+        """Drop what need not be FP32, one atom at a time, and show that the rest fails without any of its atoms."""
+        kept = nodes
+        for atom in sorted({self._atoms[node] for node in nodes}, key=sorted):
+            yield [(kept - atom, f"without {min(atom)}")]
+            if self._passes(kept - atom):
+                kept -= atom
+        yield [(kept, "the repair alone")]
+        proof = [(kept - self._atoms[node], f"the repair without {node}") for node in sorted(kept)]
+        yield proof
+        fails = all(self._passes(keep) is False for keep, _ in proof)
+        return kept, fails and self._passes(kept) is True
