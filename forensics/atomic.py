@@ -49,7 +49,7 @@ class Sink:
         Raises:
             OutputError: The destination does not take them.
         """
-        with _explained(self._path):
+        with explained(self._path):
             self._stream.write(data)
 
     def finish(self) -> None:
@@ -58,10 +58,25 @@ class Sink:
         Raises:
             OutputError: The destination does not take what is left.
         """
-        with _explained(self._path):
+        with explained(self._path):
             self._stream.flush()
             if stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode):
                 os.fsync(self._stream.fileno())
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turn the failure of a write into an :class:`OutputError` that says what to do.
+
+    Raises:
+        OutputError: The block raised an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        what = "its folder does not exist" if error.errno == errno.ENOENT else reason
+        raise OutputError(path, f"cannot be written: {what}", _NEXT_STEPS.get(error.errno or 0, "")) from error
 
 
 @contextmanager
@@ -74,7 +89,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
         OutputError: The destination cannot be written; nothing half-written is left.
     """
     name = os.fspath(path)
-    with _explained(name):
+    with explained(name):
         straight = _open_straight(name)
     if straight is not None:
         with _sink(name, straight) as sink:
@@ -83,11 +98,11 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
     target = Path(name).resolve()
     temporary = target.with_name(f".trtforensics-{secrets.token_hex(8)}.tmp")
     try:
-        with _explained(name):
+        with explained(name):
             stream = _open_temporary(temporary, target)
         with _sink(name, stream) as sink:
             yield sink
-        with _explained(name):
+        with explained(name):
             temporary.replace(target)
     finally:
         with suppress(OSError):  # never made, renamed, or in a folder that is not ours: nothing is left either way
@@ -122,16 +137,6 @@ def _sink(path: str, stream: BinaryIO) -> Iterator[Sink]:
     finally:
         with suppress(OSError):  # closing repeats a failure that `finish` or `write` has told already
             stream.close()
-
-
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        what = "its folder does not exist" if error.errno == errno.ENOENT else reason
-        raise OutputError(path, f"cannot be written: {what}", _NEXT_STEPS.get(error.errno or 0, "")) from error
 
 
 def _open_straight(path: str) -> BinaryIO | None:

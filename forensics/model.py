@@ -395,6 +395,8 @@ class Build:
     message_counts: MessageCounts
     messages: tuple[Message, ...]
     results: tuple[Fact, ...]
+    runner_ids: Mapping[str, int] = field(default_factory=dict)
+    """The id of each runner that a ``Timing Runner`` line names with one (``CaskConvolution[0x80000009]``, 8.6 and later)."""
 
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""

@@ -93,6 +93,7 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
         message_counts=MessageCounts(warning=len(messages) - errors, error=errors),
         messages=messages,
         results=header.results(view, passes, span),
+        runner_ids=autotuning.runner_ids(view),
     )
 
 

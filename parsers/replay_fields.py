@@ -29,9 +29,8 @@ FORMATS = (
 )
 """The enumerators of ``tensorrt.TensorFormat``, TensorRT 7 to 11."""
 
-_ALIASES = {
-    **{"float32": "FLOAT", "float16": "HALF", "bfloat16": "BF16", "int8": "INT8", "int32": "INT32", "int64": "INT64"},
-    **{"bool": "BOOL", "uint8": "UINT8", "fp8": "FP8", "int4": "INT4", "fp4": "FP4", "e8m0": "E8M0"},
+_ALIASES = {"float32": "FLOAT", "float16": "HALF", "bfloat16": "BF16"} | {
+    name.lower(): name for name in DTYPES if name not in {"FLOAT", "HALF", "BF16"}
 }
 """Names of data types at the top of the tensorrt module; Polygraphy loads them too."""
 

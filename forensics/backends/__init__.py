@@ -1,1 +1,1 @@
-"""How a probe becomes a real build, one module a lever."""
+"""How a subset of items becomes a build: one module a lever, all behind :class:`trtforensics.backends.backend.Backend`."""

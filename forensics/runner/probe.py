@@ -54,7 +54,8 @@ class Outcome:
     """What a probe came to.
 
     ``verdict`` is None where the probe was stopped before its end. ``reason`` says in words what led to the verdict.
-    ``timed_out`` and ``not_run`` (exit status 126 or 127) tell the two that another try may change.
+    ``timed_out`` and ``not_run`` (exit status 126 or 127) mark the two that another try may change; ``build_failed``
+    marks a verdict that hangs on ``build_failure_is_bad``, whatever the check.
     """
 
     verdict: Verdict | None
@@ -63,6 +64,7 @@ class Outcome:
     checks: tuple[Ended, ...] = ()
     timed_out: bool = False
     not_run: bool = False
+    build_failed: bool = False
 
     @property
     def seconds(self) -> float:
@@ -144,13 +146,12 @@ def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
     if built.stopped:
         return Outcome(None, "stopped", built)
     verdict, how = judge_status(built)
-    reason, again = f"build: {how}", {"timed_out": built.timed_out, "not_run": built.status in NOT_RUN}
-    if verdict is not Verdict.GOOD and spec.build_failure_is_bad and not again["not_run"]:
-        return Outcome(Verdict.BAD, reason, built)
-    if spec.check is None:
-        return Outcome(verdict, reason, built, **again)
-    if verdict is not Verdict.GOOD:
-        return Outcome(Verdict.UNRESOLVED, reason, built, **again)
+    failed = verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and spec.check is not None)
+    if failed or spec.check is None:
+        if failed:
+            verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
+        ends = {"timed_out": built.timed_out, "not_run": built.status in NOT_RUN, "build_failed": failed}
+        return Outcome(verdict, f"build: {how}", built, **ends)
     if mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
         return Outcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
     return None

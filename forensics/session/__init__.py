@@ -1,0 +1,1 @@
+"""A bisection that survives: its directory, its journal, its lock, and the loop from asks to verdicts."""

@@ -1,0 +1,58 @@
+"""One run a directory: a lock of the kernel's, which ends with the process that holds it, however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from trtforensics.atomic import explained
+from trtforensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAME = ".lock"
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold the directory's lock; while it is held, the file says by whom.
+
+    Raises:
+        UsageError: another process holds it.
+        OutputError: the directory cannot be written to.
+    """
+    path = directory / NAME
+    with explained(str(path)):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = holder_of(directory) or "another process"
+            raise UsageError(str(directory), f"is in use by {holder}", "Wait for it, or name another one") from error
+        with explained(str(path)):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+        yield
+        with suppress(OSError):  # the holder's name is a help for readers; the lock itself goes in any case
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def holder_of(directory: Path) -> str:
+    """Say who works on a directory; empty where nobody does, as far as can be told from here."""
+    try:
+        text = (directory / NAME).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    words = text.split()
+    here = len(words) == len("process N on HOST".split()) and words[-1] == platform.node()
+    if here and not os.path.exists(f"/proc/{words[1]}"):  # noqa: PTH110 - a path of digits from a file
+        return ""
+    return text

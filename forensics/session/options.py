@@ -1,0 +1,38 @@
+"""What a run was asked to do, besides what it searches; one object from the command line to the runner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class KeepEngines(StrEnum):
+    """Which probes' engine files stay."""
+
+    NONE = "none"
+    BAD = "bad"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The flags of ``bisect`` and ``collect``; they may change from one run on a directory to the next, but ``build``.
+
+    ``timeout`` is in seconds for each command, ``repeat`` the number of checks a build, ``executor`` empty for this
+    machine or ``dask://HOST:PORT``.
+    """
+
+    build: str | None = None
+    check: str | None = None
+    timeout: float | None = None
+    confidence: float | None = None
+    repeat: int = 1
+    jobs: int = 1
+    gpus: tuple[str, ...] = ()
+    max_builds: int | None = None
+    find: Literal["first", "all"] = "all"
+    keep_engines: KeepEngines = KeepEngines.NONE
+    build_failure_is_bad: bool = False
+    executor: str = ""
+    quiet: bool = False
