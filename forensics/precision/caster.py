@@ -7,6 +7,7 @@ type. Keeping every candidate gives the model back, node for node.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import onnx
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
+    from trtforensics.precision.constants import Constants
     from trtforensics.precision.eligibility import Candidate, Use
     from trtforensics.precision.preparation import Prepared
     from trtforensics.precision.storage import Storage
@@ -28,20 +30,23 @@ class Caster:
     """Casts one model in any mixture."""
 
     def __init__(self, prepared: Prepared, storage: Storage, folder: Path | None = None) -> None:
-        """Survey the model and convert its constants; ``folder`` takes the data of a model with external data.
+        """Survey the model; ``folder`` takes the data of a model with external data."""
+        self.prepared = prepared
+        self.storage = storage
+        self._folder = folder
+        self.survey = survey(prepared.proto)
+        self.candidates = candidates(prepared.proto, self.survey, storage)
+        self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The 16-bit copies of the constants, made when they are first asked for.
 
         Raises:
             OutputError: The folder cannot be written.
         """
-        self.prepared = prepared
-        self.storage = storage
-        self.survey = survey(prepared.proto)
-        self.candidates = candidates(prepared.proto, self.survey, storage)
-        self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
-        read = [name for name in self.survey.constants if self._readers(name)]
-        self.constants = convert(
-            prepared, {name: self.survey.constants[name] for name in read}, self.suffix, storage, folder
-        )
+        read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
+        return convert(self.prepared, read, self.suffix, self.storage, self._folder)
 
     def kept(self, chosen: Collection[str]) -> frozenset[str]:
         """Return the nodes that stay FP32 when the chosen ones do: those, and what moves FP32 data."""
