@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
+    "replay": "show, check, convert and mix tactic replays",
     "graph": "write the graph of layers, fusions and tensors",
+    "bisect": "find the smallest sets of items that make a build bad, through real builds",
+    "collect": "build and check again and again, and sort the builds into good and bad",
 }
+
+RESUMABLE = {"bisect", "collect"}
+"""The commands that go on where they were interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -52,11 +58,16 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         if name == command:
-            importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)
-            sub.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
-            sub.add_argument("--quiet", action="store_true", help="no progress on stderr")
-            sub.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
+            actions = importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)
+            for each in actions or (sub,):  # a command with subcommands returns their parsers
+                _add_common_arguments(each)
     return parser
+
+
+def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
 
 _MAX_BYTES_HELP = "stop with exit code 2 where a source's text is longer (default: 64G; K, M and G count 1024)"
@@ -80,8 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ForensicsError as failure:
         return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
-        again = shlex.join(["trtforensics", *arguments])
-        return _failed(f"interrupted. To start again, run `{again}`.", ExitCode.INTERRUPTED, debug=False)
+        again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
+        line = shlex.join(["trtforensics", *arguments])
+        return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:
         return ExitCode.OK  # whoever read our output has it all (`| head`)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug of ours becomes a sentence and an exit code
@@ -91,10 +103,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def command_of(arguments: Sequence[str]) -> str | None:
+    """Return which command a command line is for."""
+    return next((argument for argument in arguments if argument in COMMANDS), None)
+
+
 def _run(arguments: list[str]) -> int:
-    command = next((a for a in arguments if a in COMMANDS), None)
     try:
-        args = build_parser(command).parse_args(arguments)
+        args = build_parser(command_of(arguments)).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     with nullcontext() if args.command == "tui" else _without_gc():

@@ -43,8 +43,8 @@ class Kind(StrEnum):
 def add_kind_argument(parser: ArgumentParser, kinds: tuple[Kind, ...]) -> None:
     """Declare ``--kind`` with the kinds that a command reads."""
     words = [kind.value for kind in kinds]
-    what = "take the source for one of this kind, whatever its content looks like (default: tell by content; a pipe is a build log)"
-    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what}: {', '.join(words)}")
+    what = f"what the source is, whatever its content looks like: {', '.join(words)}"
+    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: told by content)")
 
 
 def kind_of(path: str) -> Kind:

@@ -396,7 +396,7 @@ class Build:
     messages: tuple[Message, ...]
     results: tuple[Fact, ...]
     runner_ids: Mapping[str, int] = field(default_factory=dict)
-    """The id of each runner that a ``Timing Runner`` line names with one (``CaskConvolution[0x80000009]``, 8.6 and later)."""
+    """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
 
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""

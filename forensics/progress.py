@@ -18,7 +18,7 @@ _QUIET_START = 0.5
 
 
 class ProgressLine:
-    """Shows how far reading is; a context manager that leaves the terminal's line empty behind."""
+    """Shows how far work is; a context manager that leaves the terminal's line empty behind."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -34,12 +34,15 @@ class ProgressLine:
             tell("\r" + " " * self._shown + "\r")
 
     def __call__(self, progress: Progress) -> None:
-        """Show progress if it is time to."""
+        """Show how far reading is if it is time to."""
+        self.show(_text(progress))
+
+    def show(self, text: str) -> None:
+        """Show a line if it is time to."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
-        text = _text(progress)
         if self._terminal:
             tell("\r" + text.ljust(self._shown))
             self._shown = max(self._shown, len(text))

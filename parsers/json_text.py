@@ -15,7 +15,7 @@ from json.decoder import scanstring
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lark import Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.parsers import nested
@@ -131,7 +131,11 @@ def locate(text: str, file: str) -> Places:
         at = getattr(opening, "start_pos", None) or 0
         places.values[path] = lines.place(at)
         if isinstance(node, Token):
-            _leaf(path, node, at, lines, places)
+            try:
+                _leaf(path, node, at, lines, places)
+            except ValueError as error:
+                what = "holds a number with more digits than Python reads"
+                raise NotAReplayError(str(places.values[path]), what, "Restore it") from error
         elif not rest:
             places.leaves[path] = [] if node.data == "array" else {}
         elif node.data == "array":
@@ -167,15 +171,12 @@ def _syntax_error(error: UnexpectedInput, text: str, lines: Lines) -> NotAReplay
     ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     offset = len(text.rstrip()) if ended else error.pos_in_stream or 0
     where = str(lines.place(offset))
-    expected: set[str] = set()
-    if isinstance(error, UnexpectedToken):
-        expected = set(error.accepts or error.expected)
-    elif isinstance(error, UnexpectedCharacters):
-        expected = set(error.allowed or ())
-    wanted = _wanted(expected)
+    before = nested.parser("replay").parse_interactive(text[:offset])
+    before.exhaust_lexer()
+    wanted = _wanted(before.accepts())
     if ended:
         return NotAReplayError(where, f"the JSON ends too early: {wanted} should follow", "Copy the file again")
-    shown = text[offset : offset + _SHOWN].split("\n")[0]
+    shown = text[offset : offset + _SHOWN].partition("\n")[0]
     return NotAReplayError(
         where, f"this is no JSON: {wanted} should stand before {shown!r}", "Mend or replace the file"
     )

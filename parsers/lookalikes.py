@@ -10,10 +10,13 @@ import re
 from typing import Any, NamedTuple
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
-_INSPECTED = re.compile(rb"Loading tactic replay file from|^\s*Algorithm: \(Implementation: ", re.M)
-_LOGGED = re.compile(rb"^\[[^\]\n]*\]\s?\[[VIWEF]\]|^\[[VIWEF]\] |^&&&& |^=== .* ===", re.M)
+_INSPECTED = re.compile(rb"Loading tactic replay file from|^\s*Algorithm: \(Implementation: ", re.MULTILINE)
+_LOGGED = re.compile(rb"^\[[^\]\n]*\]\s?\[[VIWEF]\]|^\[[VIWEF]\] |^&&&& |^=== .* ===", re.MULTILINE)
 _JSON_BEGINS = (b"{", b"[")
 _SHOW_THEM = "Replays are what `--save-tactics` writes"
+
+
+_EMPTY = re.compile(rb"[ \t\r\n]*")
 
 
 class What(NamedTuple):
@@ -23,49 +26,42 @@ class What(NamedTuple):
     next_step: str = ""
 
 
+_A_PICKLE = What(
+    "is a Python pickle, as Polygraphy before 0.27 wrote replays; it is not unpickled, since that would run whatever "
+    "it holds",
+    "Load it with that Polygraphy in a sandbox and save it again with 0.27 or later",
+)
+_INSPECTED_TEXT = What(
+    "is the text that `polygraphy inspect tactics` prints, no replay", "Give the file that it was made from"
+)
+
+
 def not_json(opening: bytes) -> What | None:
     """Say what a file is that is no JSON, by its first bytes; None where it may be JSON."""
     text = opening.lstrip(b" \t\r\n")
-    if not text:
-        return What("the file is empty")
     if text.startswith(_JSON_BEGINS) and not _LOGGED.match(text):
         return None
-    if _PICKLE.match(opening):
-        return What(
-            "is a Python pickle, as Polygraphy before 0.27 wrote replays; it is not unpickled, since that would run "
-            "whatever it holds",
-            "Load it with that Polygraphy in a sandbox and save it again with 0.27 or later",
-        )
-    if b"\0" in opening:
-        return What("is binary, no JSON")
-    if _INSPECTED.search(opening):
-        return What(
-            "is the text that `polygraphy inspect tactics` prints, no replay", "Give the file that it was made from"
-        )
-    if _LOGGED.search(opening):
-        return What("is a log, no replay", "`trtforensics replay convert LOG` makes a replay of a build log")
-    return What("is no JSON, so no replay")
+    recognised = (
+        (_EMPTY.fullmatch(opening), What("the file is empty")),
+        (_PICKLE.match(opening), _A_PICKLE),
+        (b"\0" in opening, What("is binary, no JSON")),
+        (_INSPECTED.search(opening), _INSPECTED_TEXT),
+        (_LOGGED.search(opening), What("is a log, no replay", "`trtforensics replay convert LOG` makes one of it")),
+    )
+    return next((what for found, what in recognised if found), What("is no JSON, so no replay"))
 
 
 def other_json(value: Any) -> What:  # noqa: ANN401 - any JSON value
     """Say what a JSON document is that has not the outline of a replay."""
-    if isinstance(value, list):
-        return _other_list(value)
-    if not isinstance(value, dict):
+    if isinstance(value, dict):
+        found = _other_object(value)
+    elif isinstance(value, list):
+        found = _other_list(value)
+    else:
         return What("holds a single value, no replay")
-    kind = value.get("kind")
-    if "schema" in value and isinstance(kind, str):
-        return What(f"is a `{kind}` document of trtforensics, no replay")
-    for name, what in _BY_CLASS.items():
-        if _class_of(value) == name or any(_class_of(member) == name for member in value.values()):
-            return What(what, _SHOW_THEM)
-    if "Layers" in value:
-        return What("is the layer information of an engine (`--exportLayerInfo`), no replay", _SHOW_THEM)
-    if _is_run_results(value):
-        return What("holds the outputs of a run (`--save-outputs`), no replay", _SHOW_THEM)
-    if _holds_arrays(value):
-        return What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
-    return What("is JSON, but no tactic replay: there is no `replay` object in it", _SHOW_THEM)
+    if found is None and _holds_arrays(value):
+        found = What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
+    return found or What("is JSON, but no tactic replay: there is no `replay` object in it", _SHOW_THEM)
 
 
 _BY_CLASS = {
@@ -76,18 +72,25 @@ _BY_CLASS = {
 }
 
 
-def _other_list(value: list[Any]) -> What:
+def _other_object(value: dict[str, Any]) -> What | None:
+    if "schema" in value and isinstance(value.get("kind"), str):
+        return What(f"is a `{value['kind']}` document of trtforensics, no replay")
+    for name, what in _BY_CLASS.items():
+        if _class_of(value) == name or any(_class_of(member) == name for member in value.values()):
+            return What(what, _SHOW_THEM)
+    if "Layers" in value:
+        return What("is the layer information of an engine (`--exportLayerInfo`), no replay", _SHOW_THEM)
+    return What(_BY_CLASS["RunResults"], _SHOW_THEM) if _is_run_results(value) else None
+
+
+def _other_list(value: list[Any]) -> What | None:
     first = next((item for item in value if isinstance(item, dict)), {})
     if isinstance(first.get("replay"), dict):
-        return What(
-            "holds a list around a replay, which Polygraphy does not load either",
-            "Remove the outer brackets, `[` and `]`",
-        )
+        what = "holds a list around a replay, which Polygraphy does not load either"
+        return What(what, "Remove the outer brackets, `[` and `]`")
     if first.keys() & {"count", "averageMs", "timeMs"}:
         return What("is a profile (`--exportProfile`) or the times of a run, no replay", _SHOW_THEM)
-    if _holds_arrays(value):
-        return What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
-    return What("holds a list, no replay", _SHOW_THEM)
+    return None
 
 
 def _class_of(value: object) -> object:

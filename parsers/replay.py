@@ -109,25 +109,28 @@ def _values(text: str, file: str) -> _Values:
         found, end = members(text, at, decode)
         return _Object(found), end
 
+    begin = skip(text, 0)
     try:
-        begin = skip(text, 0)
         if text[begin] != "{":
-            what = other_json(json.loads(text))
-            raise NotAReplayError(file, what.sentence, what.next_step or _GIVE)
+            raise _not_this(file, json.loads(text))
         found, end = members(text, begin, below_top)
-        if skip(text, end) < len(text):
-            raise ValueError("more than one document")
     except ValueError as error:
         locate(text, file)
         raise NotAReplayError(file, f"cannot be read as JSON: {error}", _GIVE) from error
     except RecursionError as error:
         raise NotAReplayError(file, "nests too deeply for a replay", _GIVE) from error
+    if skip(text, end) < len(text):
+        locate(text, file)
     top = {m.key: m.value for m in found}
     layers = top.get("replay")
     if not isinstance(layers, _Object):
-        what = other_json({key: value.value if isinstance(value, _Object) else value for key, value in top.items()})
-        raise NotAReplayError(file, what.sentence, what.next_step or _GIVE)
+        raise _not_this(file, {k: value.value if isinstance(value, _Object) else value for k, value in top.items()})
     return _Values(top, layers, repeated or len(top) < len(found) or len(layers.value) < len(layers))
+
+
+def _not_this(file: str, value: Any) -> NotAReplayError:  # noqa: ANN401 - any JSON value
+    what = other_json(value)
+    return NotAReplayError(file, what.sentence, what.next_step or _GIVE)
 
 
 def _storing(document: Document) -> list[Flaw]:

@@ -13,12 +13,11 @@ from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
 from trtforensics.model import CachedResult, Choice
 from trtforensics.parsers.formats import parse_formats
-from trtforensics.parsers.names import is_reformat
 from trtforensics.replay.offers import tensor_of
 from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build, EngineLayer, SourceInfo, SourceSpan
+    from trtforensics.model import Build, SourceInfo, SourceSpan
 
 _OPTIMIZER = "Optimizer Reformat"
 _FOREIGN = "{ForeignNode["
@@ -81,7 +80,9 @@ def _entry(build: Build, tuned: Choice | CachedResult) -> ReplayEntry | LeftOut:
     runner_id = tuned.runner_id if isinstance(tuned, Choice) else None
     runner_id = build.runner_ids.get(tuned.runner) if runner_id is None else runner_id
     if runner_id is None:
-        kind = "a cached result names its runner without the id" if isinstance(tuned, CachedResult) else "no id is printed"
+        kind = (
+            "a cached result names its runner without the id" if isinstance(tuned, CachedResult) else "no id is printed"
+        )
         return LeftOut(tuned.layer, tuned.span, f"{kind}, and no other line has that of {tuned.runner}")
     if tuned.tactic is None:
         return LeftOut(tuned.layer, tuned.span, "no tactic worked")

@@ -31,7 +31,27 @@ if TYPE_CHECKING:
 _FOREIGN = "{ForeignNode["
 _LAST_WITH_SELECTOR = 10
 _SHOWN = 3
+_ALIKE = 0.5
+"""Half of all members in common: below that, another name is no advice."""
 _LIST_PLACES = {"tensor_format": 0, "dtype": 1, "strides": 2}
+_SEVERITIES = {
+    "no-selector": Severity.ERROR,
+    "missing-layer": Severity.ERROR,
+    "renamed-layer": Severity.ERROR,
+    "wrong-profile": Severity.ERROR,
+    "foreign-node-dtype": Severity.ERROR,
+    "format-not-offered": Severity.ERROR,
+    "tactic-not-offered": Severity.ERROR,
+    "wrong-runner": Severity.ERROR,
+    "tactic-unknown": Severity.WARNING,
+    "unpinned-layer": Severity.WARNING,
+    "not-in-model": Severity.WARNING,
+    "not-tuned": Severity.NOTE,
+    "formats-differ": Severity.NOTE,
+    "foreign-nodes": Severity.NOTE,
+}
+"""What this module finds, beside the problems of the file itself. An error: not accepted, or without effect."""
+
 _RECORD = "Record the replay again from a build of this network with this TensorRT, or remove the entry"
 
 
@@ -101,7 +121,7 @@ class Lint:
             missing = [member for member in own if member not in names]
             if missing and len(missing) == len(own):
                 what = f"the model has no node {_listed(missing)}"
-                self._add("not-in-model", Severity.WARNING, entry, (), what, "Check that this is the model it was recorded of")
+                self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
 
     def against_edges(self, nodes: Sequence[Node]) -> None:
         """Note where formats do not meet; TensorRT bridges that with reformats, so it is no error."""
@@ -114,14 +134,12 @@ class Lint:
                     f"{meeting.enters}: TensorRT puts a reformat between"
                 )
                 path = ("inputs", edge.input)
-                self._add("formats-differ", Severity.NOTE, entries[edge.consumer], path, what, "Nothing, if that is meant")
+                self._add("formats-differ", entries[edge.consumer], path, what, "Nothing, if that is meant")
 
-    def _add(
-        self, code: str, severity: Severity, entry: ReplayEntry, path: FieldPath, what: str, next_step: str
-    ) -> None:
+    def _add(self, code: str, entry: ReplayEntry, path: FieldPath, what: str, next_step: str) -> None:
         path = ("replay", entry.layer, *path)
         span = self._place(path) if path[2:] else entry.span
-        self._problems.append(Problem(code, severity, entry.layer, path, span, what, next_step))
+        self._problems.append(Problem(code, _SEVERITIES[code], entry.layer, path, span, what, next_step))
 
     def _foreign_nodes(self) -> None:
         foreign = [entry for entry in self._replay.entries if entry.layer.startswith(_FOREIGN)]
@@ -131,7 +149,7 @@ class Lint:
                 "them is not pinned by a replay"
             )
             advice = "To pin those, use the editable timing cache (TensorRT 10.8 and later)"
-            self._add("foreign-nodes", Severity.NOTE, foreign[0], (), what, advice)
+            self._add("foreign-nodes", foreign[0], (), what, advice)
 
     def _selector(self, build: Build) -> None:
         major = (build.tensorrt_version or "").partition(".")[0]
@@ -141,27 +159,27 @@ class Lint:
             named = f"TensorRT {major} has"
         else:
             return
-        what = f"the log is of {build.tensorrt_version or 'RTX'}: {named} no algorithm selector, so no replay can be loaded"
+        what = f"the log is of {build.tensorrt_version or 'RTX'}: {named} no algorithm selector, so replays are refused"
         span = self._place(())
         advice = "Use the editable timing cache instead"
-        self._problems.append(Problem("no-selector", Severity.ERROR, "", (), span, what, advice))
+        self._problems.append(Problem("no-selector", _SEVERITIES["no-selector"], "", (), span, what, advice))
 
     def _not_tuned(self, entry: ReplayEntry, renaming: Renaming, in_engine: dict[str, SourceSpan]) -> None:
         if entry.layer in in_engine:
             line = in_engine[entry.layer].line
             what = f"the engine has this layer (log line {line}), but the log has no autotuning of it to compare with"
             advice = "Give the log of a build without timing cache"
-            self._add("not-tuned", Severity.NOTE, entry, (), what, advice)
+            self._add("not-tuned", entry, (), what, advice)
             return
         profiles = renaming.other_profiles(entry.layer)
         if profiles:
             what = f"the build has this layer under another profile: {_listed(profiles)}"
-            self._add("wrong-profile", Severity.ERROR, entry, (), what, f"Rename the entry to {profiles[0]!r}")
+            self._add("wrong-profile", entry, (), what, f"Rename the entry to {profiles[0]!r}")
             return
         near = renaming.nearest(entry.layer)
         if not near:
             what = "the build has no such layer, nor one with a member of it, so the entry has no effect"
-            self._add("missing-layer", Severity.ERROR, entry, (), what, "Check that the log is of the same network")
+            self._add("missing-layer", entry, (), what, "Check that the log is of the same network")
             return
         first = near[0]
         others = f"; others: {_listed([one.layer for one in near[1:]])}" if near[1:] else ""
@@ -169,8 +187,9 @@ class Lint:
             f"the build has no such layer, so the entry has no effect; nearest is {first.layer!r}, which has "
             f"{_listed(first.common)} of it{others}"
         )
-        advice = f"Rename the entry to {first.layer!r} and lint again, or record the replay again"
-        self._add("renamed-layer", Severity.ERROR, entry, (), what, advice)
+        alike = first.share >= _ALIKE
+        advice = f"Rename the entry to {first.layer!r} and lint again, or record the replay again" if alike else _RECORD
+        self._add("renamed-layer", entry, (), what, advice)
 
     def _offered(self, entry: ReplayEntry, combinations: list[Combination], offers: Offers) -> bool:
         """Judge the entry of a layer that was tuned; True if it was offered as it is pinned."""
@@ -181,17 +200,14 @@ class Lint:
         if not fitting:
             self._no_combination(entry, compared)
             return False
-        runners: list[str] = []
-        for combination in fitting:
-            found = offers.runners(combination, entry.tactic)
-            if any(offers.is_runner(runner, entry.runner_id) for runner in found):
-                return True
-            runners += found
+        if any(offers.has(combination, entry) for combination in fitting):
+            return True
+        runners = [runner for combination in fitting for runner in offers.runners(combination, entry.tactic)]
         if runners:
-            what = f"the log offers this tactic for {_listed(runners)} only, which is not runner 0x{entry.runner_id:08x}"
+            what = f"the log offers this tactic of {_listed(runners)} only, which is not runner 0x{entry.runner_id:08x}"
             ids = [offers.build.runner_ids[name] for name in runners if name in offers.build.runner_ids]
             advice = f"Write {ids[0]}" if ids else _RECORD
-            self._add("wrong-runner", Severity.ERROR, entry, ("implementation",), what, advice)
+            self._add("wrong-runner", entry, ("implementation",), what, advice)
             return False
         self._no_tactic(entry, fitting, compared, offers)
         return False
@@ -204,20 +220,20 @@ class Lint:
         path = self._path(first)
         if first.field == "dtype" and entry.layer.startswith(_FOREIGN):
             what = (
-                f"{field} is {first.pinned}, but the log offers this ForeignNode with {first.offered} there{more}, as in "
-                f"{nearest.text} (log line {nearest.span.line}); a replay cannot change the types of a ForeignNode"
+                f"{field} is {first.pinned}, but the log offers this ForeignNode with {first.offered} there{more}, as "
+                f"in {nearest.text} (log line {nearest.span.line}); a replay cannot change the types of a ForeignNode"
             )
             advice = (
                 f"Restore {first.offered}; for {first.pinned}, change the network (a Cast, a layer's precision) and "
                 "record a new replay"
             )
-            self._add("foreign-node-dtype", Severity.ERROR, entry, path, what, advice)
+            self._add("foreign-node-dtype", entry, path, what, advice)
             return
         what = (
-            f"the log never tried this layer with these formats; nearest of {len(compared)} is {nearest.text} (log line "
-            f"{nearest.span.line}): {field} is {first.pinned}, there {first.offered}{more}"
+            f"the log never tried this layer with these formats; nearest of {len(compared)} is {nearest.text} (log "
+            f"line {nearest.span.line}): {field} is {first.pinned}, there {first.offered}{more}"
         )
-        self._add("format-not-offered", Severity.ERROR, entry, path, what, _RECORD)
+        self._add("format-not-offered", entry, path, what, _RECORD)
 
     def _no_tactic(
         self,
@@ -231,17 +247,17 @@ class Lint:
         where = f"{last.text} (log line {last.span.line})"
         if all(isinstance(combination.tuned, CachedResult) for combination in fitting):
             what = (
-                f"the log has a cached result only for {where}, of another tactic than {tactic}; whether this one would be "
-                "offered it does not tell"
+                f"the log has a cached result only for {where}, of another tactic than {tactic}; it does not tell "
+                "whether this one would be offered"
             )
             advice = "Give the log of a build without timing cache"
-            self._add("tactic-unknown", Severity.WARNING, entry, ("tactic",), what, advice)
+            self._add("tactic-unknown", entry, ("tactic",), what, advice)
             return
         elsewhere = [c for d, c in compared if d and offers.runners(c, entry.tactic or 0)]
         also = f"; it is offered for {elsewhere[0].text} (line {elsewhere[0].span.line})" if elsewhere else ""
         chosen = f"0x{last.tuned.tactic:016x}" if last.tuned.tactic is not None else "none"
         what = f"the log never offered tactic {tactic} for {where}, where {chosen} was chosen{also}"
-        self._add("tactic-not-offered", Severity.ERROR, entry, ("tactic",), what, _RECORD)
+        self._add("tactic-not-offered", entry, ("tactic",), what, _RECORD)
 
     def _path(self, difference: Difference) -> FieldPath:
         if difference.index is None:
@@ -256,14 +272,21 @@ class Lint:
             combinations = offers.of(layer)
             final = next((c for c in combinations if c.tuned.final is not False), None)
             if layer not in pinned and final is not None:
-                what = f"the build tunes the layer {layer!r}, which the replay lacks: it gets a default tactic"
-                advice = "Add it, if it should be pinned"
-                problem = Problem("unpinned-layer", Severity.WARNING, layer, ("replay",), final.span, what, advice)
+                what = "the build tunes this layer, and the replay has no entry for it: TensorRT chooses its tactic"
+                code = "unpinned-layer"
+                advice = "Add an entry, if it should be pinned"
+                problem = Problem(code, _SEVERITIES[code], layer, ("replay",), final.span, what, advice)
                 self._problems.append(problem)
 
 
 _TENSORRT_MADE = ("(Unnamed Layer*", "ONNXTRT_", "Reformat", "__my")
-_TENSORRT_WRAPS = ("reshape_before_", "reshape_after_", "squeeze_after_", "copied_squeeze_after_", "unsqueeze_node_after_")
+_TENSORRT_WRAPS = (
+    "reshape_before_",
+    "reshape_after_",
+    "squeeze_after_",
+    "copied_squeeze_after_",
+    "unsqueeze_node_after_",
+)
 
 
 def _made_by_tensorrt(member: str) -> bool:

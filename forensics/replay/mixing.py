@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.writing import document_text, entry_text
 from trtforensics.replay_model import ReplayForm
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
 
+    from trtforensics.replay.edges import Meeting, Node
     from trtforensics.replay_model import Replay, ReplayEntry
 
+_ALIKE = 0.6
 _NEWEST_COMMON = (
     ({ReplayForm.F1}, ReplayForm.F1),
     ({ReplayForm.F3}, ReplayForm.F3),
@@ -54,6 +58,27 @@ def mixed_entries(good: Replay, bad: Replay, take: Collection[str]) -> tuple[Rep
     layers = dict.fromkeys((*of_good, *of_bad))
     sides = ((of_bad if layer in take else of_good).get(layer) for layer in layers)
     return tuple(entry for entry in sides if entry is not None)
+
+
+def check_layers(bad: Replay, take: Collection[str]) -> None:
+    """Refuse layers that bad has no entry of: their names are most likely mistyped.
+
+    Raises:
+        UsageError: there is such a layer; it names the most alike.
+    """
+    layers = [entry.layer for entry in bad.entries]
+    for layer in take:
+        if layer not in layers:
+            near = get_close_matches(layer, layers, 1, _ALIKE)
+            advice = f"Is {near[0]!r} meant?" if near else "`replay show` lists the layers"
+            raise UsageError(bad.source.path, f"has no entry of a layer {layer!r}", advice.rstrip("."))
+
+
+def across_cut(nodes: Sequence[Node], entries: Iterable[ReplayEntry], take: Collection[str]) -> list[Meeting]:
+    """Return the edges of a mix from a taken layer to another one or back, with the formats on either side."""
+    by_layer = {entry.layer: entry for entry in entries}
+    cut = [edge for edge in edges_between(nodes) if (edge.producer in take) != (edge.consumer in take)]
+    return meetings(cut, nodes, by_layer)
 
 
 def common_form(good: Replay, bad: Replay) -> ReplayForm:

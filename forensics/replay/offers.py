@@ -102,6 +102,11 @@ class Offers:
         chosen = [tuned.runner] if tuned.tactic == tactic else []
         return list(dict.fromkeys((*offered, *chosen)))
 
+    def has(self, combination: Combination, entry: ReplayEntry) -> bool:
+        """Whether a combination offered the entry's tactic for the entry's runner."""
+        found = self.runners(combination, entry.tactic) if entry.tactic is not None else []
+        return any(self.is_runner(runner, entry.runner_id) for runner in found)
+
     def is_runner(self, name: str, runner_id: int | None) -> bool:
         """Whether a runner may have this id; the log prints ids since TensorRT 8.6 only."""
         known = self.build.runner_ids.get(name)

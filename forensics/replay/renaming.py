@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
+_UNNAMED = "(Unnamed Layer*"
+"""TensorRT numbers layers without a name; in another network the number means another layer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """A layer with members in common with another; ``share`` is common members by all members, above 0 up to 1."""
@@ -34,8 +38,8 @@ class Renaming:
                 self._by_member[part].append(layer)
 
     def nearest(self, name: str) -> list[Likeness]:
-        """Return the layers that share members with a name, most alike first; those of the same profile before others."""
-        parts = frozenset(members(name))
+        """Return the layers that share members with a name, most alike first and those of the same profile before."""
+        parts = frozenset(part for part in members(name) if not part.startswith(_UNNAMED))
         near = {layer for part in parts for layer in self._by_member.get(part, ())}
         found = []
         for layer in near:

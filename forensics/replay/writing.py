@@ -57,7 +57,7 @@ def document_text(entries: Iterable[str], form: ReplayForm = ReplayForm.F5) -> s
     body = f",{begin}".join(entries)
     layers = f"{{{begin}{body}\n{indent}}}" if body else "{}"
     ((key, value),) = _marker("TacticReplayData", form).items()
-    return f"{{\n{indent}\"replay\": {layers},\n{indent}{json.dumps(key)}: {json.dumps(value)}\n}}"
+    return f'{{\n{indent}"replay": {layers},\n{indent}{json.dumps(key)}: {json.dumps(value)}\n}}'
 
 
 def signed(tactic: int) -> int:
@@ -96,5 +96,7 @@ def _layout(entry: ReplayEntry, field: str, tensor: ReplayTensor) -> dict[str, A
 def _given(entry: ReplayEntry, field: str, value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
     if value is None:
         what = f"layer {entry.layer!r} has no {field}, which this form needs"
-        raise NotExpressibleError(str(entry.span), what, "Name the build's log with `--log`, or another form with `--to`")
+        raise NotExpressibleError(
+            str(entry.span), what, "Name the build's log with `--log`, or another form with `--to`"
+        )
     return value

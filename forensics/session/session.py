@@ -134,6 +134,10 @@ class Session:
         """How many more probes may run."""
         return self._executor.room - len(self._running) - len(self._held)
 
+    def halt(self, urgency: Urgency) -> None:
+        """Have the running probes end."""
+        self._executor.halt(urgency)
+
     @property
     def running(self) -> int:
         """How many probes run."""

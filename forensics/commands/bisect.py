@@ -1,0 +1,265 @@
+"""``trtforensics bisect``: the smallest sets of items that make a build bad, found and proved by real builds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.backends.backend import Backend
+    from trtforensics.search import Search
+    from trtforensics.session.options import RunOptions
+
+EXAMPLE = """examples:
+  trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out \\
+      --build 'polygraphy convert model.onnx --fp16 --load-tactics {replay} -o {engine}' --check './accuracy.sh {engine}'
+  trtforensics bisect items --items switches.txt --check './works.sh {items}' --artifacts-dir out"""
+
+_COMMANDS = """CMD runs through /bin/sh. {%(own)s}, {engine}, {log}, {dir} and {probe} in it are replaced by quoted paths, which are
+also in $TRTFORENSICS_%(env)s, $TRTFORENSICS_ENGINE and so on. --check decides by its exit status: 0 good, 1 to 124 bad,
+anything else, a signal or a timeout unresolved. The same command on the same directory goes on where it stopped."""
+
+
+def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
+    """Declare the modes of ``bisect`` and return their parsers."""
+    parser.epilog = EXAMPLE
+    modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
+    added = []
+    for name, (summary, own, declare, example) in _MODES.items():
+        mode = modes.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"{_COMMANDS % {'own': own, 'env': own.upper()}}\n\nexample: trtforensics bisect {name} {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        declare(mode)
+        _add_search_arguments(mode)
+        add_run_arguments(mode)
+        added.append(mode)
+    return added
+
+
+def _tactics_arguments(parser: ArgumentParser) -> None:
+    what = "a replay, a directory of replays, or an artifacts directory"
+    parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}")
+    parser.add_argument("--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}")
+    parser.add_argument("--onnx", metavar="MODEL", help="the model: tells which layers meet, for mixes that are refused")
+    parser.add_argument("--log", metavar="LOG", help="a verbose build log, to the same end")
+
+
+def _items_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--items", required=True, metavar="FILE", help="names, one a line; # comments and blank lines are skipped")
+
+
+_MODES = {
+    "tactics": (
+        "find which layers' tactics make a build bad",
+        "replay",
+        _tactics_arguments,
+        "--good G --bad B --build 'CMD {replay} {engine}' --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "items": (
+        "find which of any named switches are bad",
+        "items",
+        _items_arguments,
+        "--items switches.txt --check './works.sh {items}' --artifacts-dir DIR",
+    ),
+}
+
+
+def _add_search_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99")
+    parser.add_argument("--max-builds", type=_count, metavar="N", help="stop after so many builds, earlier runs' included")
+    parser.add_argument("--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)")
+    parser.add_argument("--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing")
+
+
+def add_run_arguments(parser: ArgumentParser) -> None:
+    """Declare what ``bisect`` and ``collect`` share: the commands and how to run them."""
+    parser.add_argument("--build", metavar="CMD", help="builds a probe")
+    parser.add_argument("--check", metavar="CMD", help="judges it; without it, the build's exit status does")
+    parser.add_argument("--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists")
+    parser.add_argument("--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved")
+    parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="check each build N times; all must agree")
+    parser.add_argument("--jobs", type=_count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
+    parser.add_argument("--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs")
+    parser.add_argument("--executor", type=_executor, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers")
+    parser.add_argument("--keep-engines", choices=("none", "bad", "all"), default="none", help="which engines stay (default: none)")
+    parser.add_argument(
+        "--build-failure", choices=("unresolved", "bad"), default="unresolved", help="what a failed build says (default: unresolved)"
+    )
+    parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
+
+
+def run(args: Namespace) -> int:
+    """Bisect, and print the answer.
+
+    Raises:
+        SourceError: a source, or the directory's job or journal, cannot be read.
+        UsageError: the arguments make no sense together, or the directory is another job's or in use.
+        OutputError: the directory does not take more.
+    """
+    options = run_options(args)
+    backend = _backend(args)
+    options = check_commands(options, backend)
+    if args.dry_run:
+        return _dry_run(args, backend, options)
+    return _bisect(args, backend, options)
+
+
+def run_options(args: Namespace) -> RunOptions:
+    """Return the options of a command line.
+
+    Raises:
+        UsageError: two of them exclude each other.
+    """
+    from trtforensics.errors import UsageError
+    from trtforensics.session.options import KeepEngines, RunOptions
+
+    confidence = getattr(args, "confidence", None)
+    if confidence is not None and args.repeat > 1:
+        raise UsageError("--repeat", "has no use with `--confidence`, which repeats as needed", "Give one of them")
+    jobs = args.jobs or len(args.gpus) or 1
+    if args.gpus and jobs > len(args.gpus):
+        raise UsageError("--jobs", f"asks for {jobs} probes at once on {len(args.gpus)} GPUs", "Give as many GPUs")
+    return RunOptions(
+        build=args.build,
+        check=args.check,
+        timeout=args.timeout,
+        confidence=confidence,
+        repeat=args.repeat,
+        jobs=jobs,
+        gpus=args.gpus,
+        max_builds=getattr(args, "max_builds", None),
+        find=getattr(args, "find", "all"),
+        keep_engines=KeepEngines(args.keep_engines),
+        build_failure_is_bad=args.build_failure == "bad",
+        executor=args.executor or "",
+    )
+
+
+def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
+    """Return the options with a build command, or refuse commands that cannot work.
+
+    Raises:
+        UsageError: this is no Linux, there is nothing to run, or a command uses another mode's placeholder.
+    """
+    from dataclasses import replace
+
+    from trtforensics.errors import UsageError
+    from trtforensics.runner.placeholders import ALWAYS, unknown
+
+    if not sys.platform.startswith("linux"):
+        raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
+    options = replace(options, build=options.build or backend.build)
+    if options.build is None and options.check is None:
+        raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
+    for flag, command in (("--build", options.build), ("--check", options.check)):
+        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder))):
+            raise UsageError(flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}")
+    return options
+
+
+def _backend(args: Namespace) -> Backend:
+    if args.mode == "items":
+        from trtforensics.backends.items import read_items
+
+        return read_items(args.items, max_bytes=args.max_bytes)
+    from trtforensics import streams
+    from trtforensics.backends.tactics import TacticsBackend, edges_of, load_side
+    from trtforensics.terminal import visible
+
+    good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
+    layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
+    edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
+    backend = TacticsBackend(good, bad, edges)
+    if not args.quiet:
+        notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
+        if len(good.replays) + len(bad.replays) > len("ab"):
+            pair = f"{backend.good.source.path} and {backend.bad.source.path}"
+            notes.append(f"bisecting between {pair}, which differ in the fewest layers ({len(backend.items)})")
+        streams.tell("".join(f"trtforensics: {visible(note)}\n" for note in notes))
+    return backend
+
+
+def _search(backend: Backend, options: RunOptions) -> Search:
+    from trtforensics.search import Search
+
+    return Search(
+        backend.items,
+        find=options.find,
+        confidence=options.confidence,
+        edges=backend.edges,
+        max_builds=options.max_builds,
+    )
+
+
+def _dry_run(args: Namespace, backend: Backend, options: RunOptions) -> int:
+    from trtforensics import streams
+    from trtforensics.session.forecast import forecast, forecast_text
+    from trtforensics.session.result import to_json
+
+    document = forecast(backend, _search(backend, options).outlook(), options, Path(args.artifacts_dir))
+    streams.print_result(to_json(document) if args.json else forecast_text(document))
+    return 0
+
+
+def _bisect(args: Namespace, backend: Backend, options: RunOptions) -> int:
+    from trtforensics import streams
+    from trtforensics.diagnostics import ExitCode
+    from trtforensics.progress import ProgressLine
+    from trtforensics.session.bisection import bisect
+    from trtforensics.session.report import bisection_text
+    from trtforensics.session.result import to_json
+
+    directory = Path(args.artifacts_dir)
+    with ProgressLine(quiet=args.quiet) as progress:
+        document, fixed = bisect(directory, backend, _search(backend, options), options, progress.show)
+    streams.print_result(to_json(document) if args.json else bisection_text(document, directory, fixed))
+    return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.5 < value < 1:  # noqa: PLR2004 - below one half, a coin would do
+        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0.5 and 1")
+    return value
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count from 1 on")
+    return int(text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    words = tuple(word.strip() for word in text.split(","))
+    if not all(words) or len(set(words)) < len(words):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list such as 0,1")
+    return words
+
+
+def _executor(text: str) -> str:
+    host, _, port = text.removeprefix("dask://").rpartition(":")
+    if not text.startswith("dask://") or not host or not port.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form dask://HOST:PORT")
+    return text
