@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
+import sys
 import threading
-from dataclasses import asdict, dataclass, field
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.backends.backend import Backend
@@ -20,23 +25,31 @@ from trtforensics.precision.evidence import differences
 from trtforensics.precision.fixes import write_fixes
 from trtforensics.precision.items import atoms_of
 from trtforensics.precision.oracle import RunError, Scores, judge
+from trtforensics.precision.saving import save
 from trtforensics.precision.twin import emulate
+from trtforensics.runner.probe import Outcome, describe
 from trtforensics.search import Item, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
+    from concurrent.futures import Future
 
     from trtforensics.backends.backend import Described
     from trtforensics.precision.caster import Caster
     from trtforensics.precision.metrics import Rule
     from trtforensics.precision.oracle import Oracle
     from trtforensics.precision.oracle import Verdict as Judgement
+    from trtforensics.runner.command import Urgency
+    from trtforensics.runner.probe import ProbeSpec
+    from trtforensics.session.executors import ProbeExecutor
 
 SCORES = "scores.json"
 FAILURE = "failure.txt"
 """The last lines of the log of a build that failed."""
 
+FAILURE_LINES = 20
+
+_BUILD = f"exec {shlex.quote(sys.executable)} -m trtforensics.backends.build {{dir}}/build-job.json > {{log}} 2>&1"
 _REPORT = "build-report.json"
 _JOB = "build-job.json"
 _LOG = "build.log"
@@ -54,22 +67,25 @@ class Target:
 class PrecisionBackend(Backend):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``needs_files`` has every probe's models written, for a check command; ``builds`` is switched by whoever runs the
-    session: only then a probe is built.
+    ``needs_files`` has every probe's models written, for a check command. ``builds`` is switched by whoever asks: only
+    while it is on a probe is built.
     """
 
     mode = "precision"
     placeholder = "model"
+    more_placeholders = ("twin",)
+    judges = True
     file = "fp32-nodes.txt"
 
     def __init__(
-        self, caster: Caster, oracle: Oracle, rules: Mapping[str, Rule], target: Target | None, models: Path | None
+        self, caster: Caster, oracle: Oracle, rules: Mapping[str, Rule], target: Target | None, models: Path
     ) -> None:
-        """``models`` is the folder of the probes' models where external data must lie beside them, else None."""
+        """``models`` is the folder of the probes' models where those share a data file; nothing builds without target."""
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
         self.target = target
+        self.build = None if target is None else _BUILD
         self.needs_files = False
         self.builds = False
         self.nodes = tuple(atoms_of(caster))
@@ -106,11 +122,14 @@ class PrecisionBackend(Backend):
         (folder / self.file).write_text("".join(f"{n}\n" for n in self.caster.candidates if n in keep), encoding="utf-8")
         if not (self.builds or self.needs_files):
             return {}
-        place, stem = (folder, "") if self._models is None else (self._models, f"{folder.name}.")
+        place, stem = folder, ""
+        if self.caster.prepared.external:
+            self._models.mkdir(exist_ok=True)
+            place, stem = self._models, f"{folder.name}."
         paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
         typed = self.caster.cast(keep)
-        paths["model"].write_bytes(typed.SerializeToString())
-        paths["twin"].write_bytes(emulate(typed).SerializeToString())
+        save(self.caster, emulate(typed), paths["twin"])
+        save(self.caster, typed, paths["model"])
         if self.target is not None:
             job = BuildJob(
                 module=self.target.module,
@@ -135,15 +154,18 @@ class PrecisionBackend(Backend):
 
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store every measure, and judge it."""
-        keep = self._keeps[str(folder)]
         try:
-            with self._lock:
-                scores = self._scores.get(keep) or self.oracle.score(emulate(self.caster.cast(keep)))
-                self._scores[keep] = scores
+            scores = self._scores_of(self._keeps[str(folder)])
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
         (folder / SCORES).write_text(json.dumps({"schema": 1, "outputs": scores.outputs}, indent=1), encoding="utf-8")
         return _told(self.judgement(scores), self.rules)
+
+    def _scores_of(self, keep: frozenset[str]) -> Scores:
+        with self._lock:
+            if keep not in self._scores:
+                self._scores[keep] = self.oracle.score(emulate(self.caster.cast(keep)))
+            return self._scores[keep]
 
     def judgement(self, scores: Scores) -> Judgement:
         """Judge scores by the present rules."""
@@ -156,9 +178,60 @@ class PrecisionBackend(Backend):
         scores = read_scores(folder)
         return None if scores is None else _told(self.judgement(scores), self.rules)
 
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return an executor that judges here and has commands built elsewhere."""
+        return _Judging(self, commands)
+
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the first repair's files."""
         return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
+
+
+class _Judging:
+    """Builds where the backend says so, then judges: by the check command where there is one, else by the twin."""
+
+    def __init__(self, backend: PrecisionBackend, commands: ProbeExecutor) -> None:
+        self._backend = backend
+        self._commands = commands
+        self.room = commands.room
+        self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix="judge")
+
+    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+        """Start a probe."""
+        return self._threads.submit(self._run, spec)
+
+    def halt(self, urgency: Urgency) -> None:
+        """Have the running commands end; what runs here is short."""
+        self._commands.halt(urgency)
+
+    def close(self) -> None:
+        """Wait for the running probes."""
+        self._threads.shutdown()
+        self._commands.close()
+
+    def _run(self, spec: ProbeSpec) -> Outcome:
+        folder = Path(spec.folder)
+        built = None
+        if spec.build is not None and self._backend.builds:
+            outcome = self._commands.submit(replace(spec, check=None)).result()
+            built = outcome.build
+            if outcome.verdict is not Verdict.GOOD:
+                return _failed(outcome, folder, spec)
+        if spec.check is not None:
+            return replace(self._commands.submit(replace(spec, build=None)).result(), build=built)
+        return Outcome(*self._backend.score(folder), build=built)
+
+
+def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
+    """Keep the last lines of a failed build; it says nothing about precision unless the user wants it to."""
+    if outcome.verdict is None or outcome.build is None:
+        return outcome
+    log = folder / _LOG
+    if log.exists():
+        with log.open("rb") as lines:
+            (folder / FAILURE).write_bytes(b"".join(deque(lines, FAILURE_LINES)))
+    verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
+    return replace(outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}; see {FAILURE}")
 
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
@@ -179,6 +252,13 @@ def read_scores(folder: Path) -> Scores | None:
     except (OSError, ValueError):
         return None
     return Scores({name: tuple(samples) for name, samples in document["outputs"].items()})
+
+
+def was_built(folder: Path) -> bool | None:
+    """Return what a probe's build came to; None where it had none."""
+    if not (folder / _LOG).exists():
+        return None
+    return not (folder / FAILURE).exists()
 
 
 def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str]:

@@ -57,12 +57,24 @@ def _items_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--items", required=True, metavar="FILE", help="names, one a line; # comments and blank lines are skipped")
 
 
+def _precision_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.commands.bisect_precision import add_arguments
+
+    add_arguments(parser)
+
+
 _MODES = {
     "tactics": (
         "find which layers' tactics make a build bad",
         "replay",
         _tactics_arguments,
         "--good G --bad B --build 'CMD {replay} {engine}' --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "precision": (
+        "find which nodes of an ONNX model must stay FP32",
+        "model",
+        _precision_arguments,
+        "model.onnx --artifacts-dir DIR",
     ),
     "items": (
         "find which of any named switches are bad",
@@ -105,6 +117,10 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together, or the directory is another job's or in use.
         OutputError: the directory does not take more.
     """
+    if args.mode == "precision":
+        from trtforensics.commands.bisect_precision import run as run_precision
+
+        return run_precision(args)
     options = run_options(args)
     backend = _backend(args)
     options = check_commands(options, backend)
@@ -158,10 +174,10 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     if not sys.platform.startswith("linux"):
         raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
     options = replace(options, build=options.build or backend.build)
-    if options.build is None and options.check is None:
+    if options.build is None and options.check is None and not backend.judges:
         raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):
-        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder))):
+        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder, *backend.more_placeholders))):
             raise UsageError(flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}")
     return options
 

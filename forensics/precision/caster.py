@@ -18,7 +18,6 @@ from trtforensics.precision.eligibility import candidates, survey
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from pathlib import Path
 
     from trtforensics.precision.constants import Constants
     from trtforensics.precision.eligibility import Candidate, Use
@@ -29,24 +28,18 @@ if TYPE_CHECKING:
 class Caster:
     """Casts one model in any mixture."""
 
-    def __init__(self, prepared: Prepared, storage: Storage, folder: Path | None = None) -> None:
-        """Survey the model; ``folder`` takes the data of a model with external data."""
+    def __init__(self, prepared: Prepared, storage: Storage) -> None:
         self.prepared = prepared
         self.storage = storage
-        self._folder = folder
         self.survey = survey(prepared.proto)
         self.candidates = candidates(prepared.proto, self.survey, storage)
         self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
 
     @cached_property
     def constants(self) -> Constants:
-        """The 16-bit copies of the constants, made when they are first asked for.
-
-        Raises:
-            OutputError: The folder cannot be written.
-        """
+        """The 16-bit copies of the constants, made when they are first asked for."""
         read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
-        return convert(self.prepared, read, self.suffix, self.storage, self._folder)
+        return convert(read, self.suffix, self.storage)
 
     def kept(self, chosen: Collection[str]) -> frozenset[str]:
         """Return the nodes that stay FP32 when the chosen ones do: those, and what moves FP32 data."""

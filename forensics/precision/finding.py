@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     """The nodes that stay FP32, and what for."""
     Steps = Generator[Sequence[Wish], None, Found]
 
+REPAIRED = "the repair alone in FP32"
+
 _CERTIFICATE = 5
 """Probes that prove a repair of two nodes: it passes, fails without either, and each alone in 16 bits fails."""
 
@@ -114,11 +116,25 @@ class RepairSearch:
         """Return the answer so far: each set is a repair."""
         found = self.found or Found(Status.INCONCLUSIVE, "the search has not ended", tuple(self._repairs))
         sets = tuple(self._indexes(repair.nodes) for repair in found.repairs)
-        proof = {frozenset(range(len(self.nodes))), frozenset(), *(self.active(r.nodes) for r in found.repairs)}
-        proof.add(self.active(self._all.difference(*(repair.nodes for repair in found.repairs))))
+        proof = [Ask(self.active(keep), purpose=purpose) for keep, purpose in self.proof()]
         bound = ceil(log2(max(1, len(self._items))))
-        evidence = tuple(ask for active, ask in self._asked.items() if active in proof)
+        evidence = tuple(ask for ask in proof if ask.active in self._verdicts)
         return Result(found.status, found.why, sets, self._indexes(found.suspects), 1.0, bound, evidence)
+
+    def proof(self) -> list[Wish]:
+        """Return the probes that prove the answer, by what they are rather than by when they were asked."""
+        wishes = [(frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")]
+        repairs = self.found.repairs if self.found else ()
+        for number, repair in enumerate(repairs):
+            wishes.append((repair.nodes, f"alternative {number} alone in FP32" if number else REPAIRED))
+        if repairs:
+            rest = self._all.difference(*(repair.nodes for repair in repairs))
+            wishes.append((rest, "everything in FP32 but the repairs"))
+        return wishes
+
+    def neighbours(self, repair: Repair, node: str) -> tuple[frozenset[int], frozenset[int]]:
+        """Return two probes around a node of a repair: it alone in 16 bits, and the repair without it."""
+        return self.active(self._all - self._atoms[node]), self.active(repair.nodes - self._atoms[node])
 
     def active(self, keep: frozenset[str]) -> frozenset[int]:
         """Return the indexes of the nodes in 16 bits when some stay FP32."""

@@ -7,11 +7,13 @@ import shlex
 from typing import TYPE_CHECKING
 
 from trtforensics import atomic
-from trtforensics.precision.caster import Caster
+from trtforensics.precision.saving import save
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
+
+    from trtforensics.precision.caster import Caster
 
 _SPLITS_TREXEC = re.compile(r"[,:*\s]")
 """trtexec cuts ``--layerPrecisions`` at commas and colons and reads ``*`` as a wildcard."""
@@ -54,9 +56,7 @@ def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequen
     """
     keep = caster.kept(chosen)
     names = [name for name in caster.candidates if name in keep]
-    # Beside its own copy of the data where the model has external data, so that the folder can be taken away.
-    writer = caster if caster.prepared.folder is None else Caster(caster.prepared, caster.storage, folder)
-    atomic.write_bytes(folder / "model.onnx", writer.cast(keep).SerializeToString())
+    save(caster, caster.cast(keep), folder / "model.onnx")
     atomic.write_text(folder / "trtexec.txt", trtexec_flags(names, caster.storage.name))
     atomic.write_text(folder / "fp32_layers.py", network_script(names, caster.storage.name))
     atomic.write_text(folder / "autocast.txt", autocast_command(names, caster))

@@ -15,7 +15,6 @@ from trtforensics.precision.twin import emulate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -81,8 +80,6 @@ class Oracle:
 
     caster: Caster
     samples: Sequence[Sample]
-    folder: Path | None = None
-    """Where models with external data are written for ONNX Runtime to find their data."""
     masked: bool = False
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
@@ -134,18 +131,11 @@ class Oracle:
         runtime = _onnxruntime()
         path = self.caster.prepared.path
         try:
-            session = runtime.InferenceSession(self._loadable(model), _options(runtime), ["CPUExecutionProvider"])
+            session = runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
             names = [output.name for output in session.get_outputs()]
             return [dict(zip(names, session.run(names, dict(sample)), strict=True)) for sample in self.samples]
         except (RuntimeError, ValueError, *_failures(runtime)) as error:
             raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
-
-    def _loadable(self, model: onnx.ModelProto) -> bytes | str:
-        if self.caster.prepared.folder is None or self.folder is None:
-            return model.SerializeToString()
-        path = self.folder / "running.onnx"
-        path.write_bytes(model.SerializeToString())
-        return str(path)
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:
         try:

@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
+_LARGEST = 1_900_000_000
+"""Bytes of external data: ONNX's messages end at 2 GiB, and a probe goes to ONNX Runtime as one."""
+
 _EXPORT_AGAIN = "Export it again, or check it with `onnx.checker.check_model(path, full_check=True)`"
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A model ready for casting, and what had to be changed to get there.
+    """A model ready for casting, whole in memory, and what had to be changed to get there.
 
-    ``folder`` is where its external data lies; None where the file holds all its data.
+    ``external`` names the constants whose values lay in files of their own, and lie so again in whatever is written.
     """
 
     path: str
     proto: onnx.ModelProto
-    folder: Path | None
+    external: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -43,6 +46,7 @@ def prepare(path: str) -> Prepared:
         SourceError: It cannot be read, is not a valid ONNX model, or has none of the standard operators.
     """
     model = _read(path)
+    external = _load_data(path, model)
     notes = []
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
@@ -53,7 +57,7 @@ def prepare(path: str) -> Prepared:
     if renamed:
         notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
     _unique_body_tensors(model.graph)
-    return Prepared(path, _inferred(path, model), _data_folder(path, model), tuple(notes))
+    return Prepared(path, _inferred(path, model), external, tuple(notes))
 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
@@ -73,11 +77,6 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
             yield from graphs(body)
 
 
-def is_external(tensor: TensorProto) -> bool:
-    """Whether a tensor's values lie in a file of their own."""
-    return bool(external_data_helper.uses_external_data(tensor))
-
-
 def _read(path: str) -> onnx.ModelProto:
     try:
         model = onnx.load(path, load_external_data=False)
@@ -93,34 +92,36 @@ def _read(path: str) -> onnx.ModelProto:
 def _inferred(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         inferred = onnx.shape_inference.infer_shapes(model, check_type=True, data_prop=True)
-        if not any(is_external(tensor) for graph in graphs(model.graph) for tensor in graph.initializer):
-            onnx.checker.check_model(inferred)
+        onnx.checker.check_model(inferred)
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
     return inferred
 
 
-def _data_folder(path: str, model: onnx.ModelProto) -> Path | None:
-    """Return the folder of the external data, all of it present; None where there is none.
+def _load_data(path: str, model: onnx.ModelProto) -> frozenset[str]:
+    """Read the external data into the model; return the names of the constants that it belongs to.
 
     Raises:
-        SourceError: A data file is missing, or lies where no copy of the model could refer to it.
+        SourceError: A data file is missing, cannot be read, lies outside of the model's folder or is too large.
     """
     folder = Path(path).resolve().parent
-    places = external_places(model)
-    for place in sorted(places):
+    tensors = [tensor for graph in graphs(model.graph) for tensor in graph.initializer]
+    external = [tensor for tensor in tensors if external_data_helper.uses_external_data(tensor)]
+    size = 0
+    for place in sorted({entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"}):
         if Path(place).is_absolute() or ".." in Path(place).parts:
             raise SourceError(path, f"keeps data outside of its folder ({place})", "Save it with its data beside it")
         if not (folder / place).is_file():
             raise SourceError(path, f"needs the file {place} beside it", "Copy that there")
-    return folder if places else None
-
-
-def external_places(model: onnx.ModelProto) -> set[str]:
-    """Return the files that hold a model's external data, relative to it."""
-    tensors = (tensor for graph in graphs(model.graph) for tensor in graph.initializer if is_external(tensor))
-    return {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
+        size += (folder / place).stat().st_size
+    if size > _LARGEST:
+        raise SourceError(path, f"has {size / 1e9:.1f} GB of data, and a probe must fit into 2 GB", "Cut the model in parts")
+    try:
+        onnx.external_data_helper.load_external_data_for_model(model, str(folder))
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise SourceError(path, f"its external data cannot be read: {' '.join(str(error).split())}", "Save it anew") from error
+    return frozenset(tensor.name for tensor in external)
 
 
 def _separate_inputs(model: onnx.ModelProto) -> bool:

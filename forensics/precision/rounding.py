@@ -12,8 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.precision.constants import values
-from trtforensics.precision.preparation import bodies, is_external
+from trtforensics.precision.preparation import bodies
 from trtforensics.precision.storage import rounded
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ class _Rounding:
             mark = f"{tensor}__rounded_{scope}"
             if mark not in done:
                 done.add(mark)
-                constant = self._caster.survey.constants.get(tensor)
-                if constant is not None and not is_external(constant):
+                if tensor in self._caster.survey.constants:
                     graph.initializer.append(self._constant(tensor, mark))
                 else:
                     graph.node.extend(_split(tensor, mark))
@@ -83,7 +81,7 @@ class _Rounding:
             graph.node.extend(_split(f"{tensor}__exact", tensor))
 
     def _constant(self, tensor: str, name: str) -> TensorProto:
-        exact = values(self._caster.prepared, self._caster.survey.constants[tensor])
+        exact = numpy_helper.to_array(self._caster.survey.constants[tensor])
         return numpy_helper.from_array(rounded(exact, self._caster.storage), name)
 
 

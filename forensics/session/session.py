@@ -73,6 +73,10 @@ class Lever(Protocol):
         """Judge a stored probe anew."""
         ...
 
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return where probes run, given where commands do."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -334,7 +338,7 @@ def open_session(directory: Path, job: Job, lever: Lever, options: RunOptions) -
         check_directory(directory, job)  # another run may have begun another job since
         write_job(directory, job, options)
         journal = stack.enter_context(Journal(directory))
-        executor = make_executor(options)
+        executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
         journal.write("run", check=options.check)
         yield Session(Artifacts(directory), journal, executor, lever, options)
