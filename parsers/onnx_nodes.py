@@ -42,9 +42,9 @@ def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode,
 
 
 def _closed(node: _Open, span: SourceSpan) -> OnnxNode:
-    names = [tuple(name for name, _ in tensors) for tensors in (node.inputs, node.outputs)]
-    types = [tuple(kind for _, kind in tensors) for tensors in (node.inputs, node.outputs)]
-    return OnnxNode(node.name, node.op, tuple(node.layers), *names, span, *types)
+    inputs, outputs = (tuple(name for name, _ in tensors) for tensors in (node.inputs, node.outputs))
+    input_types, output_types = (tuple(kind for _, kind in tensors) for tensors in (node.inputs, node.outputs))
+    return OnnxNode(node.name, node.op, tuple(node.layers), inputs, outputs, span, input_types, output_types)
 
 
 def _lines(view: View) -> list[tuple[int, str, str, str]]:

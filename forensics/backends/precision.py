@@ -1,7 +1,7 @@
 """Precision: a probe is the model with some nodes in FP32 and all others in 16 bits.
 
-Items are the nodes that compute; active ones are in 16 bits. A probe is judged by its emulated twin, inside this process;
-a build is asked for where it is to show that TensorRT takes the model and reads the types as they were asked.
+Items are the nodes that compute; active ones are in 16 bits. A probe is judged by its emulated twin, inside this
+process; a build is to show that TensorRT takes the model and reads the types as they were asked.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class PrecisionBackend(Backend):
     def __init__(
         self, caster: Caster, oracle: Oracle, rules: Mapping[str, Rule], target: Target | None, models: Path
     ) -> None:
-        """``models`` is the folder of the probes' models where those share a data file; nothing builds without target."""
+        """``models`` takes the probes' models where those share a data file; without a target nothing builds."""
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
@@ -119,7 +119,9 @@ class PrecisionBackend(Backend):
         """Write the nodes that stay FP32, and the models where a build or a check command reads them."""
         keep = self.keep_of(active)
         self._keeps[str(folder)] = keep
-        (folder / self.file).write_text("".join(f"{n}\n" for n in self.caster.candidates if n in keep), encoding="utf-8")
+        (folder / self.file).write_text(
+            "".join(f"{n}\n" for n in self.caster.candidates if n in keep), encoding="utf-8"
+        )
         if not (self.builds or self.needs_files):
             return {}
         place, stem = folder, ""
@@ -259,6 +261,12 @@ def was_built(folder: Path) -> bool | None:
     if not (folder / _LOG).exists():
         return None
     return not (folder / FAILURE).exists()
+
+
+def failure_of(folder: Path) -> list[str]:
+    """Return the last log lines of a probe's build that failed; none where it did not."""
+    path = folder / FAILURE
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
 def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str]:

@@ -23,11 +23,19 @@ _COMPUTE_CAPABILITY = "SM89"
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what only this mode has."""
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
-    parser.add_argument("--precision", choices=("fp16", "bf16"), default="fp16", help="of all other nodes (default: fp16)")
     parser.add_argument(
-        "--inputs", action="append", default=[], metavar="FILE", help="samples to judge on: .npz, or Polygraphy's JSON; repeat"
+        "--precision", choices=("fp16", "bf16"), default="fp16", help="of all other nodes (default: fp16)"
     )
-    parser.add_argument("--samples", type=int, default=3, metavar="N", help="without --inputs: random ones (default: 3)")
+    parser.add_argument(
+        "--inputs",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="samples to judge on: .npz, or Polygraphy's JSON; repeat",
+    )
+    parser.add_argument(
+        "--samples", type=int, default=3, metavar="N", help="without --inputs: random ones (default: 3)"
+    )
     parser.add_argument("--shapes", action="append", default=[], metavar="x:2x16,…", help="sizes of dynamic inputs")
     parser.add_argument(
         "--metric",
@@ -43,10 +51,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="[OUTPUT:]X",
         help="what still passes (default: four times the rounding floor); stored probes are judged again by a new one",
     )
-    parser.add_argument("--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either")
+    parser.add_argument(
+        "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
+    )
     parser.add_argument("--builder", choices=BUILDERS, help="what builds (default: the one installed)")
     parser.add_argument(
-        "--compute-capability", default=_COMPUTE_CAPABILITY, metavar="SM", help="TensorRT-RTX builds for it (default: SM89)"
+        "--compute-capability",
+        default=_COMPUTE_CAPABILITY,
+        metavar="SM",
+        help="TensorRT-RTX builds for it (default: SM89)",
     )
 
 

@@ -31,7 +31,7 @@ _CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was r
 def extended(
     document: Document, backend: PrecisionBackend, search: RepairSearch, items: Sequence[Item], directory: Path
 ) -> Document:
-    """Return ``result.json`` with what only this mode has; ``builds`` counts real builds, ``oracle_probes`` the rest."""
+    """Return ``result.json`` with what only this mode has; ``builds`` counts real builds, ``oracle_probes`` others."""
     probes = [_scored(probe, backend, directory) for probe in _list(document["probes"])]
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
     good = [probe for probe in probes if probe["built"]]
@@ -40,6 +40,7 @@ def extended(
         "builds": len(folders),
         "oracle_probes": len({str(probe["folder"]) for probe in probes} - folders),
         "precision": backend.narrow,
+        "builder": None if backend.target is None else backend.target.module,
         "evidence": {"emulated": any(p["scores"] for p in probes), "built": bool(good), "executed": False},
         "judged": _rules(backend),
         "samples": len(backend.oracle.samples),
@@ -57,7 +58,7 @@ def extended(
 
 def _scored(probe: Mapping[str, object], backend: PrecisionBackend, directory: Path) -> Document:
     """Add to a probe its scores, whether those are near the tolerance, and what became of its build, if it had one."""
-    from trtforensics.backends.precision import read_scores, was_built  # noqa: PLC0415 - it imports this package
+    from trtforensics.backends.precision import failure_of, read_scores, was_built  # noqa: PLC0415 - it imports this package
 
     folder = directory / str(probe["folder"])
     scores = read_scores(folder)
@@ -67,20 +68,24 @@ def _scored(probe: Mapping[str, object], backend: PrecisionBackend, directory: P
         "scores": dict(judgement.worst) if judgement else {},
         "near": bool(judgement and judgement.near),
         "built": was_built(folder),
+        "log_tail": failure_of(folder),
     }
 
 
 def _rules(backend: PrecisionBackend) -> Document:
     oracle, half_unit = backend.oracle, backend.caster.storage.half_unit
-    return {
-        name: {
+    rules: Document = {}
+    for name, rule in backend.rules.items():
+        floor = oracle.floor.worst(name, rule.metric)
+        tolerance = tolerance_of(name, rule, oracle.floor, half_unit)
+        rules[name] = {
             "metric": rule.metric.name,
-            "tolerance": tolerance_of(name, rule, oracle.floor, half_unit),
+            "tolerance": tolerance,
             "default": rule.tolerance is None,
-            "rounding_floor": oracle.floor.worst(name, rule.metric),
+            "rounding_floor": floor,
+            "below_floor": not rule.metric.passes(floor, tolerance),
         }
-        for name, rule in backend.rules.items()
-    }
+    return rules
 
 
 def _tensors(search: RepairSearch, items: Sequence[Item]) -> list[Document]:
@@ -140,12 +145,13 @@ def _repairs(document: Mapping[str, object]) -> list[str]:
     for number, members in enumerate(sets):
         title = f"Alternative {number}, which does as well" if number else "Must stay FP32"
         lines.append(f"{title} ({len(members)} of {document['items']} nodes):")
-        for node in (each for each in _list(document["nodes"]) if each["set"] == number):
+        nodes = [each for each in _list(document["nodes"]) if each["set"] == number]
+        for node in nodes[:_SHOWN]:
             others = "; other nodes can do its part" if node["needed"] is False and len(sets) == 1 else ""
             lines.append(f"  {node['node']} [{node['op']}]{_spelled(node['dropped'], '  without it: ')}{others}")
-        for tensor in (each for each in _list(document["tensors"]) if each["set"] == number):
-            reason = f" {tensor['why']}" if tensor["why"] else ""
-            lines.append(f"  because of {tensor['tensor']}{reason}")
+        lines += [f"  and {len(nodes) - _SHOWN} more in result.json"] if len(nodes) > _SHOWN else []
+        for tensor in (each for each in _list(document["tensors"]) if each["set"] == number and each["why"]):
+            lines.append(f"  because {tensor['tensor']} {tensor['why']}")
     suspects = _list(document["suspects"]) if not sets and document["status"] == "inconclusive" else []
     if suspects:
         more = f" and {len(suspects) - _SHOWN} more in result.json" if len(suspects) > _SHOWN else ""
@@ -163,6 +169,11 @@ def _judged(document: Mapping[str, object]) -> list[str]:
             f"Judged on {document['samples']} samples: {name} by {rule['metric']}, "
             f"tolerance {rule['tolerance']:.3g} ({origin} {floor})."
         )
+        if rule["below_floor"]:
+            lines.append(
+                f"That is less than rounding alone costs {name} in {document['precision']}: no few nodes stand out, "
+                "and which pass is a matter of luck."
+            )
     masked = document["masked"]
     for name, count in masked.items() if isinstance(masked, dict) else ():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
@@ -176,14 +187,19 @@ def _constants(document: Mapping[str, object]) -> list[str]:
     clamped = [each for each in _list(document["constants"]) if each["clamped"]]
     shown = [f"  {each['name']}: {each['clamped']} of {each['values']} values" for each in clamped[:_SHOWN]]
     more = [f"  and {len(clamped) - _SHOWN} more in result.json"] if len(clamped) > _SHOWN else []
-    return [f"Constants beyond {document['precision']}, clamped where they are read so:", *shown, *more] if clamped else []
+    return (
+        [f"Constants beyond {document['precision']}, clamped where they are read so:", *shown, *more] if clamped else []
+    )
 
 
 def _evidence(document: Mapping[str, object]) -> list[str]:
     lines = [f"{document['oracle_probes']} probes judged on the CPU, {document['builds']} real builds."]
-    for probe in _list(document["probes"]):
-        if probe["evidence"] and probe["built"] is not None:
-            lines.append(f"  {probe['folder']}: {probe['purpose']}: {probe['verdict']} ({probe['reason']})")
+    lines += [
+        f"  {probe['folder']}: {probe['purpose']}: {probe['verdict']} ({probe['reason']})"
+        for probe in _list(document["probes"])
+        if probe["evidence"] and probe["built"] is not None
+    ]
+    lines += ["No TensorRT is installed here, so nothing was built."] if document["builder"] is None else []
     failed = [p for p in _list(document["probes"]) if p["verdict"] == Verdict.UNRESOLVED.value]
     if failed:
         lines.append(f"Unresolved: {', '.join(str(probe['folder']) for probe in failed[:_SHOWN])}")

@@ -99,7 +99,9 @@ class _Casting:
                 self._narrow_node(node, self._narrow[node.name], scope, target, cast)
             else:
                 self._wide_node(node, target)
-        written = {name for node in target.node for name in node.output} | {tensor.name for tensor in target.initializer}
+        written = {name for node in target.node for name in node.output} | {
+            tensor.name for tensor in target.initializer
+        }
         target.value_info.extend(value for value in source.value_info if value.name in written)
 
     def _wide_node(self, node: onnx.NodeProto, target: onnx.GraphProto) -> None:
@@ -185,7 +187,9 @@ def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) 
     graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=name, to=elem_type))
 
 
-def _set(message: onnx.ModelProto | onnx.GraphProto | onnx.NodeProto | AttributeProto, name: str, value: object) -> None:
+def _set(
+    message: onnx.ModelProto | onnx.GraphProto | onnx.NodeProto | AttributeProto, name: str, value: object
+) -> None:
     """Copy one field, whatever its kind."""
     field = getattr(message, name)
     if hasattr(field, "MergeFrom"):

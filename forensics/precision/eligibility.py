@@ -41,11 +41,13 @@ _MOVES = frozenset(
 _ONLY_THESE_VARIABLES = {"BatchNormalization": frozenset({"T"})}
 """TensorRT takes FP32 statistics beside 16-bit data (seen in TensorRT-RTX 1.7.1), and needs their range."""
 
+# fmt: off
 _SHAPE_SLOTS: Mapping[str, Sequence[int]] = {
-    **{"Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Resize": (2, 3), "ConstantOfShape": (0,)},
-    **{"Range": (0, 1, 2), "Unsqueeze": (1,), "Squeeze": (1,), "Pad": (1,), "TopK": (1,), "Split": (1,)},
-    **{"OneHot": (1,), "Upsample": (1,), "CenterCropPad": (1,), "AffineGrid": (1,), "Col2Im": (1, 2), "Loop": (0,)},
+    "Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Resize": (2, 3), "ConstantOfShape": (0,),
+    "Range": (0, 1, 2), "Unsqueeze": (1,), "Squeeze": (1,), "Pad": (1,), "TopK": (1,), "Split": (1,),
+    "OneHot": (1,), "Upsample": (1,), "CenterCropPad": (1,), "AffineGrid": (1,), "Col2Im": (1, 2), "Loop": (0,),
 }
+# fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +127,23 @@ def _survey_graph(graph: onnx.GraphProto, found: Survey, numbers: Iterator[int])
         found.sources.add(value.name)
     for tensor in graph.initializer:
         _note_constant(tensor, tensor.name, scope, found)
-    for value in graph.output:
-        found.results[value.name] = scope
+    found.results.update((value.name, scope) for value in graph.output)
     for node in graph.node:
-        found.nodes[node.name] = node
-        for slot, name in enumerate(node.input):
-            if name:
-                found.uses.setdefault(name, []).append(Use(node.name, slot, scope))
-        for name in node.output:
-            found.producers[name] = node.name
-            found.scopes[name] = scope
-        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-            _note_constant(node.attribute[0].t, node.output[0], scope, found)
+        _note_node(node, scope, found)
         for body in bodies(node):
             _survey_graph(body, found, numbers)
+
+
+def _note_node(node: onnx.NodeProto, scope: int, found: Survey) -> None:
+    found.nodes[node.name] = node
+    for slot, name in enumerate(node.input):
+        if name:
+            found.uses.setdefault(name, []).append(Use(node.name, slot, scope))
+    for name in node.output:
+        found.producers[name] = node.name
+        found.scopes[name] = scope
+    if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+        _note_constant(node.attribute[0].t, node.output[0], scope, found)
 
 
 def _note_type(value: onnx.ValueInfoProto, found: Survey) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Nodes = frozenset[str]
     Wish = tuple[Nodes, str]
     """The nodes that stay FP32, and what for."""
-    Steps = Generator[Sequence[Wish], None, Found]
+    Steps = Generator[Sequence[Wish], None, "Found"]
 
 REPAIRED = "the repair alone in FP32"
 
@@ -91,7 +91,7 @@ class RepairSearch:
     def asks(self, room: int = 1) -> tuple[Ask, ...]:
         """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
         self._advance()
-        fresh = []
+        fresh: list[Ask] = []
         for keep, purpose in self._wishes if self.found is None else ():
             active = self.active(keep)
             if active not in self._asked and len(fresh) < room:
@@ -202,14 +202,14 @@ class RepairSearch:
         return None
 
     def _without_the_needless(self, nodes: Nodes) -> Generator[Sequence[Wish], None, tuple[Nodes, bool]]:
-        """Drop what need not be FP32, one atom at a time, and show that the rest fails without any of its atoms."""
-        kept = nodes
-        for atom in sorted({self._atoms[node] for node in nodes}, key=sorted):
-            yield [(kept - atom, f"without {min(atom)}")]
-            if self._passes(kept - atom):
-                kept -= atom
-        yield [(kept, "the repair alone")]
-        proof = [(kept - self._atoms[node], f"the repair without {node}") for node in sorted(kept)]
-        yield proof
-        fails = all(self._passes(keep) is False for keep, _ in proof)
+        """Drop what need not be FP32, an atom at a time, until every drop fails; rounding noise may take two rounds."""
+        kept, before = nodes, None
+        while kept != before:
+            before = kept
+            for atom in sorted({self._atoms[node] for node in kept}, key=sorted):
+                if atom <= kept:
+                    yield [(kept - atom, f"the repair without {min(atom)}")]
+                    kept -= atom if self._passes(kept - atom) else frozenset()
+        yield [(kept, REPAIRED)]
+        fails = all(self._passes(kept - self._atoms[node]) is False for node in kept)
         return kept, fails and self._passes(kept) is True

@@ -155,7 +155,9 @@ def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: S
     Raises:
         UsageError: A metric, a tolerance or an output that is not there.
     """
-    rules = {name: Rule(METRICS[DEFAULT_METRIC if floating else EXACT_METRIC], None) for name, floating in outputs.items()}
+    rules = {
+        name: Rule(METRICS[DEFAULT_METRIC if floating else EXACT_METRIC], None) for name, floating in outputs.items()
+    }
     for text in metrics:
         for name, word in _addressed(text, rules, "--metric"):
             if word not in METRICS:

@@ -92,7 +92,9 @@ class Oracle:
         if self.masked_values and not self.masked:
             name, count = next(iter(self.masked_values.items()))
             what = f"the output {name} of the FP32 model itself has {count} values that are NaN or infinite"
-            raise UsageError(self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite")
+            raise UsageError(
+                self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
+            )
         self.floor = self._scores(self._run(emulate(without_range_limits(self.caster))))
 
     def score(self, twin: onnx.ModelProto) -> Scores:
@@ -134,7 +136,7 @@ class Oracle:
             session = runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
             names = [output.name for output in session.get_outputs()]
             return [dict(zip(names, session.run(names, dict(sample)), strict=True)) for sample in self.samples]
-        except (RuntimeError, ValueError, *_failures(runtime)) as error:
+        except _failures(runtime) as error:
             raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:
@@ -218,11 +220,11 @@ def _options(runtime: Any) -> Any:  # noqa: ANN401 - it comes without types
     return options
 
 
-def _failures(runtime: Any) -> tuple[type[BaseException], ...]:  # noqa: ANN401 - it comes without types
+def _failures(runtime: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - it comes without types
     """Return the exceptions by which ONNX Runtime fails, which share no base of their own."""
     state = runtime.capi.onnxruntime_pybind11_state
     names = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NoSuchFile", "NotImplemented")
-    return tuple(getattr(state, name) for name in (*names, "RuntimeException"))
+    return (RuntimeError, ValueError, *(getattr(state, name) for name in (*names, "RuntimeException")))
 
 
 def _first_line(error: BaseException) -> str:

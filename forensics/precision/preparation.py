@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import onnx
+import onnx.inliner
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, TensorProto, external_data_helper
+from onnx import AttributeProto, external_data_helper
 
 from trtforensics.errors import SourceError
 
@@ -109,18 +110,24 @@ def _load_data(path: str, model: onnx.ModelProto) -> frozenset[str]:
     tensors = [tensor for graph in graphs(model.graph) for tensor in graph.initializer]
     external = [tensor for tensor in tensors if external_data_helper.uses_external_data(tensor)]
     size = 0
-    for place in sorted({entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"}):
+    for place in sorted(
+        {entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"}
+    ):
         if Path(place).is_absolute() or ".." in Path(place).parts:
             raise SourceError(path, f"keeps data outside of its folder ({place})", "Save it with its data beside it")
         if not (folder / place).is_file():
             raise SourceError(path, f"needs the file {place} beside it", "Copy that there")
         size += (folder / place).stat().st_size
     if size > _LARGEST:
-        raise SourceError(path, f"has {size / 1e9:.1f} GB of data, and a probe must fit into 2 GB", "Cut the model in parts")
+        raise SourceError(
+            path, f"has {size / 1e9:.1f} GB of data, and a probe must fit into 2 GB", "Cut the model in parts"
+        )
     try:
         onnx.external_data_helper.load_external_data_for_model(model, str(folder))
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise SourceError(path, f"its external data cannot be read: {' '.join(str(error).split())}", "Save it anew") from error
+        raise SourceError(
+            path, f"its external data cannot be read: {' '.join(str(error).split())}", "Save it anew"
+        ) from error
     return frozenset(tensor.name for tensor in external)
 
 

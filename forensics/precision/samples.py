@@ -34,7 +34,7 @@ def read_samples(model: onnx.ModelProto, paths: Sequence[str]) -> tuple[Sample, 
     for path, sample in ((path, sample) for path in paths for sample in samples):
         missing = wanted.keys() - sample.keys()
         if missing:
-            raise SourceError(path, f"has no array for the input {sorted(missing)[0]}", "Name arrays as the model does")
+            raise SourceError(path, f"has no array for the input {min(missing)}", "Name arrays as the model does")
     return tuple({name: np.asarray(sample[name], dtype) for name, dtype in wanted.items()} for sample in samples)
 
 
@@ -60,7 +60,7 @@ def input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) ->
     """
     unknown = shapes.keys() - {value.name for value in model.graph.input}
     if unknown:
-        raise UsageError("--shapes", f"the model has no input {sorted(unknown)[0]!r}", _inputs_are(model))
+        raise UsageError("--shapes", f"the model has no input {min(unknown)!r}", _inputs_are(model))
     return {value.name: _shape(value, shapes.get(value.name)) for value in model.graph.input}
 
 
@@ -71,7 +71,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
         UsageError: A text is no shape.
     """
     shapes = {}
-    for text in (part for text in texts for part in text.split(",")):
+    for text in ",".join(texts).split(",") if texts else ():
         name, _, dims = text.rpartition(":")
         words = dims.split("x") if dims else []
         if not name or not all(word.isdecimal() for word in words):
@@ -98,7 +98,9 @@ def _shape(value: onnx.ValueInfoProto, given: Sequence[int] | None) -> tuple[int
             raise UsageError("--shapes", f"the input {value.name} is dynamic ({spelled})", f"Add {value.name}:SHAPE")
         return tuple(size for size in fixed if size is not None)
     if len(given) != len(fixed) or any(size not in {None, want} for size, want in zip(fixed, given, strict=True)):
-        raise UsageError("--shapes", f"{'x'.join(map(str, given))} does not fit the input {value.name}", "See the model")
+        raise UsageError(
+            "--shapes", f"{'x'.join(map(str, given))} does not fit the input {value.name}", "See the model"
+        )
     return tuple(given)
 
 
@@ -109,7 +111,9 @@ def _inputs_are(model: onnx.ModelProto) -> str:
 def _dtype(value: onnx.ValueInfoProto) -> np.dtype[Any]:
     kind = value.type.tensor_type.elem_type
     if value.type.WhichOneof("value") != "tensor_type" or kind in {TensorProto.UNDEFINED, TensorProto.STRING}:
-        raise UsageError(value.name, "is an input of a type that is neither numbers nor booleans", "Cut the model there")
+        raise UsageError(
+            value.name, "is an input of a type that is neither numbers nor booleans", "Cut the model there"
+        )
     return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind))
 
 
@@ -138,5 +142,7 @@ def _read_polygraphy(path: str) -> list[Mapping[str, npt.NDArray[Any]]]:
     try:
         feeds = load_json(path)
     except (PolygraphyException, json.JSONDecodeError) as error:
-        raise SourceError(path, "is not data that Polygraphy saved", "Write it with `polygraphy run --save-inputs`") from error
+        raise SourceError(
+            path, "is not data that Polygraphy saved", "Write it with `polygraphy run --save-inputs`"
+        ) from error
     return [{name: np.asarray(array) for name, array in feed.items()} for feed in feeds]

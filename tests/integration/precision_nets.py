@@ -65,7 +65,9 @@ class Net:
         return model
 
 
-def transformer(layers: int = 12, hot: Sequence[str] = ("/layers.5/ln2",), *, decomposed: bool = True) -> onnx.ModelProto:
+def transformer(
+    layers: int = 12, hot: Sequence[str] = ("/layers.5/ln2",), *, decomposed: bool = True
+) -> onnx.ModelProto:
     """Return encoder layers as an exporter writes them; the operands of the ``hot`` normalisations are scaled up."""
     net = Net(opset=17)
     tensor = "x"
@@ -125,7 +127,7 @@ def _mlp(net: Net, scope: str, tensor: str) -> str:
 
 
 def residual(blocks: int = 8, hot: Sequence[int] = (1, 3, 6)) -> onnx.ModelProto:
-    """Return a residual network; the first convolutions of the ``hot`` blocks leave FP16, their normalisation mends it."""
+    """Return a residual network; first convolutions of ``hot`` blocks leave FP16, their normalisation mends it."""
     net = Net(seed=3)
     tensor = net.node("Relu", "/stem/Relu", [_convolution(net, "/stem", "x", 3, 1.0)])
     for index in range(blocks):
@@ -170,5 +172,9 @@ def clamped() -> onnx.ModelProto:
         hidden = net.node("MatMul", f"/{name}/MatMul", ["x", net.weight(f"{name}.w", 32, 32)])
         shares = net.node("Softmax", f"/{name}/Softmax", [hidden], axis=-1)
         scaled = net.node("Mul", f"/{name}/Mul", [shares, net.tensor(f"{name}.factor", 2e5)])
-        parts.append(net.node("Tanh", f"/{name}/Tanh", [net.node("Mul", f"/{name}/back", [scaled, net.tensor(f"{name}.b", 1e-4)])]))
+        parts.append(
+            net.node(
+                "Tanh", f"/{name}/Tanh", [net.node("Mul", f"/{name}/back", [scaled, net.tensor(f"{name}.b", 1e-4)])]
+            )
+        )
     return net.model(net.node("Add", "/Add", parts), {"x": (4, 32)}, (4, 32))

@@ -1,4 +1,4 @@
-"""Casting holds its promises on generated graphs: nothing changes when all stays FP32, every mixture is a valid model."""
+"""Casting keeps its promises on generated graphs: nothing changes when all stays FP32, every mixture is valid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
 
 ROWS, COLUMNS = 4, 6
-UNARY = ("Relu", "Tanh", "Sigmoid", "Exp", "Softmax", "Erf", "Neg", "Abs", "Identity", "Transpose", "LayerNormalization")
+UNARY = (
+    "Relu",
+    "Tanh",
+    "Sigmoid",
+    "Exp",
+    "Softmax",
+    "Erf",
+    "Neg",
+    "Abs",
+    "Identity",
+    "Transpose",
+    "LayerNormalization",
+)
 BINARY = ("Add", "Sub", "Mul", "Max", "MatMul", "Concat", "Where")
 PIECES = ("if", "loop", "quantised", "reshaped", "sizes", "user_half", "topk", "argmax", "constant", "huge", "clip")
 
@@ -38,6 +50,7 @@ class Graph:
         self._count = 0
 
     def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+        """Add a node; return its first output."""
         self._count += 1
         names = [f"t{self._count}_{index}" for index in range(outputs)]
         name = f"{op}_{self._count}" if self._named else ""
@@ -45,11 +58,13 @@ class Graph:
         return names[0]
 
     def initial(self, values: Any, dtype: Any = np.float32) -> str:
+        """Add an initializer."""
         self._count += 1
         self.initializers.append(numpy_helper.from_array(np.asarray(values, dtype), f"c{self._count}"))
         return f"c{self._count}"
 
     def unary(self, op: str, x: str) -> str:
+        """Add an operation on one tensor."""
         if op == "Transpose":
             return self.add(op, self.add(op, x, perm=[1, 0]), perm=[1, 0])
         if op == "LayerNormalization":
@@ -57,16 +72,24 @@ class Graph:
         return self.add(op, x)
 
     def binary(self, op: str, x: str, y: str) -> str:
+        """Add an operation on two tensors."""
         if op == "MatMul":
             return self.add(op, x, self.initial(np.eye(COLUMNS) * 0.5 + 0.01))
         if op == "Concat":
             both = self.add(op, x, y, axis=-1)
-            return self.add("Slice", both, self.initial([1], np.int64), self.initial([1 + COLUMNS], np.int64), self.initial([1], np.int64))
+            return self.add(
+                "Slice",
+                both,
+                self.initial([1], np.int64),
+                self.initial([1 + COLUMNS], np.int64),
+                self.initial([1], np.int64),
+            )
         if op == "Where":
             return self.add(op, self.add("Less", x, y), x, y)
         return self.add(op, x, y)
 
     def piece(self, kind: str, x: str) -> str:
+        """Add one of the pieces."""
         made: str = getattr(self, f"_{kind}")(x)
         return made
 
@@ -94,7 +117,7 @@ class Graph:
         ]
         outs = [helper.make_tensor_value_info(f"on{self._count}", TensorProto.BOOL, []), self._info(then)]
         body = helper.make_graph(nodes, "body", ins, outs)
-        return self.add("Loop", self.initial(2, np.int64), self.initial(True, np.bool_), x, body=body)
+        return self.add("Loop", self.initial(2, np.int64), self.initial(1, np.bool_), x, body=body)
 
     def _quantised(self, x: str) -> str:
         scale, zero = self.initial(0.05), self.initial(0, np.int8)
@@ -108,9 +131,17 @@ class Graph:
     def _sizes(self, x: str) -> str:
         shape = self.add("Cast", self.add("Shape", x), to=TensorProto.FLOAT)
         doubled = self.add("Cast", self.add("Mul", shape, self.initial([2.0, 1.0])), to=TensorProto.INT64)
-        big = self.add("Expand", self.add("Unsqueeze", x, self.initial([0], np.int64)), self.initial([2, 1, 1], np.int64))
+        big = self.add(
+            "Expand", self.add("Unsqueeze", x, self.initial([0], np.int64)), self.initial([2, 1, 1], np.int64)
+        )
         tall = self.add("Reshape", big, doubled)
-        return self.add("Slice", tall, self.initial([0], np.int64), self.add("Slice", self.add("Shape", x), *(self.initial([v], np.int64) for v in (0, 1, 0))), self.initial([0], np.int64))
+        return self.add(
+            "Slice",
+            tall,
+            self.initial([0], np.int64),
+            self.add("Slice", self.add("Shape", x), *(self.initial([v], np.int64) for v in (0, 1, 0))),
+            self.initial([0], np.int64),
+        )
 
     def _user_half(self, x: str) -> str:
         half = self.add("Cast", x, to=TensorProto.FLOAT16)
@@ -137,6 +168,7 @@ class Graph:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, [self.rows, COLUMNS])
 
     def model(self, results: list[str], opset: int) -> onnx.ModelProto:
+        """Return the model."""
         outs = [self.add("Identity", name) for name in results]
         graph = helper.make_graph(
             self.nodes, "g", [self._info("x")], [self._info(name) for name in outs], self.initializers
@@ -191,7 +223,9 @@ def test_casting_is_right(path: Path, model: onnx.ModelProto, data: st.DataObjec
         for keep in (frozenset(), caster.kept(data.draw(st.sets(st.sampled_from([*caster.candidates, ""]))))):
             typed = caster.cast(keep)
             onnx.checker.check_model(typed, full_check=True)
-            assert [o.SerializeToString() for o in typed.graph.output] == [o.SerializeToString() for o in prepared.proto.graph.output]
+            assert [o.SerializeToString() for o in typed.graph.output] == [
+                o.SerializeToString() for o in prepared.proto.graph.output
+            ]
             twin = emulate(typed)
             onnx.checker.check_model(twin, full_check=True)
             arithmetic = [node for node in twin.graph.node if node.op_type != "Cast"]
