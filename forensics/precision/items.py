@@ -43,7 +43,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The first tensor, by which the item is known."""
+        """The most suspicious tensor, by which the item is known."""
         return self.tensors[0]
 
 
@@ -78,10 +78,11 @@ def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[Item, ...]:
 
 
 def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> Item:
-    found = [_suspicion(caster, tensor, ranges) for tensor in tensors]
-    found.append((_LOSSY, "") if any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes) else (1.0, ""))
-    weight, why = max(found)
-    return Item(tuple(dict.fromkeys(tensors)), nodes, weight, why)
+    found = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
+    ordered = sorted(found, key=lambda tensor: -found[tensor][0])
+    weight, why = found[ordered[0]]
+    lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
+    return Item(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
 
 
 def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> tuple[float, str]:

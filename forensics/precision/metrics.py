@@ -26,6 +26,9 @@ FLOOR_FACTOR = 4.0
 Rounding moves the score by a factor of up to 2 either way as nodes change precision; overflow moves it a hundredfold.
 """
 
+_PEAK_TO_MEAN = 8.0
+"""How much smaller the error of one rounding is in the mean of all values than at its largest, at most."""
+
 _PSNR_CAP = 300.0
 """Decibels; what equal outputs get, as infinity is no JSON number."""
 
@@ -53,10 +56,11 @@ class Metric:
 
     def default_tolerance(self, floor: float, half_unit: float) -> float:
         """Return the tolerance that rounding alone stays well within; never tighter than one rounding."""
+        mean = half_unit / _PEAK_TO_MEAN
         if self.name == "cosine":
-            return 1.0 - max(1.0 - floor, half_unit**2) * FLOOR_FACTOR**2
+            return 1.0 - max(1.0 - floor, mean**2) * FLOOR_FACTOR**2
         if self.name == "psnr":
-            return min(floor, -20.0 * math.log10(half_unit)) - 20.0 * math.log10(FLOOR_FACTOR)
+            return min(floor, -20.0 * math.log10(mean)) - 20.0 * math.log10(FLOOR_FACTOR)
         least = half_unit if self.name == "max-rel" else 0.0
         return max(floor * FLOOR_FACTOR, least)
 
