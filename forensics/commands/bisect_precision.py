@@ -101,7 +101,11 @@ def run(args: Namespace) -> int:
     certificate = builds == "certificate" and backend.target is not None
     plan = Certificate(search, switch_to_building, builds=certificate)
     with ProgressLine(quiet=args.quiet) as progress:
-        document, fixed = bisect(directory, backend, plan, options, progress.show)
+
+        def show(text: str) -> None:
+            progress.show(text.replace(" builds done", " probes done", 1))
+
+        document, fixed = bisect(directory, backend, plan, options, show)
     document = extended(document, backend, search, items, directory)
     write_result(directory, document)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
