@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +11,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import precision_nets as nets
+from tests.integration import precision_nets as nets
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
+    from pathlib import Path
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -130,7 +127,9 @@ def test_another_model_or_other_samples_are_another_job(run: Run, refuse: Callab
 
 
 def test_a_check_command_gets_the_typed_model_and_the_twin(run: Run, tmp_path: Path) -> None:
-    said = "grep -q /left/Tanh_output_0__fp16__exact {twin} && grep -q /left/Tanh_output_0__fp16 {model} && exit 1; exit 0"
+    said = (
+        "grep -q /left/Tanh_output_0__fp16__exact {twin} && grep -q /left/Tanh_output_0__fp16 {model} && exit 1; exit 0"
+    )
     found = search(run, saved(tmp_path, nets.clamped()), tmp_path / "out", "--check", said)
     assert sets(found) == [{"/left/Tanh"}]
     assert found["evidence"]["emulated"] is False
@@ -211,7 +210,9 @@ def test_a_model_that_is_cast_already_is_refused(refuse: Callable[..., str], tmp
     out = helper.make_tensor_value_info("y", TensorProto.FLOAT16, [4])
     graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"])], "g", [info], [out])
     model = saved(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
-    assert "has no node that computes in FP32" in refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "o")
+    assert "has no node that computes in FP32" in refuse(
+        "bisect", "precision", model, "--artifacts-dir", tmp_path / "o"
+    )
 
 
 def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
@@ -259,7 +260,9 @@ def test_the_answer_is_really_built(run: Run, tmp_path: Path) -> None:
 @rtx
 @pytest.mark.rtx
 def test_every_probe_is_built_within_the_bound(run: Run, tmp_path: Path) -> None:
-    found = search(run, saved(tmp_path, nets.either()), tmp_path / "out", "--build", "every", "--builder", "tensorrt_rtx")
+    found = search(
+        run, saved(tmp_path, nets.either()), tmp_path / "out", "--build", "every", "--builder", "tensorrt_rtx"
+    )
     members, culprits, bits = 4, 2, 3
     assert found["status"] == "certified"
     assert found["oracle_probes"] == 0

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import precision_nets as nets
-
+from tests.integration import precision_nets as nets
 from trtforensics.backends.precision import FAILURE, PrecisionBackend, Target
 from trtforensics.precision.caster import Caster
 from trtforensics.precision.metrics import rules_for
@@ -29,6 +24,7 @@ from trtforensics.session.executors import LocalExecutor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
 

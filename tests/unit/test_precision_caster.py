@@ -103,14 +103,21 @@ def test_batch_normalisation_keeps_its_statistics() -> None:
 
 
 def test_scales_of_a_resize_stay() -> None:
-    made = caster([node("Resize", "x  scales".replace("  ", " none "), "y", mode="nearest")], {"none": np.zeros(0, np.float32), "scales": np.ones(2, np.float32)})
+    made = caster(
+        [node("Resize", "x  scales".replace("  ", " none "), "y", mode="nearest")],
+        {"none": np.zeros(0, np.float32), "scales": np.ones(2, np.float32)},
+    )
     assert 2 not in made.candidates["/y"].inputs
 
 
 @pytest.mark.parametrize(("opset", "eligible"), [(17, False), (22, True)])
 def test_bf16_follows_the_schema(opset: int, eligible: bool) -> None:  # noqa: FBT001 - a column of the table
     made = caster(
-        [node("Conv", "x w", "y")], {"w": np.ones((2, 1, 1, 1), np.float32)}, opset=opset, storage=BF16, size=(1, 1, 4, 4)
+        [node("Conv", "x w", "y")],
+        {"w": np.ones((2, 1, 1, 1), np.float32)},
+        opset=opset,
+        storage=BF16,
+        size=(1, 1, 4, 4),
     )
     assert ("/y" in made.candidates) is eligible
 
@@ -121,9 +128,7 @@ def test_what_is_no_tensor_and_what_nobody_knows_stays() -> None:
 
 
 def test_one_cast_a_tensor_and_constants_per_reader() -> None:
-    made = caster(
-        [node("Mul", "x k", "a"), node("Add", "x k", "b"), node("Sub", "a b", "y")], {"k": np.float32(1e5)}
-    )
+    made = caster([node("Mul", "x k", "a"), node("Add", "x k", "b"), node("Sub", "a b", "y")], {"k": np.float32(1e5)})
     typed = made.cast({"/b"})
     casts = [(n.input[0], n.output[0]) for n in typed.graph.node if n.op_type == "Cast"]
     assert casts == [("x", "x__fp16"), ("b", "b__fp16"), ("y__fp16", "y")]
@@ -156,9 +161,7 @@ def test_movement_follows_its_producer() -> None:
 
 
 def test_readers_of_one_clamped_constant_are_one_item() -> None:
-    made = caster(
-        [node("Mul", "x k", "a"), node("Tanh", "a", "b"), node("Div", "b k", "y")], {"k": np.float32(1e5)}
-    )
+    made = caster([node("Mul", "x k", "a"), node("Tanh", "a", "b"), node("Div", "b k", "y")], {"k": np.float32(1e5)})
     assert atoms_of(made)["/a"] == {"/a", "/y"}
     assert all(("/a" in item.nodes) == ("/y" in item.nodes) for item in items_of(made, {}))
     assert "k" in {tensor for item in items_of(made, {}) for tensor in item.tensors}

@@ -16,13 +16,22 @@ ONES = np.array([1.0, -2.0, 4.0, 0.0], np.float32)
 def test_equal_outputs_have_perfect_scores() -> None:
     scores = scores_of(ONES, ONES)
     assert scores is not None
-    assert all(metric.passes(scores[name], 1.0 if metric.higher and name == "cosine" else 0.0) for name, metric in METRICS.items())
+    assert all(
+        metric.passes(scores[name], 1.0 if metric.higher and name == "cosine" else 0.0)
+        for name, metric in METRICS.items()
+    )
 
 
 def test_each_measure_of_one_difference() -> None:
     scores = scores_of(ONES, ONES + np.array([0, 0, 0.4, 0], np.float32))
     assert scores == pytest.approx(
-        {"max-rel": 0.1, "max-abs": 0.4, "cosine": 22.6 / math.sqrt(21 * (5 + 4.4**2)), "psnr": 20 * math.log10(4 / 0.2), "mismatch": 0.25}
+        {
+            "max-rel": 0.1,
+            "max-abs": 0.4,
+            "cosine": 22.6 / math.sqrt(21 * (5 + 4.4**2)),
+            "psnr": 20 * math.log10(4 / 0.2),
+            "mismatch": 0.25,
+        }
     )
 
 

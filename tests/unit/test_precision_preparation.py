@@ -21,7 +21,9 @@ def info(name: str) -> onnx.ValueInfoProto:
 
 
 def saved(path: Path, graph: onnx.GraphProto, **options: object) -> str:
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)], **options)
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)], **options
+    )
     model.ir_version = min(model.ir_version, 9)
     onnx.save(model, path)
     return str(path)
@@ -63,7 +65,9 @@ def test_functions_are_inlined(tmp_path: Path) -> None:
 
 def test_initializers_are_no_inputs(tmp_path: Path) -> None:
     constant = numpy_helper.from_array(np.ones(4, np.float32), "k")
-    graph = helper.make_graph([helper.make_node("Add", ["x", "k"], ["y"])], "g", [info("x"), info("k")], [info("y")], [constant])
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "k"], ["y"])], "g", [info("x"), info("k")], [info("y")], [constant]
+    )
     assert [value.name for value in prepare(saved(tmp_path / "m.onnx", graph)).proto.graph.input] == ["x"]
 
 

@@ -56,5 +56,7 @@ def test_a_scalar_is_stored() -> None:
 
 def test_rounding_without_limits_keeps_large_and_small_values() -> None:
     values = np.array([1e30, 1e-30, 1 + 2.0**-11 + 2.0**-12, 0.0, -np.inf], np.float32)
-    assert rounded(values, FP16).tolist() == pytest.approx([1e30, 1e-30, 1 + 2.0**-10, 0.0, -np.inf], rel=FP16.half_unit)
+    assert rounded(values, FP16).tolist() == pytest.approx(
+        [1e30, 1e-30, 1 + 2.0**-10, 0.0, -np.inf], rel=FP16.half_unit
+    )
     assert rounded(values, FP16)[2] == 1 + 2.0**-10
