@@ -7,6 +7,7 @@ process; a build is to show that TensorRT takes the model and reads the types as
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shlex
 import sys
@@ -17,6 +18,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from trtforensics import atomic
 from trtforensics.backends.backend import Backend
 from trtforensics.backends.build import Job as BuildJob
 from trtforensics.errors import SourceError
@@ -74,6 +78,7 @@ class PrecisionBackend(Backend):
     mode = "precision"
     placeholder = "model"
     more_placeholders = ("twin",)
+    judged = "{twin} --inputs {dir}/../../samples"
     judges = True
     file = "fp32-nodes.txt"
 
@@ -128,6 +133,7 @@ class PrecisionBackend(Backend):
         if self.caster.prepared.external:
             self._models.mkdir(exist_ok=True)
             place, stem = self._models, f"{folder.name}."
+        self._save_samples(folder.parent.parent / "samples")
         paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
         typed = self.caster.cast(keep)
         save(self.caster, emulate(typed), paths["twin"])
@@ -143,6 +149,16 @@ class PrecisionBackend(Backend):
             )
             (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
         return paths
+
+    def _save_samples(self, folder: Path) -> None:
+        """Write the samples, once, for checks to run on the same ones."""
+        folder.mkdir(exist_ok=True)
+        for number, sample in enumerate(self.oracle.samples):
+            path = folder / f"{number:03d}.npz"
+            if not path.exists():
+                data = io.BytesIO()
+                np.savez(data, **sample)
+                atomic.write_bytes(path, data.getvalue())
 
     def verify(self, active: frozenset[int], folder: Path) -> str:
         """Hold the types that the build's log shows against those asked for."""
@@ -233,7 +249,16 @@ def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
         with log.open("rb") as lines:
             (folder / FAILURE).write_bytes(b"".join(deque(lines, FAILURE_LINES)))
     verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
-    return replace(outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}; see {FAILURE}")
+    return replace(
+        outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}{_parser_error(folder)}; see {FAILURE}"
+    )
+
+
+def _parser_error(folder: Path) -> str:
+    """Return what the ONNX parser objected to first, where the build got as far as to report it."""
+    path = folder / _REPORT
+    errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
+    return f", {' '.join(errors[0].split())[:200]}" if errors else ""
 
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:

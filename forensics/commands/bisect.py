@@ -168,12 +168,14 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     """
     from dataclasses import replace
 
+    from trtforensics.checks import command_of
     from trtforensics.errors import UsageError
     from trtforensics.runner.placeholders import ALWAYS, unknown
 
     if not sys.platform.startswith("linux"):
         raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
-    options = replace(options, build=options.build or backend.build)
+    check = command_of(options.check, backend.judged) if options.check is not None else None
+    options = replace(options, build=options.build or backend.build, check=check)
     if options.build is None and options.check is None and not backend.judges:
         raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):
