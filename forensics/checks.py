@@ -1,6 +1,7 @@
 """Checks that need no golden output: ``python -m trtforensics.checks NAME MODEL``, or ``--check builtin:NAME``.
 
-MODEL is an engine, which needs TensorRT and a GPU, or an ONNX model, which ONNX Runtime runs on the CPU. Polygraphy loads, feeds and compares. Inputs are random, of a fixed seed.
+MODEL is an engine, which needs TensorRT and a GPU, or an ONNX model, which ONNX Runtime runs on the CPU. Polygraphy
+loads, feeds and compares. Inputs are those of a folder, or random ones of a fixed seed.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import json
 import shlex
 import sys
 import threading
+import zipfile
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -157,7 +158,10 @@ class PrecisionBackend(Backend):
             path = folder / f"{number:03d}.npz"
             if not path.exists():
                 data = io.BytesIO()
-                np.savez(data, **sample)
+                with zipfile.ZipFile(data, "w") as archive:  # numpy.savez takes no array named `file`
+                    for name, array in sample.items():
+                        with archive.open(f"{name}.npy", "w") as member:
+                            np.save(member, array)
                 atomic.write_bytes(path, data.getvalue())
 
     def verify(self, active: frozenset[int], folder: Path) -> str:

@@ -66,7 +66,7 @@ class Metric:
 
     def is_near(self, score: float | None, tolerance: float) -> bool:
         """Whether rounding noise alone could have turned the verdict: within a factor of two of the tolerance."""
-        if score is None or not self.higher and not tolerance:
+        if score is None or not (self.higher or tolerance):
             return False
         if self.name == "cosine":
             score, tolerance = math.sqrt(max(1.0 - score, 0.0)), math.sqrt(max(1.0 - tolerance, 0.0))
