@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from trtforensics.model import BuildLog
+    from trtforensics.session.view import DirectoryView
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +76,20 @@ class LogSession(Protocol):
             ForensicsError: The source cannot be read or is not a build log.
             ParseCancelledError: ``cancelled()`` was true; it is asked several times a second.
         """
+        ...
+
+
+class BisectionSession(Protocol):
+    """An artifacts directory that was opened: what it says now, and its probes' logs."""
+
+    def look(self) -> DirectoryView:
+        """Read the directory again; called in a thread, several times a second.
+
+        Raises:
+            ForensicsError: It cannot be read.
+        """
+        ...
+
+    def log(self, path: Path) -> LogText:
+        """Return a log of a probe as it is now."""
         ...

@@ -1,1 +1,1 @@
-"""How a subset of items becomes a build: one module a lever, all behind :class:`trtforensics.backends.backend.Backend`."""
+"""How a subset of items becomes a build: one module a lever, all behind one interface (``backend.py``)."""

@@ -49,7 +49,7 @@ class Backend(ABC):
     """Pairs of items that meet along a tensor; a refused mix is looked for there first."""
 
     settings: str = ""
-    """What besides the check command decides a verdict (a tolerance, say); a change makes stored probes judged again."""
+    """What besides the check decides a verdict, a tolerance say; when it changes, stored probes are judged again."""
 
     @abstractmethod
     def content(self) -> object:

@@ -125,8 +125,8 @@ class TacticsBackend(Backend):
 def closest(good: Side, bad: Side) -> tuple[Replay, Replay, Mixer]:
     """Return the good and the bad replay that differ in the fewest layers, and their mixer; of several, the first.
 
-    Only a pair of builds that were seen as they are has known ends. What the other replays of a directory
-    tell goes into the suspicion; no layer is acquitted by it, since of two that are bad together either may be in a good build.
+    Only a pair of builds that were seen as they are has known ends. What the other replays of a directory tell goes
+    into the suspicion; it acquits no layer, since of two that are bad together either may be in a good build.
 
     Raises:
         UsageError: the forms of no pair fit together.

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from trtforensics.session.options import RunOptions
 
 EXAMPLE = """examples:
-  trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out \\
-      --build 'polygraphy convert model.onnx --fp16 --load-tactics {replay} -o {engine}' --check './accuracy.sh {engine}'
+  trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\
+      --build 'polygraphy convert model.onnx --fp16 --load-tactics {replay} -o {engine}'
   trtforensics bisect items --items switches.txt --check './works.sh {items}' --artifacts-dir out"""
 
-_COMMANDS = """CMD runs through /bin/sh. {%(own)s}, {engine}, {log}, {dir} and {probe} in it are replaced by quoted paths, which are
-also in $TRTFORENSICS_%(env)s, $TRTFORENSICS_ENGINE and so on. --check decides by its exit status: 0 good, 1 to 124 bad,
-anything else, a signal or a timeout unresolved. The same command on the same directory goes on where it stopped."""
+_COMMANDS = """CMD runs through /bin/sh. {%(own)s}, {engine}, {log}, {dir} and {probe} in it are replaced by quoted
+paths, which are also in $TRTFORENSICS_%(env)s, $TRTFORENSICS_ENGINE and so on. --check decides by its exit status:
+0 good, 1 to 124 bad, anything else, a signal or a timeout unresolved. The same command on the same directory goes on
+where it stopped."""
 
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
@@ -49,12 +50,16 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
     what = "a replay, a directory of replays, or an artifacts directory"
     parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}")
     parser.add_argument("--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}")
-    parser.add_argument("--onnx", metavar="MODEL", help="the model: tells which layers meet, for mixes that are refused")
+    parser.add_argument(
+        "--onnx", metavar="MODEL", help="the model: tells which layers meet, for mixes that are refused"
+    )
     parser.add_argument("--log", metavar="LOG", help="a verbose build log, to the same end")
 
 
 def _items_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--items", required=True, metavar="FILE", help="names, one a line; # comments and blank lines are skipped")
+    parser.add_argument(
+        "--items", required=True, metavar="FILE", help="names, one a line; # comments and blank lines are skipped"
+    )
 
 
 def _precision_arguments(parser: ArgumentParser) -> None:
@@ -86,25 +91,50 @@ _MODES = {
 
 
 def _add_search_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99")
-    parser.add_argument("--max-builds", type=_count, metavar="N", help="stop after so many builds, earlier runs' included")
-    parser.add_argument("--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)")
-    parser.add_argument("--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing")
+    parser.add_argument(
+        "--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99"
+    )
+    parser.add_argument(
+        "--max-builds", type=_count, metavar="N", help="stop after so many builds, earlier runs' included"
+    )
+    parser.add_argument(
+        "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
+    )
 
 
 def add_run_arguments(parser: ArgumentParser) -> None:
     """Declare what ``bisect`` and ``collect`` share: the commands and how to run them."""
     parser.add_argument("--build", metavar="CMD", help="builds a probe")
     parser.add_argument("--check", metavar="CMD", help="judges it; without it, the build's exit status does")
-    parser.add_argument("--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists")
-    parser.add_argument("--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved")
-    parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="check each build N times; all must agree")
-    parser.add_argument("--jobs", type=_count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
-    parser.add_argument("--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs")
-    parser.add_argument("--executor", type=_executor, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers")
-    parser.add_argument("--keep-engines", choices=("none", "bad", "all"), default="none", help="which engines stay (default: none)")
     parser.add_argument(
-        "--build-failure", choices=("unresolved", "bad"), default="unresolved", help="what a failed build says (default: unresolved)"
+        "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
+    )
+    parser.add_argument(
+        "--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved"
+    )
+    parser.add_argument(
+        "--repeat", type=_count, default=1, metavar="N", help="check each build N times; all must agree"
+    )
+    parser.add_argument(
+        "--jobs", type=_count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)"
+    )
+    parser.add_argument(
+        "--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs"
+    )
+    parser.add_argument(
+        "--executor", type=_executor, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers"
+    )
+    parser.add_argument(
+        "--keep-engines", choices=("none", "bad", "all"), default="none", help="which engines stay (default: none)"
+    )
+    parser.add_argument(
+        "--build-failure",
+        choices=("unresolved", "bad"),
+        default="unresolved",
+        help="what a failed build says (default: unresolved)",
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
 
@@ -160,6 +190,18 @@ def run_options(args: Namespace) -> RunOptions:
     )
 
 
+def require_linux() -> None:
+    """Refuse to run probes elsewhere.
+
+    Raises:
+        UsageError: this is no Linux.
+    """
+    from trtforensics.errors import UsageError
+
+    if not sys.platform.startswith("linux"):
+        raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
+
+
 def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     """Return the options with a build command, or refuse commands that cannot work.
 
@@ -172,15 +214,16 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     from trtforensics.errors import UsageError
     from trtforensics.runner.placeholders import ALWAYS, unknown
 
-    if not sys.platform.startswith("linux"):
-        raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
+    require_linux()
     check = command_of(options.check, backend.judged) if options.check is not None else None
     options = replace(options, build=options.build or backend.build, check=check)
     if options.build is None and options.check is None and not backend.judges:
         raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):
         for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder, *backend.more_placeholders))):
-            raise UsageError(flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}")
+            raise UsageError(
+                flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}"
+            )
     return options
 
 
@@ -221,10 +264,9 @@ def _search(backend: Backend, options: RunOptions) -> Search:
 def _dry_run(args: Namespace, backend: Backend, options: RunOptions) -> int:
     from trtforensics import streams
     from trtforensics.session.forecast import forecast, forecast_text
-    from trtforensics.session.result import to_json
 
-    document = forecast(backend, _search(backend, options).outlook(), options, Path(args.artifacts_dir))
-    streams.print_result(to_json(document) if args.json else forecast_text(document))
+    cost = forecast(backend, _search(backend, options).outlook(), options, Path(args.artifacts_dir))
+    streams.print_result(cost.to_json() if args.json else forecast_text(cost))
     return 0
 
 

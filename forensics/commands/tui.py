@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.diagnostics import ExitCode
@@ -15,18 +16,24 @@ if TYPE_CHECKING:
     from trtforensics.loading import Progress
     from trtforensics.model import BuildLog
     from trtforensics.parsers.source import Source
+    from trtforensics.parsers.text import LogText
+    from trtforensics.session.view import DirectoryView
     from trtforensics.tui.protocol import ParseProgress
 
 EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log
-  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -"""
+  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -
+  trtforensics tui out            # the artifacts directory of a bisection, while it runs too"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
     parser.epilog = EXAMPLE
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a build log, .gz or .zst too, or - for standard input"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a build log, .gz or .zst too, or - for standard input; or an artifacts directory",
     )
 
 
@@ -74,8 +81,48 @@ def run(args: Namespace) -> int:
     from trtforensics import keyboard
     from trtforensics.parsers.source import open_source
 
+    if args.sources[0] != "-" and Path(args.sources[0]).is_dir():
+        with keyboard.on_standard_input():
+            return _browse_directory(Path(args.sources[0]), args.max_bytes)
     with open_source(args.sources[0], max_bytes=args.max_bytes) as source, keyboard.on_standard_input():
         return _browse(source)
+
+
+class DirectorySession:
+    """An artifacts directory as the TUI wants it."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+
+    def look(self) -> DirectoryView:
+        """Read the directory again."""
+        from trtforensics.session.view import view_directory
+
+        return view_directory(self._path)
+
+    def log(self, path: Path) -> LogText:
+        """Read a log of a probe."""
+        from trtforensics.parsers.source import open_source
+        from trtforensics.parsers.text import LogText
+
+        text = LogText()
+        with open_source(str(path), max_bytes=self._max_bytes) as source:
+            for window in source.windows():
+                text.append(window)
+        return text
+
+
+def _browse_directory(path: Path, max_bytes: int) -> int:
+    from trtforensics.tui.bisection import BisectionApp
+
+    session = DirectorySession(path, max_bytes)
+    session.look()  # a directory that is none of ours is refused before the screen is taken
+    app = BisectionApp(session, no_color=bool(os.environ.get("NO_COLOR")))
+    failure = app.run()
+    if failure is not None:
+        raise failure
+    return ExitCode.BUG if app.return_code else ExitCode.OK
 
 
 def _browse(source: Source) -> int:

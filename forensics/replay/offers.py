@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trtforensics.model import CachedResult, Choice
 from trtforensics.parsers.formats import parse_formats
@@ -25,7 +25,8 @@ _LINEAR_FORMATS = {"LINEAR", "DLA_LINEAR"}
 _CHANNELS_LAST = {"HWC", "DHWC"}
 
 
-class Difference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Difference:
     """Where an entry and a combination differ, and both values as text.
 
     ``index`` is None where the numbers of tensors differ, and ``field`` empty.

@@ -56,9 +56,9 @@ class Ended:
 class Command:
     """A command line and what it gets.
 
-    ``environment`` holds the whole environment; its entry ``mark`` (``NAME=value``) is what only this
-    command's processes have. ``cwd`` is its working directory. Without ``errors`` standard error goes where the output goes. ``timeout`` is in
-    seconds, ``limit`` in bytes for each file.
+    ``environment`` holds the whole environment; its entry ``mark`` (``NAME=value``) is what only this command's
+    processes have. ``cwd`` is its working directory. Without ``errors`` standard error goes where the output goes.
+    ``timeout`` is in seconds, ``limit`` in bytes for each file.
     """
 
     line: str

@@ -1,4 +1,4 @@
-"""A probe: build, check, and what that says. Everything it needs is in its :class:`ProbeSpec`, so that it may run elsewhere."""
+"""A probe: build, check, and what that says. All it needs is in its :class:`ProbeSpec`, so it may run elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.runner.command import Command, Ended, run
-from trtforensics.runner.guard import SESSION
 from trtforensics.runner.placeholders import fill, mentions, variable, variables
 from trtforensics.search import Verdict
 
@@ -150,8 +149,14 @@ def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
     if failed or spec.check is None:
         if failed:
             verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
-        ends = {"timed_out": built.timed_out, "not_run": built.status in NOT_RUN, "build_failed": failed}
-        return Outcome(verdict, f"build: {how}", built, **ends)
+        return Outcome(
+            verdict,
+            f"build: {how}",
+            built,
+            timed_out=built.timed_out,
+            not_run=built.status in NOT_RUN,
+            build_failed=failed,
+        )
     if mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
         return Outcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
     return None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+ALONE = "the culprits alone"
+REST = "everything but the culprits"
+
 
 class Verdict(StrEnum):
     """What one probe showed."""

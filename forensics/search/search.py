@@ -5,25 +5,31 @@ It is a deterministic function of the verdicts told: a search made again and tol
 
 from __future__ import annotations
 
-from math import ceil, log2
+from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Literal
 
-from trtforensics.search.chain import NotMonotoneError
+from trtforensics.search.budget import Budget
+from trtforensics.search.campaign import Campaign
+from trtforensics.search.exact import ExactFinder
 from trtforensics.search.ledger import Ledger, Wish, bits, mask_of
-from trtforensics.search.minimal import Found, MinimalSet
 from trtforensics.search.model import Ask, Item, Outlook, Result, Status, Verdict
 from trtforensics.search.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from trtforensics.search.ledger import Steps, Wishes
+    from trtforensics.search.finder import Finder
+    from trtforensics.search.ledger import Wishes
+
+_CERTIFICATE = 2
 
 
 class Search:
     """The smallest sets of items that are bad together, with a certificate.
 
-    ``find`` stops at one set or goes on until the rest is good. ``max_builds`` is how many builds may be asked for.
+    ``find`` stops at one set or goes on until the rest is good. With ``confidence`` (above 0, below 1) outcomes may be
+    wrong now and then, and probes are repeated until the answer is that sure; without it every outcome counts.
+    ``edges`` are pairs of items, by index, that depend on each other. ``max_builds`` limits the builds asked for.
     """
 
     def __init__(
@@ -35,24 +41,26 @@ class Search:
         edges: Collection[tuple[int, int]] = (),
         max_builds: int | None = None,
     ) -> None:
-        self._find = find
-        self._confidence = confidence
-        self._edges = edges
         self._max_builds = max_builds
-        self._space = Space(items)
+        self._space = Space(items, edges)
         self._ledger = Ledger()
-        self._asked: dict[tuple[int, int, int], Ask] = {}
-        self._open: set[tuple[int, int, int]] = set()
-        self._sets: list[Found] = []
-        self._current: MinimalSet | None = None
-        self._end: tuple[Status, str] | None = None
-        self._steps = self._run()
+        budget = Budget(len(items))
+        self._finder = self._new_finder(confidence, budget)
+        self._campaign = Campaign(self._ledger, self._space, budget, self._finder, find)
+        self._steps = self._campaign.steps()
+
+    def _new_finder(self, confidence: float | None, budget: Budget) -> Finder:
+        if confidence is None:
+            return ExactFinder(self._ledger, self._space, budget)
+        from trtforensics.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for noisy searches only
+
+        return NoisyFinder(self._ledger, self._space, confidence)
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to ask or to wait for."""
         self._advance(1)
-        return not self._open and (self._end is not None or self._spent)
+        return not self._ledger.pending and (self._campaign.status is not None or self._spent)
 
     @property
     def _spent(self) -> bool:
@@ -62,80 +70,62 @@ class Search:
         """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
         asks: list[Ask] = []
         for wish in self._advance(room):
-            key = (wish.mask, wish.build, wish.check)
-            if len(asks) < room and key not in self._asked and not self._spent:
+            if len(asks) < room and wish.key not in self._ledger.asked and not (self._spent and wish.check == 0):
+                self._ledger.start(wish)
                 asks.append(wish.ask())
-                self._asked[key] = asks[-1]
-                self._open.add(key)
-                self._ledger.pending.add(wish.mask)
-                self._ledger.builds += 1
         return tuple(asks)
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Say what a probe showed."""
-        mask = mask_of(ask.active)
-        self._open.discard((mask, ask.build, ask.check))
-        self._ledger.pending.discard(mask)
-        self._ledger.record(mask, verdict)
+        wish = Wish(mask_of(ask.active), ask.purpose, ask.build, ask.check)
+        self._ledger.pending.discard(wish.key)
+        self._finder.tell(wish, verdict)
 
     def _advance(self, room: int) -> Wishes:
         self._ledger.room = room
-        if self._end is None:
-            try:
-                return next(self._steps)
-            except StopIteration as stop:
-                self._end = stop.value
+        if self._campaign.status is None:
+            return next(self._steps, ())
         return ()
-
-    def _run(self) -> Steps[tuple[Status, str]]:
-        ledger, everything = self._ledger, self._space.all
-        bad_end = Wish(everything, "everything from bad")
-        if (yield from ledger.verdict(0, "everything from good", bad_end)) is not Verdict.GOOD:
-            return Status.NOT_REPRODUCED, "the good side is not good"
-        if (yield from ledger.verdict(everything, bad_end.purpose)) is not Verdict.BAD:
-            return Status.NOT_REPRODUCED, "the bad side is not bad"
-        rest = everything
-        while True:
-            self._current = MinimalSet(ledger, self._space, rest)
-            try:
-                found = yield from self._current.steps()
-            except NotMonotoneError:
-                return Status.INCONCLUSIVE, "the outcomes are not monotone"
-            self._sets.append(found)
-            rest &= ~(found.members | found.doubt)
-            verdict = yield from ledger.verdict(rest, "everything but the culprits")
-            if verdict is Verdict.GOOD and not any(found.doubt for found in self._sets):
-                return Status.CERTIFIED, ""
-            if verdict is not Verdict.BAD or self._find == "first":
-                return Status.NAMED, "the rest was not seen to be good"
 
     def outlook(self) -> Outlook:
         """Return what is known and how many builds are left."""
-        current = self._current.chain if self._current else None
-        suspects = 0 if self._end else current.suspects() if current else self._space.all
-        worst = ceil(log2(max(1, suspects.bit_count()))) + 2 + 2 * (not self._current)
+        self._advance(1)
+        expected, worst = self._finder.left
+        ended = self._campaign.status is not None
         return Outlook(
-            float(worst),
-            0 if self._end else worst,
-            frozenset(bits(suspects)),
-            tuple(frozenset(bits(found.members)) for found in self._sets if not found.doubt),
-            tuple(frozenset(bits(atom)) for atom in self._space.atoms),
+            0.0 if ended else expected + _CERTIFICATE,
+            0 if ended else worst + _CERTIFICATE,
+            frozenset() if ended else frozenset(bits(self._finder.suspects)),
+            self._culprits(),
+            tuple(atom.items for atom in self._space.atoms),
         )
 
     def result(self) -> Result:
-        """Return the answer so far."""
-        status, why = self._end or (Status.INCONCLUSIVE, "the search has not ended")
-        sets = tuple(frozenset(bits(found.members)) for found in self._sets if not found.doubt)
-        doubt = 0
-        for found in self._sets:
-            doubt |= found.doubt
-        proof = [found.members for found in self._sets] + [0, self._space.all]
+        """Return the answer, or as much of it as there is."""
+        self._advance(1)
+        campaign = self._campaign
+        sets = campaign.sets
+        suspects = sum(found.doubt for found in sets)
+        members = sum(found.members.bit_count() for found in sets)
+        reasons = campaign.reasons
+        if campaign.status is None:
+            reasons = [*reasons, "the builds allowed are used up" if self._spent else "the search has not ended"]
+            suspects |= campaign.unsettled
         return Result(
-            status,
-            why,
-            sets,
-            frozenset(bits(doubt)),
-            1.0,
-            ceil(log2(max(1, len(self._space.atoms)))),
-            tuple(ask for (mask, _, _), ask in self._asked.items() if mask in proof),
+            campaign.status or Status.INCONCLUSIVE,
+            "; ".join(reasons),
+            self._culprits(),
+            frozenset(bits(suspects)),
+            self._finder.confidence,
+            ceil(log2(comb(self._space.all.bit_count(), max(members, 1)))) if self._space.all else 0,
+            self._evidence(),
         )
+
+    def _culprits(self) -> tuple[frozenset[int], ...]:
+        return tuple(frozenset(bits(found.members)) for found in self._campaign.sets if not found.doubt)
+
+    def _evidence(self) -> tuple[Ask, ...]:
+        sets = self._campaign.sets
+        rest = self._space.all & ~sum(found.items for found in sets)
+        proof = {0, self._space.all, rest, *(found.members for found in sets), *(found.items for found in sets)}
+        return tuple(wish.ask() for wish in self._ledger.asked.values() if wish.mask in proof)

@@ -84,7 +84,9 @@ class Artifacts:
             "checks": [asdict(ended) for ended in outcome.checks] if outcome else [],
         }
         text = json.dumps(document, indent=1, ensure_ascii=False)
-        (self.folder(probe.folder) / "verdict.json").write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+        (self.folder(probe.folder) / "verdict.json").write_text(
+            f"{text}\n", encoding="utf-8", errors="backslashreplace"
+        )
 
     def link(self, probe: Probe, verdict: Verdict, file: str) -> None:
         """Link a probe's file, if it has it, in the folder of its verdict, and in no other."""

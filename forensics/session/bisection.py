@@ -14,11 +14,11 @@ from trtforensics.session.session import open_session
 from trtforensics.session.stopping import stoppable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from trtforensics.backends.backend import Backend
-    from trtforensics.search import Search
+    from trtforensics.session.finder import Finder
     from trtforensics.session.options import RunOptions
     from trtforensics.session.session import Session
 
@@ -27,7 +27,7 @@ _REST_S = 1.0
 
 
 def bisect(
-    directory: Path, backend: Backend, search: Search, options: RunOptions, show: Callable[[str], None]
+    directory: Path, backend: Backend, search: Finder, options: RunOptions, show: Callable[[str], None]
 ) -> tuple[dict[str, object], Sequence[str]]:
     """Run a bisection to its end; return ``result.json`` and what was written into ``fixed/``.
 
@@ -37,11 +37,11 @@ def bisect(
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
         ForensicsError: see :func:`trtforensics.session.session.open_session` and ``Session.run``.
     """
-    with open_session(directory, job_of(backend, options), backend, options) as session:
+    with open_session(directory, job_of(backend, options), _Asking(search), backend, options) as session:
         scribe = _Scribe(directory, backend, search, session, show)
         with stoppable(session.halt) as stopper:
             try:
-                session.run(search, stopper, scribe.turn)
+                session.run(stopper, scribe.turn)
             finally:
                 scribe.write()
         return scribe.write(), _fix(directory, backend, search)
@@ -53,18 +53,35 @@ def job_of(backend: Backend, options: RunOptions) -> Job:
     return Job(backend.mode, items, backend.content(), options.build, tool_versions())
 
 
+class _Asking:
+    """A search as a session's plan."""
+
+    def __init__(self, search: Finder) -> None:
+        self._search = search
+        self.asks = search.asks
+        self.tell = search.tell
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to ask or to wait for."""
+        return self._search.done
+
+    def suspects(self) -> Collection[int]:
+        """Return the items that may still be members of the set that is looked for."""
+        return self._search.outlook().suspects
+
+
 class _Scribe:
     """Keeps ``result.json`` and the progress line up to date."""
 
     def __init__(
-        self, directory: Path, backend: Backend, search: Search, session: Session, show: Callable[[str], None]
+        self, directory: Path, backend: Backend, search: Finder, session: Session, show: Callable[[str], None]
     ) -> None:
         self._directory = directory
         self._backend = backend
         self._search = search
         self._session = session
         self._show = show
-        self._begin = time.monotonic()
         self._due = 0.0
         self._known = -1
 
@@ -75,7 +92,7 @@ class _Scribe:
             self._known = len(told)
             self.write()
             self._due = time.monotonic() + _REST_S
-        self._show(progress_text(self._search.outlook(), told, self._session.running, now - self._begin))
+        self._show(progress_text(self._search.outlook(), told, self._session.running, self._session.seconds))
 
     def write(self) -> dict[str, object]:
         """Write ``result.json``, and return it."""
@@ -84,7 +101,7 @@ class _Scribe:
         return document
 
 
-def _fix(directory: Path, backend: Backend, search: Search) -> Sequence[str]:
+def _fix(directory: Path, backend: Backend, search: Finder) -> Sequence[str]:
     culprits = search.result().culprits
     if not culprits:
         return ()

@@ -22,7 +22,7 @@ Event = dict[str, object]
 class Finished:
     """One judgement of a probe. ``judge`` is what decided it (check command, tolerance); ``at`` is in ISO 8601.
 
-    ``seconds`` is what its commands took; ``timeout``, in seconds, and ``timed_out`` tell whether a longer one may help.
+    ``seconds`` is what its commands took; ``timeout``, in seconds, and ``timed_out`` tell if a longer one may help.
     ``build_failed``: the build's failure decided, so that the check does not matter, but ``--build-failure`` does.
     """
 
@@ -39,13 +39,18 @@ class Finished:
 
 @dataclass(slots=True)
 class Probe:
-    """A build of a subset, in a folder of its own. ``log_checks`` counts the checks that wrote a log there."""
+    """A build of a subset, in a folder of its own.
+
+    ``suspects`` are the items that were suspected when it was asked for. ``log_checks`` counts the checks that wrote a
+    log there. ``began`` is in ISO 8601.
+    """
 
     number: int
     folder: str
     active: frozenset[int]
     build: int
     purpose: str
+    suspects: frozenset[int] = frozenset()
     began: str = ""
     running: bool = False
     built: bool = False
@@ -93,7 +98,11 @@ class History:
     def verdict(self, ask: Ask, judge: str, options: RunOptions) -> Finished | None:
         """Return what is known about an ask; a timeout counts only for those who would not wait longer now."""
         probe = self.of(ask)
-        known = [f for f in probe.finished if f.check == ask.check and (f.build_failed or f.judge == judge)] if probe else []
+        known = (
+            [f for f in probe.finished if f.check == ask.check and (f.build_failed or f.judge == judge)]
+            if probe
+            else []
+        )
         if not known or (known[-1].timed_out and _longer(options.timeout, known[-1].timeout)):
             return None
         if not known[-1].build_failed:
@@ -110,7 +119,8 @@ class History:
         probe = self.probes.get(number)
         if probe is None:
             active = index_sets.from_text(str(event["active"]))
-            probe = Probe(number, str(event["folder"]), active, _int(event["build"]), str(event["purpose"]))
+            suspects = index_sets.from_text(str(event["suspects"]))
+            probe = Probe(number, str(event["folder"]), active, _int(event["build"]), str(event["purpose"]), suspects)
             self.probes[number] = self._by_subset[active, probe.build] = probe
         probe.running = True
         probe.began = str(event["at"])

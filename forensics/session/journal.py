@@ -51,7 +51,11 @@ class Journal:
         Raises:
             OutputError: the disk does not take it.
         """
-        record: dict[str, object] = {"event": event, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), **fields}
+        record: dict[str, object] = {
+            "event": event,
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            **fields,
+        }
         data = f"{json.dumps(record, ensure_ascii=False)}\n".encode(errors="backslashreplace")
         with explained(str(self._path)):
             if os.write(self._descriptor, data) < len(data):

@@ -6,6 +6,7 @@ import fcntl
 import os
 import platform
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.atomic import explained
@@ -13,7 +14,6 @@ from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 NAME = ".lock"
 
@@ -51,8 +51,6 @@ def holder_of(directory: Path) -> str:
         text = (directory / NAME).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    words = text.split()
-    here = len(words) == len("process N on HOST".split()) and words[-1] == platform.node()
-    if here and not os.path.exists(f"/proc/{words[1]}"):  # noqa: PTH110 - a path of digits from a file
-        return ""
-    return text
+    process, _, host = text.removeprefix("process ").partition(" on ")
+    gone = host == platform.node() and process.isdecimal() and not Path("/proc", process).exists()
+    return "" if gone else text

@@ -83,11 +83,9 @@ def _suspects(document: Mapping[str, object]) -> list[str]:
 
 
 def _evidence(document: Mapping[str, object]) -> list[str]:
-    lines = ["Evidence:"]
-    for probe in _list(document["probes"]):
-        if probe["evidence"]:
-            lines.append(f"  {probe['folder']}: {probe['verdict']} ({probe['reason']}), {probe['purpose']}")
-    return lines if len(lines) > 1 else []
+    proof = {probe["folder"]: probe for probe in _list(document["probes"]) if probe["evidence"]}.values()
+    lines = [f"  {probe['folder']}: {probe['verdict']} ({probe['reason']}), {probe['purpose']}" for probe in proof]
+    return ["Evidence:", *lines] if lines else []
 
 
 def _list(value: object) -> list:  # type: ignore[type-arg]

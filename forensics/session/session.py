@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from trtforensics.session.journal import Journal
 from trtforensics.session.lock import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -39,11 +40,15 @@ _FULL = 1 << 20
 
 
 class Plan(Protocol):
-    """Asks for probes and is told their verdicts; :class:`trtforensics.search.Search` is one."""
+    """Asks for probes and is told their verdicts, as :class:`trtforensics.search.Search` does."""
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to ask or to wait for."""
+        ...
+
+    def suspects(self) -> Collection[int]:
+        """Return the items that may still be what is looked for."""
         ...
 
     def asks(self, room: int = 1) -> Sequence[Ask]:
@@ -95,15 +100,23 @@ class _Running:
     gpu: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session keeps its probes and runs them."""
+
+    artifacts: Artifacts
+    journal: Journal
+    executor: ProbeExecutor
+
+
 class Session:
     """A run on a directory whose lock is held. ``told`` is what the plan knows, in order."""
 
-    def __init__(
-        self, artifacts: Artifacts, journal: Journal, executor: ProbeExecutor, lever: Lever, options: RunOptions
-    ) -> None:
-        self._artifacts = artifacts
-        self._journal = journal
-        self._executor = executor
+    def __init__(self, plan: Plan, lever: Lever, options: RunOptions, place: Place) -> None:
+        self._plan = plan
+        self._artifacts = place.artifacts
+        self._journal = place.journal
+        self._executor = place.executor
         self._lever = lever
         self._options = options
         self._judge = judge_of(lever, options)
@@ -111,9 +124,10 @@ class Session:
         self._running: dict[Future[Outcome], _Running] = {}
         self._held: list[Ask] = []
         self._fresh: set[int] = set()
+        self._begun = time.monotonic()
         self.told: list[Told] = []
 
-    def run(self, plan: Plan, stopper: Stopper, on_turn: Callable[[], None]) -> None:
+    def run(self, stopper: Stopper, on_turn: Callable[[], None]) -> None:
         """Answer the plan until it is done.
 
         Raises:
@@ -122,16 +136,21 @@ class Session:
             UsageError: the first probe's command cannot be run.
         """
         try:
-            while not plan.done and not stopper.urgency:
-                self._answer(plan)
+            while not self._plan.done and not stopper.urgency:
+                self._answer()
                 on_turn()
-                self._collect(plan)
+                self._collect()
         finally:
-            self._wind_up(plan, stopper.urgency)
+            self._wind_up(stopper.urgency)
         if stopper.urgency:
             raise KeyboardInterrupt
         for told in self.told:
             self._drop_engine(told.probe)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has lasted, in seconds."""
+        return time.monotonic() - self._begun
 
     @property
     def room(self) -> int:
@@ -147,18 +166,18 @@ class Session:
         """How many probes run."""
         return len(self._running)
 
-    def _answer(self, plan: Plan) -> None:
+    def _answer(self) -> None:
         """Answer or start what the plan asks, until it waits or there is no room."""
         held, self._held = self._held, []
         for ask in held:
-            self._consider(plan, ask)
-        while self.room > 0 and (asks := plan.asks(self.room)):
+            self._consider(ask)
+        while self.room > 0 and (asks := self._plan.asks(self.room)):
             for ask in asks:
-                self._consider(plan, ask)
-        if not self._running and not plan.done:
+                self._consider(ask)
+        if not self._running and not self._plan.done:
             raise AssertionError("the plan waits for nothing")
 
-    def _consider(self, plan: Plan, ask: Ask) -> None:
+    def _consider(self, ask: Ask) -> None:
         """Answer an ask from the journal, start its probe, or hold it while another check of its build runs."""
         history = self._journal.history
         probe = history.of(ask)
@@ -167,13 +186,13 @@ class Session:
             return
         known = history.verdict(ask, self._judge, self._options) or self._rejudged(ask, probe)
         if known is not None and probe is not None:
-            self._tell(plan, ask, probe, known)
+            self._tell(ask, probe, known)
         else:
             self._start(ask)
 
-    def _tell(self, plan: Plan, ask: Ask, probe: Probe, finished: Finished) -> None:
+    def _tell(self, ask: Ask, probe: Probe, finished: Finished) -> None:
         self.told.append(Told(ask, probe, finished, reused=probe.number not in self._fresh))
-        plan.tell(ask, finished.verdict)
+        self._plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
         """Judge what an earlier run built by the present settings, where its folder tells enough."""
@@ -187,8 +206,9 @@ class Session:
 
     def _start(self, ask: Ask) -> None:
         probe = self._begin(ask)
-        self._fresh.add(probe.number)
         build = None if self._can_check(probe) else self._options.build
+        if build is not None or not probe.finished:
+            self._fresh.add(probe.number)
         with explained(str(self._artifacts.directory)):
             folder = self._artifacts.make_folder(probe, anew=build is not None or not probe.finished)
             values = self._lever.prepare(ask.active, folder)
@@ -209,6 +229,7 @@ class Session:
             build=ask.build,
             check=ask.check,
             purpose=ask.purpose,
+            suspects=index_sets.to_text(self._plan.suspects()),
         )
         return history.probes[number]
 
@@ -242,14 +263,14 @@ class Session:
             build_failure_is_bad=options.build_failure_is_bad,
         )
 
-    def _collect(self, plan: Plan) -> None:
+    def _collect(self) -> None:
         """Wait a turn for running probes, and take in those that ended."""
         if self._running:
             ended, _ = wait(self._running, timeout=_TURN_S, return_when=FIRST_COMPLETED)
             for future in ended:
-                self._take(plan, future)
+                self._take(future)
 
-    def _take(self, plan: Plan, future: Future[Outcome]) -> None:
+    def _take(self, future: Future[Outcome]) -> None:
         """Take in a probe that ended."""
         running = self._running.pop(future)
         if running.gpu is not None:
@@ -265,7 +286,7 @@ class Session:
         if outcome.verdict is None:
             self._journal.write("stopped", probe=probe.number)
             return
-        self._tell(plan, ask, probe, self._end(ask, probe, self._verified(ask, probe, outcome)))
+        self._tell(ask, probe, self._end(ask, probe, self._verified(ask, probe, outcome)))
 
     def _refuse(self, probe: Probe, outcome: Outcome) -> None:
         """Refuse to go on where an outcome says something about this machine and nothing about the items."""
@@ -313,16 +334,16 @@ class Session:
         with explained(str(self._artifacts.directory)):
             self._artifacts.keep_engine(probe, self._options.keep_engines)
 
-    def _wind_up(self, plan: Plan, urgency: Urgency) -> None:
+    def _wind_up(self, urgency: Urgency) -> None:
         """End what still runs, and journal how it ended."""
         if self._running:
             self._executor.halt(max(urgency, Urgency.END))
         while self._running:
-            self._collect(plan)
+            self._collect()
 
 
 @contextmanager
-def open_session(directory: Path, job: Job, lever: Lever, options: RunOptions) -> Iterator[Session]:
+def open_session(directory: Path, job: Job, plan: Plan, lever: Lever, options: RunOptions) -> Iterator[Session]:
     """Lock a directory, check that it is this job's, and yield the session.
 
     Raises:
@@ -341,7 +362,7 @@ def open_session(directory: Path, job: Job, lever: Lever, options: RunOptions) -
         executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
         journal.write("run", check=options.check)
-        yield Session(Artifacts(directory), journal, executor, lever, options)
+        yield Session(plan, lever, options, Place(Artifacts(directory), journal, executor))
 
 
 def judge_of(lever: Lever, options: RunOptions) -> str:

@@ -1,4 +1,4 @@
-"""Ctrl-C, and its siblings from a batch system and a closed terminal: the first ends things well, the second at once."""
+"""Ctrl-C, and what batch systems and closed terminals send: the first ends things well, the second at once."""
 
 from __future__ import annotations
 

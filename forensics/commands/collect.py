@@ -1,0 +1,70 @@
+"""``trtforensics collect``: build again and again, and sort what comes out into good and bad."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """{replay}, {cache}, {model}, {outputs}, {route} and {items} are paths that the build may write to, as are
+{engine} and {log}; good/, bad/ and unresolved/ get links to the first of them that the build command names. Exit
+statuses mean what they mean for `bisect`.
+
+example: trtforensics collect --until 20 --artifacts-dir out --check './accuracy.sh {engine}' \\
+    --build 'polygraphy convert model.onnx --fp16 --save-tactics {replay} -o {engine}'"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``collect``."""
+    from trtforensics.commands.bisect import add_run_arguments
+
+    parser.epilog = EXAMPLE
+    parser.add_argument(
+        "--until",
+        required=True,
+        type=_until,
+        metavar="N",
+        help="so many builds; or `good` or `bad`: until there is one",
+    )
+    add_run_arguments(parser)
+
+
+def run(args: Namespace) -> int:
+    """Collect, and say what there is.
+
+    Raises:
+        SourceError: the directory's job or journal cannot be read.
+        UsageError: there is no build command, or the directory is another job's or in use.
+        OutputError: the directory does not take more.
+    """
+    from trtforensics import streams
+    from trtforensics.commands.bisect import require_linux, run_options
+    from trtforensics.errors import UsageError
+    from trtforensics.progress import ProgressLine
+    from trtforensics.runner.placeholders import INPUTS, mentions
+    from trtforensics.search import Verdict
+    from trtforensics.session.collection import Builds, Collecting, collect, collection_text
+    from trtforensics.session.result import to_json
+
+    require_linux()
+    options = run_options(args)
+    if options.build is None:
+        raise UsageError("collect", "needs a `--build` to run", "Give one")
+    product = next((name for name in (*INPUTS, "engine") if mentions(options.build, name)), "engine")
+    plan = Builds(args.until) if isinstance(args.until, int) else Builds(None, Verdict(args.until))
+    directory = Path(args.artifacts_dir)
+    with ProgressLine(quiet=args.quiet) as progress:
+        document = collect(directory, plan, Collecting(product), options, progress.show)
+    streams.print_result(to_json(document) if args.json else collection_text(document, directory))
+    return 0
+
+
+def _until(text: str) -> int | str:
+    if text in {"good", "bad"}:
+        return text
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a count from 1 on nor good or bad")
+    return int(text)

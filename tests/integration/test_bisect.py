@@ -1,0 +1,503 @@
+"""Bisections through real processes: small shell commands stand in for builds and checks."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMMAND = (sys.executable, "-m", "trtforensics")
+DEADLINE = 60
+LINUX = sys.platform.startswith("linux")
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="bisect and collect run on Linux only")
+
+
+class Bench:
+    """A folder with items, and what a user runs in it."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.folder = folder
+        self.out = folder / "out"
+        (folder / "items.txt").write_text("".join(f"item{n}\n" for n in range(count)))
+
+    def command(self, *arguments: str, mode: str = "items") -> list[str]:
+        """Return a command line."""
+        items = ("--items", "items.txt") if mode == "items" else ()
+        start = ("bisect", mode) if mode in {"items", "tactics"} else (mode,)
+        return [*COMMAND, *start, *items, "--artifacts-dir", "out", *arguments]
+
+    def run(self, *arguments: str, mode: str = "items", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run it to its end."""
+        return subprocess.run(
+            self.command(*arguments, mode=mode),
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+            check=False,
+        )
+
+    def start(self, *arguments: str, mode: str = "items") -> subprocess.Popen[str]:
+        """Start it."""
+        return subprocess.Popen(
+            self.command(*arguments, mode=mode),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the journal."""
+        return [json.loads(line) for line in (self.out / "journal.jsonl").read_text().splitlines()]
+
+    def result(self) -> dict[str, Any]:
+        """Return result.json."""
+        document: dict[str, Any] = json.loads((self.out / "result.json").read_text())
+        return document
+
+    def culprits(self) -> list[list[str]]:
+        """Return the culprits' names."""
+        return [[member["item"] for member in found] for found in self.result()["culprits"]]
+
+    def folders(self) -> list[str]:
+        """Return the probes' folders."""
+        return sorted(path.name for path in (self.out / "probes").iterdir())
+
+    def count(self, name: str) -> int:
+        """How many lines a command has written to a file of the bench."""
+        path = self.folder / name
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A bench of 40 items; after the test no process of it is left."""
+    yield Bench(tmp_path, 40)
+    assert not running_in(tmp_path)
+
+
+def running_in(folder: Path) -> list[str]:
+    """Return the processes whose working directory is below a folder, as command lines."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink().is_relative_to(folder):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def until(holds: Any) -> None:
+    for _ in range(DEADLINE * 50):
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it never came to hold")
+
+
+def bad_if(*names: str) -> str:
+    """Return a check that is bad if all the names are active."""
+    return "! { " + " && ".join(f"grep -qx {name} {{items}}" for name in names) + "; }"
+
+
+def test_one_culprit_is_certified_and_the_directory_says_all(bench: Bench) -> None:
+    done = bench.run("--check", bad_if("item7"), "--build", "cat {items} > {engine}; echo built; echo oops >&2")
+    assert done.returncode == 0, done.stderr
+    assert "Certified" in done.stdout
+    assert bench.culprits() == [["item7"]]
+    assert len(bench.folders()) == bench.result()["builds"] <= 4 + 6
+    assert [event["event"] for event in bench.events()[:3]] == ["run", "start", "end"]
+    first = bench.out / "probes" / bench.folders()[0]
+    assert sorted(path.name for path in first.iterdir()) == [
+        "build.err",
+        "build.log",
+        "check.log",
+        "items.txt",
+        "verdict.json",
+    ]
+    assert (first / "build.log").read_text() == "built\n"
+    assert (first / "build.err").read_text() == "oops\n"
+    for verdict in ("good", "bad"):
+        links = list((bench.out / verdict).iterdir())
+        assert links
+        assert all(link.is_symlink() and link.exists() and not link.readlink().is_absolute() for link in links)
+    fixed = (bench.out / "fixed" / "items.txt").read_text().split()
+    assert fixed == [f"item{n}" for n in range(40) if n != 7]
+
+
+def test_sets_that_are_bad_together_and_alone(bench: Bench) -> None:
+    check = f"{bad_if('item3', 'item31')} && {bad_if('item20')}"
+    assert bench.run("--check", check).returncode == 0
+    assert sorted(bench.culprits()) == [["item20"], ["item3", "item31"]]
+    assert bench.run("--check", check, "--find", "first").returncode in {0, 1}
+    assert len(bench.culprits()) == 1
+    assert bench.result()["reused"] == bench.result()["builds"]
+
+
+def test_json_is_the_result_file(bench: Bench) -> None:
+    done = bench.run("--check", bad_if("item7"), "--json")
+    assert json.loads(done.stdout) == bench.result()
+
+
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [("false", "good"), ("true", "bad"), ("kill -SEGV $$", "")],
+    ids=["always bad", "always good", "always dead"],
+)
+def test_what_does_not_reproduce_is_said(bench: Bench, check: str, why: str) -> None:
+    done = bench.run("--check", check)
+    assert done.returncode == 1
+    assert bench.result()["status"] in {"not-reproduced", "inconclusive"}
+    assert why in bench.result()["why"]
+    assert bench.culprits() == []
+
+
+def test_only_known_placeholders_are_replaced_each_quoted(bench: Bench) -> None:
+    out = bench.folder / "it's a dir"
+    check = 'test -f {items} && x=1; echo {nothing} ${x}; test "$TRTFORENSICS_ITEMS" = {items} && test -d {dir}'
+    done = bench.run("--check", check, "--artifacts-dir", str(out))
+    assert done.returncode == 1
+    log = next((out / "probes").iterdir()) / "check.log"
+    assert log.read_text() == "{nothing} 1\n"
+
+
+@pytest.mark.parametrize("status", [1, 124, 125, 200])
+def test_the_exit_status_decides(bench: Bench, status: int) -> None:
+    """Item 0 makes the check end so; as unresolved it is never a culprit."""
+    done = bench.run("--check", f"grep -qx item0 {{items}} && exit {status}; exit 0")
+    if status < 125:
+        assert bench.culprits() == [["item0"]]
+    else:
+        assert done.returncode == 1
+        assert bench.culprits() == []
+        assert list((bench.out / "unresolved").iterdir())
+
+
+def test_a_command_that_cannot_be_run_is_no_verdict(bench: Bench) -> None:
+    done = bench.run("--check", "no-such-command {items}")
+    assert done.returncode == 2
+    assert "--check" in done.stderr
+    assert "not found" in done.stderr
+    (bench.folder / "no-such-command").write_text("#!/bin/sh\n! grep -qx item7 $1\n")
+    (bench.folder / "no-such-command").chmod(0o755)
+    assert bench.run("--check", "no-such-command {items}", PATH=f"{bench.folder}:{os.environ['PATH']}").returncode == 0
+    assert bench.culprits() == [["item7"]]
+
+
+def test_a_hang_is_unresolved_and_ends(bench: Bench) -> None:
+    """A build with item 39, and more than half of the items, hangs and hears no gentle signal."""
+    hang = "test $(wc -l < {items}) -gt 20 && test $(wc -l < {items}) -lt 40 && sleep 600; true"
+    done = bench.run("--build", hang, "--check", bad_if("item2"), "--timeout", "0.5")
+    assert bench.culprits() == [["item2"]], done.stderr
+    assert any("timed out" in probe["reason"] for probe in bench.result()["probes"])
+
+
+def test_a_longer_timeout_tries_again_what_timed_out(bench: Bench) -> None:
+    slow = "sleep 0.4"
+    assert bench.run("--build", slow, "--check", "true", "--timeout", "0.1").returncode == 1
+    assert {event["verdict"] for event in bench.events() if event["event"] == "end"} == {"unresolved"}
+    assert bench.run("--build", slow, "--check", "true", "--timeout", "5").returncode == 1
+    assert {event["verdict"] for event in bench.events()[-4:] if event["event"] == "end"} == {"good"}
+
+
+def test_children_left_behind_are_ended(bench: Bench) -> None:
+    leave = "sleep 600 & (setsid sleep 600 &); (setsid sh -c 'sleep 600; true' >/dev/null 2>&1 &); exit 0"
+    done = bench.run("--build", leave, "--check", bad_if("item7"))
+    assert done.returncode == 0, done.stderr
+    assert not running_in(bench.folder)
+    verdict = json.loads((bench.out / "probes" / bench.folders()[0] / "verdict.json").read_text())
+    assert verdict["build"]["left_behind"] >= 3
+
+
+def test_a_flood_of_output_is_kept_at_both_ends_in_flat_memory(bench: Bench) -> None:
+    """2 GB; this process's children may use 400 MB together, so that buffering it all would show."""
+    script = "echo first; head -c 2000000000 /dev/zero; echo last"
+    program = (
+        "import resource, sys; from trtforensics.cli import main; code = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
+    )
+    line = ["collect", "--until", "1", "--artifacts-dir", "out", "--quiet", "--build", script]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *line],
+        cwd=bench.folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert int(done.stderr.split()[-1]) < 150_000  # KiB
+    log = next((bench.out / "probes").iterdir()) / "build.log"
+    data = log.read_bytes()
+    assert data.startswith(b"first\n")
+    assert data.endswith(b"last\n")
+    assert b"bytes of output left out here" in data
+    assert len(data) < 300 << 20
+
+
+def test_an_engine_that_was_not_written_counts_only_for_a_check_that_uses_it(bench: Bench) -> None:
+    done = bench.run("--build", "true", "--check", "test -f {engine}")
+    assert done.returncode == 1
+    assert "wrote no engine" in bench.result()["probes"][0]["reason"]
+    assert bench.run("--build", "true", "--check", bad_if("item7")).returncode == 0
+
+
+def test_engines_go_or_stay(bench: Bench) -> None:
+    build = ("--build", "cp {items} {engine}", "--check", "! grep -qx item7 {engine}")
+    assert bench.run(*build).returncode == 0
+    assert not list(bench.out.glob("probes/*/engine"))
+    assert bench.run(*build, "--artifacts-dir", "all", "--keep-engines", "all").returncode == 0
+    assert len(list((bench.folder / "all").glob("probes/*/engine"))) == bench.result()["builds"]
+    assert bench.run(*build, "--artifacts-dir", "some", "--keep-engines", "bad").returncode == 0
+    kept = {path.parent.name for path in (bench.folder / "some").glob("probes/*/engine")}
+    assert kept == {path.stem for path in (bench.folder / "some" / "bad").iterdir()}
+
+
+def test_a_failed_build_is_unresolved_or_bad_as_asked_without_a_new_build(bench: Bench) -> None:
+    build = ("--build", f"echo >> {bench.folder}/builds; ! grep -qx item7 {{items}}", "--check", "true")
+    assert bench.run(*build).returncode == 1
+    builds = bench.count("builds")
+    assert bench.run(*build, "--build-failure", "bad").returncode == 0
+    assert bench.culprits() == [["item7"]]
+    assert bench.result()["reused"] == builds == 2
+
+
+def test_the_same_command_again_runs_nothing(bench: Bench) -> None:
+    arguments = ("--build", f"echo >> {bench.folder}/builds", "--check", bad_if("item7"))
+    first = bench.run(*arguments)
+    builds, answer = bench.count("builds"), bench.culprits()
+    again = bench.run(*arguments)
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert bench.count("builds") == builds == bench.result()["builds"] == bench.result()["reused"]
+    assert bench.culprits() == answer
+
+
+def test_another_check_judges_kept_engines_again_and_builds_the_rest(bench: Bench) -> None:
+    build = ("--build", f"echo >> {bench.folder}/builds; cp {{items}} {{engine}}", "--keep-engines", "all")
+    assert bench.run(*build, "--check", "! grep -qx item7 {engine}").returncode == 0
+    builds = bench.count("builds")
+    assert bench.run(*build, "--check", "! grep -qx item8 {engine}").returncode == 0
+    assert bench.culprits() == [["item8"]]
+    assert bench.count("builds") - builds < bench.result()["builds"]  # endpoints and common subsets were there
+    assert bench.result()["reused"] == bench.result()["builds"] - (bench.count("builds") - builds)
+    assert bench.run(*build, "--check", "! grep -qx item7 {engine}").returncode == 0
+    assert bench.culprits() == [["item7"]]
+
+
+def test_another_confidence_uses_what_is_there(bench: Bench) -> None:
+    build = f"echo >> {bench.folder}/builds; cp {{items}} {{engine}}"
+    arguments = ("--build", build, "--check", "! grep -qx item7 {engine}", "--keep-engines", "all")
+    assert bench.run(*arguments).returncode == 0
+    before = bench.count("builds")
+    assert bench.run(*arguments, "--confidence", "0.9").returncode == 0
+    assert bench.culprits() == [["item7"]]
+    assert bench.result()["reused"] >= 2
+    assert bench.count("builds") - before == bench.result()["builds"] - bench.result()["reused"]
+
+
+@pytest.mark.parametrize("other", ["mode", "items", "build"])
+def test_another_job_is_refused_and_its_directory_untouched(bench: Bench, other: str) -> None:
+    assert bench.run("--build", "true", "--check", bad_if("item7")).returncode == 0
+    before = {path: path.lstat().st_mtime_ns for path in bench.out.rglob("*")}
+    if other == "mode":
+        done = bench.run("--until", "1", "--build", "true", mode="collect")
+    elif other == "items":
+        (bench.folder / "items.txt").write_text("a\nb\n")
+        done = bench.run("--build", "true", "--check", "true")
+    else:
+        done = bench.run("--build", "true #", "--check", "true")
+    assert done.returncode == 2
+    assert "belongs to another job" in done.stderr
+    assert {path: path.lstat().st_mtime_ns for path in bench.out.rglob("*")} == before
+
+
+def test_a_directory_with_other_things_in_it_is_refused(bench: Bench) -> None:
+    bench.out.mkdir()
+    (bench.out / "thesis.tex").write_text("precious")
+    assert bench.run("--check", "true").returncode == 2
+    assert [path.name for path in bench.out.iterdir()] == ["thesis.tex"]
+
+
+def test_two_at_once_the_second_refuses(bench: Bench) -> None:
+    check = "test -e go || sleep 0.05; test -e go"
+    running = bench.start("--check", f"while ! test -e {bench.folder}/go; do sleep 0.05; done; {bad_if('item7')}")
+    try:
+        until((bench.out / "probes").exists)
+        second = bench.run("--check", check)
+        assert second.returncode == 2
+        assert f"is in use by process {running.pid}" in second.stderr
+        (bench.folder / "go").touch()
+        assert running.wait(DEADLINE) == 0
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_killed_at_random_moments_it_goes_on_and_repeats_no_finished_probe(bench: Bench) -> None:
+    arguments = ("--quiet", "--build", "sleep 0.02; cp {items} {engine}", "--check", "! grep -qx item17 {engine}")
+    chance = random.Random(5)
+    kills = 0
+    for _ in range(12):
+        process = bench.start(*arguments)
+        try:
+            process.wait(0.25 + chance.random() * 0.3)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            kills += 1
+        process.communicate()
+        until(lambda: not running_in(bench.folder))
+    assert kills
+    assert bench.run(*arguments).returncode == 0
+    assert bench.culprits() == [["item17"]]
+    ended = [(event["probe"], event["check"]) for event in bench.events() if event["event"] == "end"]
+    assert len(ended) == len(set(ended)) == bench.result()["builds"] == len(bench.folders())
+
+
+def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
+    arguments = ("--build", "true", "--check", bad_if("item7"))
+    assert bench.run(*arguments).returncode == 0
+    journal = bench.out / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-30])
+    assert bench.run(*arguments).returncode == 0
+    assert bench.result()["reused"] == bench.result()["builds"] - 1
+    journal.write_bytes(b"{}\n" + journal.read_bytes())
+    damaged = bench.run(*arguments)
+    assert damaged.returncode == 2
+    assert "journal.jsonl:1" in damaged.stderr
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_the_probe_and_says_how_to_go_on(bench: Bench, times: int) -> None:
+    """A build that traps SIGINT and SIGTERM gets its grace at the first Ctrl-C, and none at the second."""
+    trap = f"trap '' INT TERM; echo >> {bench.folder}/started; while :; do sleep 0.1; done"
+    process = bench.start(
+        "--build", f"test -e go && exit 0; {trap if times == 2 else 'sleep 600'}", "--check", bad_if("item7")
+    )
+    until(lambda: (bench.out / "probes").exists() and list(bench.out.glob("probes/*/build.log")))
+    if times == 2:
+        until(lambda: bench.count("started"))
+    begin = time.monotonic()
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    _, errors = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 130
+    assert time.monotonic() - begin < 2.5
+    assert "To go on where it stopped, run `trtforensics bisect items" in errors
+    assert [event["event"] for event in bench.events()] == ["run", "start", "stopped"]
+    assert json.loads((bench.out / "result.json").read_text())["status"] == "inconclusive"
+    (bench.folder / "go").touch()
+
+
+def test_jobs_run_at_once_in_few_rounds(bench: Bench) -> None:
+    """Four at once: a round for both ends, log5 40 rounded up to narrow, and one for the certificate."""
+    done = bench.run("--jobs", "4", "--build", "sleep 0.5", "--check", bad_if("item23"))
+    assert done.returncode == 0
+    assert bench.culprits() == [["item23"]]
+    moments = [datetime.fromisoformat(event["at"]) for event in bench.events() if event["event"] != "run"]
+    longest = max(event["seconds"] for event in bench.events() if event["event"] == "end")
+    rounds = (max(moments) - min(moments)).total_seconds() / longest
+    assert rounds < 1 + 3 + 1 + 0.5, rounds
+
+
+def test_gpus_are_shared_out(bench: Bench) -> None:
+    build = f"echo $CUDA_VISIBLE_DEVICES >> {bench.folder}/gpus; sleep 0.1"
+    assert bench.run("--gpus", "0,3", "--build", build, "--check", bad_if("item7")).returncode == 0
+    assert set((bench.folder / "gpus").read_text().split()) == {"0", "3"}
+    refused = bench.run("--gpus", "0", "--jobs", "2", "--check", "true")
+    assert refused.returncode == 2
+
+
+def test_repeated_checks_that_disagree_are_unresolved(bench: Bench) -> None:
+    flip = f"echo >> {bench.folder}/n; test $(($(wc -l < {bench.folder}/n) % 2)) = 0"
+    done = bench.run("--check", flip, "--repeat", "3")
+    assert done.returncode == 1
+    assert "flaky" in bench.result()["probes"][0]["reason"]
+    assert bench.run("--check", flip, "--repeat", "3", "--confidence", "0.9").returncode == 2
+
+
+def test_max_builds_stops_and_more_go_on(bench: Bench) -> None:
+    done = bench.run("--check", bad_if("item7"), "--max-builds", "4")
+    assert done.returncode == 1
+    assert bench.result()["status"] == "inconclusive"
+    assert bench.result()["builds"] == 4
+    assert "item7" in bench.result()["suspects"]
+    assert bench.run("--check", bad_if("item7")).returncode == 0
+    assert bench.result()["reused"] == 4
+
+
+def test_a_dry_run_runs_nothing(bench: Bench) -> None:
+    done = bench.run("--check", "touch ran", "--dry-run", "--json")
+    forecast = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert forecast["items"] == [f"item{n}" for n in range(40)]
+    assert 0 < forecast["expected_builds"] <= forecast["worst_builds"]
+    assert not bench.out.exists()
+    assert not (bench.folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "--build"),
+        (("--check", "x {replay}"), "{replay}"),
+        (("--check", "true", "--timeout", "-1"), "--timeout"),
+        (("--check", "true", "--confidence", "2"), "--confidence"),
+        (("--check", "true", "--executor", "ray://x"), "--executor"),
+    ],
+)
+def test_bad_usage_is_said(bench: Bench, arguments: tuple[str, ...], says: str) -> None:
+    done = bench.run(*arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not bench.out.exists()
+
+
+def test_an_unwritable_place_is_said(bench: Bench) -> None:
+    (bench.folder / "file").touch()
+    done = bench.run("--check", "true", "--artifacts-dir", "file/out")
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+
+
+def test_a_full_disk_stops_the_run_without_a_verdict(bench: Bench) -> None:
+    """A limit on the size of files stands in for the disk: the build's output meets it."""
+    build = "test -e small || head -c 5000000 /dev/zero; true"
+    limited = ["/bin/sh", "-c", 'ulimit -f 4000; exec "$@"', "sh"]
+    line = [*limited, *bench.command("--build", build, "--check", bad_if("item7"))]
+    done = subprocess.run(line, cwd=bench.folder, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert [event["event"] for event in bench.events()] == ["run", "start", "stopped"]
+    (bench.folder / "small").touch()
+    assert bench.run("--build", build, "--check", bad_if("item7")).returncode == 0
+
+
+def test_collect_sorts_builds_and_goes_on(bench: Bench) -> None:
+    build = f"echo >> {bench.folder}/n; wc -l < {bench.folder}/n > {{replay}}"
+    check = "test $(cat {dir}/replay.json) != 3"
+    done = bench.run("--until", "3", "--build", build, "--check", check, mode="collect")
+    assert done.returncode == 0, done.stderr
+    assert len(list((bench.out / "good").iterdir())) == 2
+    assert [path.name for path in (bench.out / "bad").iterdir()] == [f"{bench.folders()[2]}.json"]
+    done = bench.run("--until", "5", "--build", build, "--check", check, "--json", mode="collect")
+    document = json.loads(done.stdout)
+    assert (document["builds"], document["reused"], bench.count("n")) == (5, 3, 5)
+    assert bench.run("--until", "bad", "--build", build, "--check", check, mode="collect").returncode == 0
+    assert bench.count("n") == 5

@@ -1,0 +1,159 @@
+"""The TUI on an artifacts directory: a finished one, one that grows, one that is damaged."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from trtforensics.errors import SourceError
+from trtforensics.search import Verdict
+from trtforensics.session.view import view_directory
+from trtforensics.tui.bisection import BisectionApp
+from trtforensics.tui.bisection_rows import answer_rows, probe_row
+from trtforensics.tui.log_view import LogView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.app import App
+
+    from trtforensics.session.view import DirectoryView
+
+    ScreenText = Callable[[App[Any]], str]
+
+SIZE = (140, 36)
+
+
+class Lines:
+    """A log as a list of lines."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, number: int) -> str:
+        """Return a line."""
+        return self._lines[number - 1]
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
+        """Find nothing."""
+
+
+class Directory:
+    """A directory written by hand, and the session on it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        items = [{"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)]
+        job = {"schema": 1, "kind": "bisection", "mode": "tactics", "build": "make", "check": "try", "items": items}
+        (path / "job.json").write_text(json.dumps(job))
+        self.probes = 0
+
+    def event(self, **fields: object) -> None:
+        """Append to the journal."""
+        with (self.path / "journal.jsonl").open("a") as journal:
+            journal.write(json.dumps({"at": "2026-11-21T10:00:00+00:00", **fields}) + "\n")
+
+    def start(self, active: str, suspects: str) -> Path:
+        """Begin a probe with a log."""
+        self.probes += 1
+        name = f"{self.probes:04d}-abcdef"
+        folder = self.path / "probes" / name
+        folder.mkdir(parents=True)
+        (folder / "build.log").write_text(f"log of {name}\n\x1b[31mred\n")
+        (folder / "check.log").write_text(f"check of {name}\n")
+        fields = {"folder": name, "active": active, "suspects": suspects, "build": 0, "check": 0, "purpose": "narrow"}
+        self.event(event="start", probe=self.probes, **fields)
+        return folder
+
+    def end(self, verdict: Verdict, reason: str = "check: exit status 1") -> None:
+        """End the last probe."""
+        judged = {"verdict": verdict, "reason": reason, "judge": "try", "check": 0, "seconds": 2.5}
+        flags = {"timed_out": False, "timeout": None, "build_failed": False, "built": True, "log_checks": 1}
+        self.event(event="end", probe=self.probes, **judged, **flags)
+
+    def look(self) -> DirectoryView:
+        """Read the directory."""
+        return view_directory(self.path)
+
+    def log(self, path: Path) -> Lines:
+        """Read a log."""
+        return Lines(path.read_text())
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Directory:
+    """Two ended probes, and one that runs."""
+    made = Directory(tmp_path)
+    made.start("0-7", "0-7")
+    made.end(Verdict.BAD)
+    made.start("0-3", "0-7")
+    made.end(Verdict.UNRESOLVED, "build: died by SIGSEGV")
+    made.start("0-1", "0-3")
+    return made
+
+
+def test_a_row_tells_verdict_subset_and_suspects(directory: Directory) -> None:
+    view = directory.look()
+    rows = ["".join(piece.text for piece in probe_row(view, probe)) for probe in view.probes]
+    assert [row.split()[:3] for row in rows[:2]] == [["1", "bad", "8"], ["2", "unresolved", "4"]]
+    assert rows[0].count("█") == 16
+    assert rows[2].count("█") == 8
+    assert "cut off" in rows[2]  # nobody holds the lock
+
+
+def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> None:
+    member = {"item": "layer3", "good": {"tactic": "0x1"}, "bad": None}
+    answer = {"status": "certified", "why": "", "culprits": [[member, member]], "suspects": ["layer5"]}
+    (directory.path / "result.json").write_text(json.dumps(answer))
+    text = "\n".join("".join(piece.text for piece in row) for row in answer_rows(directory.look()))
+    for part in (
+        "certified",
+        "culprit set 1, bad only together",
+        "layer3",
+        "good tactic 0x1",
+        "bad  not there",
+        "layer5",
+    ):
+        assert part in text
+
+
+async def test_probes_details_and_logs_are_a_key_away(
+    directory: Directory, screen_text: ScreenText, until: Any
+) -> None:
+    app = BisectionApp(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: "log of 0003" in screen_text(app))
+        await pilot.press("home", "down")
+        await until(pilot, lambda: "build: died by SIGSEGV" in screen_text(app))
+        await until(pilot, lambda: "log of 0002-abcdef" in screen_text(app))
+        assert "␛[31mred" in screen_text(app)
+        await pilot.press("c")
+        await until(pilot, lambda: "check of 0002-abcdef" in screen_text(app))
+        assert isinstance(app.focused, LogView)
+        await pilot.press("escape", "up", "b")
+        await until(pilot, lambda: "log of 0001-abcdef" in screen_text(app))
+
+
+async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_text: ScreenText, until: Any) -> None:
+    app = BisectionApp(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: "3 probes" in screen_text(app))
+        directory.end(Verdict.GOOD, "check: exit status 0")
+        directory.start("2", "2-3")
+        await until(pilot, lambda: "4 probes" in screen_text(app))
+        assert "0004-abcdef" in screen_text(app)
+
+
+async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, until: Any) -> None:
+    app = BisectionApp(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        (directory.path / "journal.jsonl").write_text("no journal\n")
+        await until(pilot, lambda: app.return_value is not None)
+    assert isinstance(app.return_value, SourceError)
+    assert "journal.jsonl:1" in str(app.return_value)

@@ -1,0 +1,253 @@
+"""The app behind ``trtforensics tui DIR``: the probes of a bisection, live or finished, and each probe's logs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.filter import NoColor
+from textual.message import Message
+from textual.widgets import Footer
+
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.bisection_rows import HEADING, answer_rows, bisection_title, probe_row, probe_rows
+from trtforensics.tui.log_view import LogView
+from trtforensics.tui.pieces import Line, Piece, Role, width_of
+from trtforensics.tui.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from trtforensics.session.history import Probe
+    from trtforensics.session.view import DirectoryView
+    from trtforensics.tui.protocol import BisectionSession, LogText
+
+PERIOD_S = 0.5
+"""How often a live directory is looked at."""
+
+BAD_INPUT = 2
+_LOGS = {"build": ("build.log", "build.out"), "errors": ("build.err",), "check": ("check.log",)}
+
+
+class ProbeList(VirtualList):
+    """One probe a row, in the order in which they ran."""
+
+    def __init__(self) -> None:
+        super().__init__(id="probes")
+        self.view: DirectoryView | None = None
+
+    def show(self, view: DirectoryView) -> None:
+        """Show the probes; a cursor on the last one follows."""
+        at_end = self.cursor >= self.row_count() - 1
+        self.view = view
+        self.rows_changed()
+        if at_end:
+            self.go_to(self.row_count() - 1)
+
+    @property
+    def selected(self) -> Probe | None:
+        """The probe under the cursor."""
+        return self.view.probes[self.cursor] if self.view and self.view.probes else None
+
+    def row_count(self) -> int:
+        """Return how many probes there are."""
+        return len(self.view.probes) if self.view else 0
+
+    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - rows scroll, they are not cut
+        """Return a probe."""
+        return probe_row(self.view, self.view.probes[index]) if self.view else ()
+
+    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls with the rows
+        """Return the names of the columns."""
+        return (HEADING,)
+
+    def log_line(self, index: int) -> None:
+        """Return nothing: a probe has logs of its own."""
+
+
+class Rows(VirtualList):
+    """Lines to read: the answer, or what is known about a probe."""
+
+    def __init__(self, id: str) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._rows: list[Line] = []
+
+    def show(self, rows: list[Line]) -> None:
+        """Replace the lines."""
+        self._rows = rows
+        self.rows_changed()
+
+    def row_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self._rows)
+
+    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - rows scroll, they are not cut
+        """Return a line."""
+        return self._rows[index]
+
+    def content_width(self) -> int:
+        """Return the width of the widest line."""
+        return max(map(width_of, self._rows), default=0)
+
+    def log_line(self, index: int) -> None:
+        """Return nothing."""
+
+
+class Looked(Message):
+    """The directory was read again."""
+
+    def __init__(self, view: DirectoryView) -> None:
+        super().__init__()
+        self.view = view
+
+
+class LookFailed(Message):
+    """The directory cannot be read any more."""
+
+    def __init__(self, error: ForensicsError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class BisectionApp(App[ForensicsError]):
+    """Browse a bisection. ``run()`` returns the error that ended it, or None when the user quit."""
+
+    TITLE = "trtforensics"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", show=False),
+        Binding("b", "log('build')", "Build log"),
+        Binding("e", "log('errors')", "Build errors"),
+        Binding("c", "log('check')", "Check log"),
+        Binding("a", "go('answer')", "Answer"),
+        Binding("p,escape", "go('probes')", "Probes", key_display="p"),
+    ]
+
+    def __init__(self, session: BisectionSession, *, no_color: bool = False) -> None:
+        no_color = no_color or "NO_COLOR" in os.environ
+        super().__init__(ansi_color=True if no_color else None)
+        if no_color and not self.no_color:
+            self.no_color = True
+            self._filters.append(NoColor())
+        self._session = session
+        self._probes = ProbeList()
+        self._answer = Rows("answer")
+        self._details = Rows("details")
+        self._view: DirectoryView | None = None
+        self._which = "build"
+        self._shown: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out: probes and answer, a probe's details and its log."""
+        yield LineBar(id="title")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                with Vertical(classes="pane"):
+                    yield LineBar((Piece(" Probes", Role.STRONG),), classes="heading")
+                    yield self._probes
+                with Vertical(classes="pane"):
+                    yield LineBar((Piece(" Answer", Role.STRONG),), classes="heading")
+                    yield self._answer
+            with Vertical(id="right"):
+                with Vertical(classes="pane"):
+                    yield LineBar((Piece(" Probe", Role.STRONG),), classes="heading")
+                    yield self._details
+                with Vertical(classes="pane", id="log-pane"):
+                    yield LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Look at once, and then again and again."""
+        self._probes.focus()
+        self._look()
+        self.set_interval(PERIOD_S, self._look)
+
+    def _look(self) -> None:
+        self.run_worker(self._read, name="look", group="look", thread=True, exclusive=True)
+
+    def _read(self) -> None:
+        """Read the directory in a thread."""
+        try:
+            view = self._session.look()
+        except ForensicsError as error:
+            self.post_message(LookFailed(error))
+        else:
+            self.post_message(Looked(view))
+
+    def on_looked(self, event: Looked) -> None:
+        """Show what the directory says now."""
+        self._view = event.view
+        self._probes.show(event.view)
+        self._answer.show(answer_rows(event.view))
+        self._show_title()
+        self._show_probe()
+
+    def on_look_failed(self, event: LookFailed) -> None:
+        """Leave; the command prints the error."""
+        self.exit(event.error, return_code=BAD_INPUT)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Show the probe under the cursor."""
+        if event.source is self._probes:
+            self._show_probe()
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Go to the log of the probe that was chosen."""
+        if event.source is self._probes:
+            self.action_log(self._which)
+
+    def on_resize(self) -> None:
+        """Fit the title to the new width."""
+        self._show_title()
+
+    def action_log(self, log: str) -> None:
+        """Show one of the selected probe's logs, and go there."""
+        self._which = log
+        self._show_probe()
+        for view in self.query(LogView):
+            view.focus()
+
+    def action_go(self, name: str) -> None:
+        """Go to a pane."""
+        self.query_one(f"#{name}").focus()
+
+    def _show_title(self) -> None:
+        if self._view is not None:
+            self.query_one("#title", LineBar).show(*bisection_title(self._view, self.size.width))
+
+    def _show_probe(self) -> None:
+        """Show the selected probe and its log, unless they are there already."""
+        probe = self._probes.selected
+        if self._view is None or probe is None:
+            return
+        self._details.show(probe_rows(self._view, probe))
+        path = next((path for name in _LOGS[self._which] if (path := self._view.folder(probe) / name).exists()), None)
+        shown = (path, path.stat().st_size if path else 0)
+        if shown != self._shown:
+            same, self._shown = self._shown[:1] == (path,), shown
+            name = path.name if path else f"no {_LOGS[self._which][0]}"
+            self.query_one("#log-heading", LineBar).show(Piece(f" {probe.folder}  {name}", Role.STRONG))
+            self._show_log(self._session.log(path) if path else None, keep=same)
+
+    def _show_log(self, text: LogText | None, *, keep: bool) -> None:
+        """Put a log in place of the one before."""
+        focused, line = False, 1
+        for before in self.query(LogView):
+            focused, line = before.has_focus, before.current_line
+            before.remove()
+        if text is not None:
+            after = LogView(text)
+            self.query_one("#log-pane").mount(after)
+            after.grow()
+            after.show_line(line if keep else 1)
+            if focused:
+                after.focus()
