@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.precision.oracle import tolerance_of
 from trtforensics.search import Verdict
+from trtforensics.session import index_sets
 from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
@@ -31,14 +32,18 @@ _CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was r
 def extended(
     document: Document, backend: PrecisionBackend, search: RepairSearch, items: Sequence[Item], directory: Path
 ) -> Document:
-    """Return ``result.json`` with what only this mode has; ``builds`` counts real builds, ``oracle_probes`` others."""
-    probes = [_scored(probe, backend, directory) for probe in _list(document["probes"])]
+    """Return ``result.json`` with what only this mode has.
+
+    ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, whether built or not.
+    """
+    proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
+    probes = [_scored(probe, backend, directory, proof) for probe in _list(document["probes"])]
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
     good = [probe for probe in probes if probe["built"]]
     return {
         **document,
         "builds": len(folders),
-        "oracle_probes": len({str(probe["folder"]) for probe in probes} - folders),
+        "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
         "precision": backend.narrow,
         "builder": None if backend.target is None else backend.target.module,
         "evidence": {"emulated": any(p["scores"] for p in probes), "built": bool(good), "executed": False},
@@ -56,7 +61,9 @@ def extended(
     }
 
 
-def _scored(probe: Mapping[str, object], backend: PrecisionBackend, directory: Path) -> Document:
+def _scored(
+    probe: Mapping[str, object], backend: PrecisionBackend, directory: Path, proof: Mapping[str, str]
+) -> Document:
     """Add to a probe its scores, whether those are near the tolerance, and what became of its build, if it had one."""
     from trtforensics.backends.precision import failure_of, read_scores, was_built  # noqa: PLC0415 - it imports this package
 
@@ -65,6 +72,7 @@ def _scored(probe: Mapping[str, object], backend: PrecisionBackend, directory: P
     judgement = backend.judgement(scores) if scores else None
     return {
         **probe,
+        "purpose": proof.get(str(probe["active"]), probe["purpose"]),
         "scores": dict(judgement.worst) if judgement else {},
         "near": bool(judgement and judgement.near),
         "built": was_built(folder),
@@ -106,8 +114,6 @@ def _tensors(search: RepairSearch, items: Sequence[Item]) -> list[Document]:
 
 def _nodes(search: RepairSearch, backend: PrecisionBackend, probes: Sequence[Mapping[str, object]]) -> list[Document]:
     """Return the nodes of the repairs; scores with the node alone in 16 bits, and with it dropped from its repair."""
-    from trtforensics.session import index_sets  # noqa: PLC0415 - needed for an answer only
-
     scores = {str(probe["active"]): probe["scores"] for probe in probes}
     found = []
     for number, repair in enumerate(search.found.repairs if search.found else ()):
@@ -193,7 +199,7 @@ def _constants(document: Mapping[str, object]) -> list[str]:
 
 
 def _evidence(document: Mapping[str, object]) -> list[str]:
-    lines = [f"{document['oracle_probes']} probes judged on the CPU, {document['builds']} real builds."]
+    lines = [f"{document['oracle_probes']} mixtures judged on the CPU, {document['builds']} real builds."]
     lines += [
         f"  {probe['folder']}: {probe['purpose']}: {probe['verdict']} ({probe['reason']})"
         for probe in _list(document["probes"])
