@@ -27,7 +27,8 @@ class Job:
 
     ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` fixes dynamic inputs: the least, best and largest of
     their profile. ``compute_capability`` is what TensorRT-RTX builds for without a GPU, such as ``SM89``.
-    ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build.
+    ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build
+    that may otherwise use ``precision``, the name of a builder flag.
     """
 
     module: str
@@ -37,6 +38,7 @@ class Job:
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     compute_capability: str | None = None
     fp32_layers: Sequence[str] | None = None
+    precision: str = "FP16"
 
 
 @dataclass(slots=True)
@@ -96,7 +98,7 @@ def _configure(trt: Any, job: Job, builder: Any, network: Any, config: Any) -> N
             profile.set_shape(name, shape, shape, shape)
         config.add_optimization_profile(profile)
     if job.fp32_layers is not None:
-        config.set_flag(trt.BuilderFlag.FP16)
+        config.set_flag(getattr(trt.BuilderFlag, job.precision))
         config.set_flag(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
         _constrain(trt, frozenset(job.fp32_layers), network)
 

@@ -62,11 +62,15 @@ _LOG = "build.log"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What builds: the module ``tensorrt`` or ``tensorrt_rtx``, for which inputs and compute capability."""
+    """What builds: the module ``tensorrt`` or ``tensorrt_rtx``, for which inputs and compute capability.
+
+    With ``constraints`` the FP32 model is built with layer precisions instead of Casts.
+    """
 
     module: str
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compute_capability: str | None = None
+    constraints: bool = False
 
 
 class PrecisionBackend(Backend):
@@ -103,8 +107,9 @@ class PrecisionBackend(Backend):
         self._lock = threading.Lock()
 
     def content(self) -> object:
-        """Return what decides a probe's scores."""
-        return content_of(self.caster, self.oracle)
+        """Return what decides a probe's scores and what its build is."""
+        target = None if self.target is None else asdict(self.target)
+        return {**content_of(self.caster, self.oracle), "target": target}
 
     def describe(self, index: int) -> Described:
         """Return a node; FP32 is good."""
@@ -140,16 +145,24 @@ class PrecisionBackend(Backend):
         save(self.caster, emulate(typed), paths["twin"])
         save(self.caster, typed, paths["model"])
         if self.target is not None:
-            job = BuildJob(
-                module=self.target.module,
-                model=str(paths["model"]),
-                report=str(folder / _REPORT),
-                engine=str(folder / "engine"),
-                shapes=self.target.shapes,
-                compute_capability=self.target.compute_capability,
-            )
+            job = self._job(self.target, paths["model"], keep, folder)
             (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
         return paths
+
+    def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
+        job = BuildJob(
+            module=target.module,
+            model=str(model),
+            report=str(folder / _REPORT),
+            engine=str(folder / "engine"),
+            shapes=target.shapes,
+            compute_capability=target.compute_capability,
+        )
+        if not target.constraints:
+            return job
+        plain = model.with_name(f"fp32.{model.name}")
+        save(self.caster, self.caster.cast(self.caster.candidates), plain)
+        return replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
 
     def _save_samples(self, folder: Path) -> None:
         """Write the samples, once, for checks to run on the same ones."""
@@ -165,7 +178,9 @@ class PrecisionBackend(Backend):
                 atomic.write_bytes(path, data.getvalue())
 
     def verify(self, active: frozenset[int], folder: Path) -> str:
-        """Hold the types that the build's log shows against those asked for."""
+        """Hold the types that the build's log shows against those asked for; layer precisions are not in it."""
+        if self.target is None or self.target.constraints:
+            return ""
         try:
             log = load_build_log([str(folder / _LOG)])
         except SourceError as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BUILDERS = ("tensorrt", "tensorrt_rtx")
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
+_STRONGLY_TYPED_ONLY = 11
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,6 +56,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
     parser.add_argument("--builder", choices=BUILDERS, help="what builds (default: the one installed)")
+    parser.add_argument(
+        "--by",
+        choices=("casts", "constraints"),
+        default="casts",
+        help="build the model with Casts, strongly typed (default), or with layer precisions, TensorRT 10 and older",
+    )
     parser.add_argument(
         "--compute-capability",
         default=_COMPUTE_CAPABILITY,
@@ -186,8 +193,32 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     if not there:
         return None
     module = args.builder or there[0]
+    constraints = args.by == "constraints"
+    if constraints:
+        _require_layer_precisions(module)
     shapes = {name: array.shape for name, array in samples[0].items()} if is_dynamic(caster.prepared.proto) else {}
-    return Target(module, shapes, args.compute_capability if module == "tensorrt_rtx" else None)
+    return Target(module, shapes, args.compute_capability if module == "tensorrt_rtx" else None, constraints)
+
+
+def _require_layer_precisions(module: str) -> None:
+    """Refuse constraints where the installed version has none.
+
+    Raises:
+        UsageError: it is TensorRT-RTX, or TensorRT 11 or later.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    from trtforensics.errors import UsageError
+
+    next_step = "Leave out `--by constraints`: Casts do the same"
+    if module == "tensorrt_rtx":
+        raise UsageError("--by", "TensorRT-RTX has no layer precisions, only strongly typed networks", next_step)
+    try:
+        major = int(version(module).partition(".")[0])
+    except PackageNotFoundError:
+        return  # a module that no package installed: the build says what it lacks
+    if major >= _STRONGLY_TYPED_ONLY:
+        raise UsageError("--by", f"TensorRT {major} has no layer precisions, only strongly typed networks", next_step)
 
 
 def _forecast(backend: PrecisionBackend, items: int, builds: str) -> str:

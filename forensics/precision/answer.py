@@ -39,14 +39,19 @@ def extended(
     proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
     probes = [_scored(probe, backend, directory, proof) for probe in _list(document["probes"])]
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
-    good = [probe for probe in probes if probe["built"]]
+    unresolved = Verdict.UNRESOLVED.value
+    bad = [probe for probe in probes if probe["built"] is not None and probe["verdict"] == unresolved]
     return {
         **document,
         "builds": len(folders),
         "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
         "precision": backend.narrow,
         "builder": None if backend.target is None else backend.target.module,
-        "evidence": {"emulated": any(p["scores"] for p in probes), "built": bool(good), "executed": False},
+        "evidence": {
+            "emulated": any(p["scores"] for p in probes),
+            "built": bool(folders) and not bad,
+            "executed": False,
+        },
         "judged": _rules(backend),
         "samples": len(backend.oracle.samples),
         "masked": dict(backend.oracle.masked_values),

@@ -195,6 +195,7 @@ def test_external_data_is_written_once(run: Run, tmp_path: Path) -> None:
         (("--shapes", "z:3"), "the model has no input 'z'"),
         (("--build", "make {model}"), "says not which probes to build"),
         (("--confidence", "0.9"), "has no use here"),
+        pytest.param(("--by", "constraints", "--builder", "tensorrt_rtx"), "has no layer precisions", marks=rtx),
         (("--inputs", "none.npz"), "cannot be read"),
     ],
 )
@@ -268,3 +269,18 @@ def test_every_probe_is_built_within_the_bound(run: Run, tmp_path: Path) -> None
     assert found["status"] == "certified"
     assert found["oracle_probes"] == found["builds"] == len(list((tmp_path / "out").glob("probes/*/build.log")))
     assert found["builds"] <= 2 + culprits + members * (bits + 1)
+
+
+def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> None:
+    emulator = pytest.importorskip("tests.emulator.python_path", reason="the emulated tensorrt is not here")
+    model, out = saved(tmp_path, nets.clamped()), tmp_path / "out"
+    flags = ("--builder", "tensorrt", "--by", "constraints", "--artifacts-dir", out, "--json", "--quiet")
+    done = run("bisect", "precision", model, *flags, env=emulator.environment(version="10.13.3", luck="a"))
+    found = json.loads(done.stdout)
+    assert found["status"] == "certified"
+    assert found["evidence"]["built"] is True
+    repaired = [p for p in found["probes"] if p["built"] and p["purpose"] == "the repair alone in FP32"]
+    job = json.loads((out / repaired[0]["folder"] / "build-job.json").read_text())
+    assert job["fp32_layers"] == ["/left/Mul", "/right/Mul"]
+    report = json.loads((out / repaired[0]["folder"] / "build-report.json").read_text())
+    assert report["version"] == "10.13.3"
