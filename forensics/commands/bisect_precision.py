@@ -96,7 +96,7 @@ def run(args: Namespace) -> int:
     backend.needs_files = options.check is not None
     items = items_of(backend.caster, backend.oracle.ranges())
     atoms = atoms_of(backend.caster)
-    search = RepairSearch(items, atoms, backend.narrow.upper(), every=options.find == "all")
+    search = RepairSearch(items, atoms, backend.narrow.upper(), every=options.find == "all", limit=options.max_builds)
     if args.dry_run:
         streams.print_result(_forecast(backend, len(items), builds))
         return ExitCode.OK

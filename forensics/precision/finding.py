@@ -62,11 +62,17 @@ class RepairSearch:
     """Asks and is told as :class:`trtforensics.search.Search` is; its items are nodes, and active ones are in 16 bits.
 
     ``atoms`` gives each node those that change with it, ``narrow`` names the 16-bit type for people. With ``every`` it
-    goes on to alternatives.
+    goes on to alternatives. ``limit`` is how many probes may be asked for.
     """
 
     def __init__(
-        self, items: Sequence[Item], atoms: Mapping[str, frozenset[str]], narrow: str, *, every: bool = True
+        self,
+        items: Sequence[Item],
+        atoms: Mapping[str, frozenset[str]],
+        narrow: str,
+        *,
+        every: bool = True,
+        limit: int | None = None,
     ) -> None:
         self.nodes = tuple(atoms)
         self.found: Found | None = None
@@ -74,6 +80,7 @@ class RepairSearch:
         self._atoms = atoms
         self._narrow = narrow
         self._every = every
+        self._limit = limit
         self._all = frozenset(atoms)
         self._verdicts: dict[frozenset[int], Verdict] = {}
         self._asked: dict[frozenset[int], Ask] = {}
@@ -150,6 +157,10 @@ class RepairSearch:
                 self._wishes = next(self._steps)
             except StopIteration as stop:
                 self.found, self._wishes = stop.value, ()
+        fresh = {self.active(keep) for keep, _ in self._wishes} - self._asked.keys()
+        if self.found is None and self._limit is not None and len(self._asked) + len(fresh) > self._limit:
+            why = f"{self._limit} probes were not enough"
+            self.found = Found(Status.INCONCLUSIVE, why, tuple(self._repairs), {}, self._suspects)
 
     def _passes(self, keep: frozenset[str]) -> bool | None:
         return {Verdict.GOOD: True, Verdict.BAD: False, Verdict.UNRESOLVED: None}[self._verdicts[self.active(keep)]]

@@ -252,6 +252,8 @@ def test_the_answer_is_really_built(run: Run, tmp_path: Path) -> None:
     assert found["evidence"] == {"emulated": True, "built": True, "executed": False}
     built = [probe for probe in found["probes"] if probe["built"] is not None]
     assert [probe["built"] for probe in built] == [True] * 4
+    (repaired,) = (probe["folder"] for probe in built if probe["purpose"] == "the repair alone in FP32")
+    assert (out / "fixed" / "model.onnx").read_bytes() == (out / repaired / "model.onnx").read_bytes()
     for log in logs:
         parsed = json.loads(run("parse", log, "--json").stdout)
         for sample in parsed["unknown_samples"]:  # TensorRT lists nodes that it takes for normalisations, no words

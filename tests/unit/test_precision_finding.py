@@ -90,6 +90,14 @@ def test_a_certificate_that_cannot_be_judged_is_not_one() -> None:
     assert repairs(search) == [{"n7", "n8"}]
 
 
+def test_a_budget_ends_the_search_with_its_suspects() -> None:
+    search = RepairSearch(CHAIN, ATOMS, "FP16", limit=4)
+    assert len(drive(search, lambda keep: keep >= {"n7", "n8"})) <= 4
+    assert search.result().status is Status.INCONCLUSIVE
+    assert "4 probes were not enough" in search.result().why
+    assert {7, 8} <= search.result().suspects
+
+
 def test_what_proves_the_answer_is_built_at_the_end() -> None:
     search = RepairSearch(CHAIN, ATOMS, "FP16")
     switched: list[int] = []
