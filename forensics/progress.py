@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -44,6 +45,7 @@ class ProgressLine:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
         if self._terminal:
+            text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot rewrite itself
             tell("\r" + text.ljust(self._shown))
             self._shown = max(self._shown, len(text))
         else:

@@ -44,7 +44,8 @@ def run(args: Namespace) -> int:
 
     if args.output is not None:
         keep_sources(args.sources, args.output)
-    kind = Kind(args.kind) if args.kind else kind_of(args.sources[0])
+    several = len(args.sources) > 1
+    kind = Kind(args.kind or (Kind.BUILD_LOG if several else kind_of(args.sources[0])))
     text = _replay(args) if kind is Kind.REPLAY else _build_log(args)
     if args.output is not None:
         atomic.write_text(args.output, text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
 from trtforensics.model import CachedResult, Tool
-from trtforensics.parsers.names import is_reformat, members
+from trtforensics.parsers.names import is_foreign_node, is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.renaming import Renaming
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Place = Callable[[FieldPath], SourceSpan]
 
-_FOREIGN = "{ForeignNode["
 _LAST_WITH_SELECTOR = 10
 _SHOWN = 3
 _ALIKE = 0.5
@@ -141,7 +140,7 @@ class Lint:
         self._problems.append(Problem(code, _SEVERITIES[code], entry.layer, path, span, what, next_step))
 
     def _foreign_nodes(self) -> None:
-        foreign = [entry for entry in self._replay.entries if entry.layer.startswith(_FOREIGN)]
+        foreign = [entry for entry in self._replay.entries if is_foreign_node(entry.layer)]
         if foreign:
             what = (
                 f"ForeignNodes among the entries: {len(foreign)} of {len(self._replay.entries)}; which kernels run "
@@ -222,7 +221,7 @@ class Lint:
         field = f"{first.side}[{first.index}].{first.field}" if first.index is not None else first.side
         more = f", and {len(differences) - 1} more fields" if differences[1:] else ""
         path = self._path(first)
-        if first.field == "dtype" and entry.layer.startswith(_FOREIGN):
+        if first.field == "dtype" and is_foreign_node(entry.layer):
             rest = "nearest to it" if more else "with all else as pinned"
             what = (
                 f"{field} is {first.pinned}; {rest}, the log offers this ForeignNode with {first.offered} there{more}: "

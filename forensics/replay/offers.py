@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.model import CachedResult, Choice
 from trtforensics.parsers.formats import parse_formats
+from trtforensics.parsers.names import is_tried_reformat
 from trtforensics.replay_model import ReplayTensor
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from trtforensics.parsers.formats import Format
     from trtforensics.replay_model import ReplayEntry
 
-_REFORMAT = "Optimizer Reformat"
 _LINEAR_FORMATS = {"LINEAR", "DLA_LINEAR"}
 _CHANNELS_LAST = {"HWC", "DHWC"}
 
@@ -82,7 +82,7 @@ class Offers:
         self._by_layer: dict[str, list[Combination]] = defaultdict(list)
         tuned: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
         for one in tuned:
-            if not one.layer.startswith(_REFORMAT):
+            if not is_tried_reformat(one.layer):
                 self._by_layer[one.layer].append(_combination(one))
 
     @property

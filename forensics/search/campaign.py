@@ -21,6 +21,9 @@ _NOT_MONOTONE = (
     "its items was seen not to fail"
 )
 
+_PLAUSIBLE = 3
+"""A set of more members than this is looked at again: it may be an artefact of outcomes that are not monotone."""
+
 
 class Campaign:
     """The sets found so far, and how the search ended: ``status`` is None while it runs."""
@@ -60,7 +63,7 @@ class Campaign:
             rest = self._rest = self._rest & ~found.items
             seen = verdict = yield from self._finder.settle(rest, Verdict.GOOD, REST)
             if seen is Verdict.UNRESOLVED:
-                verdict, within = yield from rest_by_proxy(self._ledger, rest, self._space.atoms_of(rest))
+                verdict, within = yield from rest_by_proxy(self._finder, rest, self._space.atoms_of(rest))
                 self.reasons.append("the build of everything but the culprits was refused")
             else:
                 within = rest
@@ -80,20 +83,35 @@ class Campaign:
 
     def _one_set(self, within: int) -> Steps[Found]:
         try:
-            found = yield from minimal_set(self._ledger, self._finder, self._space, within)
+            found = yield from minimal_set(self._finder, self._space, within)
         except NotMonotoneError:
             start = min(self._bad_inside(within), key=int.bit_count)
             found = yield from self._reduced(start)
-        if not found.doubt and not self._ledger.monotone():
+        if found.alone and found.members.bit_count() > _PLAUSIBLE:
+            yield from self._leave_one_out(found.members)
+        if not self._ledger.monotone():
             if _NOT_MONOTONE not in self.reasons:
                 self.reasons.append(_NOT_MONOTONE)
             if found.alone:
                 found = yield from self._reduced(found.members)
         return found
 
+    def _leave_one_out(self, members: int) -> Steps[None]:
+        """Look whether a set is still bad without one member, as long as that stays within the promise.
+
+        If outcomes are monotone it cannot be, but then sets of so many members are rare.
+        """
+        most = self._budget.promised(members.bit_count())
+        for atom in reversed(self._space.atoms_of(members)):
+            if self._ledger.builds + 1 >= most:
+                return
+            rest = members & ~atom.mask
+            if (yield from self._finder.settle(rest, Verdict.GOOD, "the culprits but one")) is Verdict.BAD:
+                return
+
     def _reduced(self, mask: int) -> Steps[Found]:
         atoms = [atom.mask for atom in self._space.atoms_of(mask)]
-        return Found(sum((yield from reduced(self._ledger, 0, atoms))))
+        return Found(sum((yield from reduced(self._finder, 0, atoms))))
 
     def _bad_inside(self, within: int) -> list[int]:
         return [mask for mask, verdict in self._ledger.log if verdict is Verdict.BAD and not mask & ~within]

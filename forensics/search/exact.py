@@ -102,7 +102,7 @@ class ExactFinder:
             if self._learn_couples(chain):
                 return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
         if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
-            return (yield from tell_apart(self._ledger, chain))
+            return (yield from tell_apart(self, self._ledger, chain))
         return Member(chain.suspects(), chain.atoms[: chain.low])
 
     def _learn_couples(self, chain: Chain) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.search.model import Ask, Verdict
@@ -33,7 +34,7 @@ class Wish:
 
     def ask(self) -> Ask:
         """Return the probe in the terms of the caller."""
-        return Ask(frozenset(bits(self.mask)), self.build, self.check, self.purpose)
+        return Ask(items_of(self.mask), self.build, self.check, self.purpose)
 
 
 class Ledger:
@@ -94,6 +95,18 @@ def bits(mask: int) -> list[int]:
     if mask.bit_count() == 1:  # most atoms: ten thousand of them would cost seconds below
         return [mask.bit_length() - 1]
     return [place for place, bit in enumerate(bin(mask)[:1:-1]) if bit == "1"]
+
+
+@lru_cache(maxsize=64)
+def items_of(mask: int) -> frozenset[int]:
+    """Return the indexes of the bits that are set; the many checks of one build ask for the same again."""
+    return frozenset(bits(mask))
+
+
+@lru_cache(maxsize=64)
+def mask_of_items(items: frozenset[int]) -> int:
+    """Return the mask of a subset, as quickly as ``items_of`` gave it."""
+    return mask_of(items)
 
 
 def mask_of(indexes: Iterable[int]) -> int:

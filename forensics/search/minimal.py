@@ -10,7 +10,7 @@ from trtforensics.search.refusals import alone_by_proxy
 
 if TYPE_CHECKING:
     from trtforensics.search.finder import Finder
-    from trtforensics.search.ledger import Ledger, Steps
+    from trtforensics.search.ledger import Steps
     from trtforensics.search.space import Space
 
 
@@ -31,7 +31,7 @@ class Found:
         return self.members | self.doubt
 
 
-def minimal_set(ledger: Ledger, finder: Finder, space: Space, within: int) -> Steps[Found]:
+def minimal_set(finder: Finder, space: Space, within: int) -> Steps[Found]:
     """Find a minimal bad set inside a subset that is bad.
 
     Raises:
@@ -49,6 +49,6 @@ def minimal_set(ledger: Ledger, finder: Finder, space: Space, within: int) -> St
         seen = alone = yield from finder.settle(kept, Verdict.BAD, ALONE)
         pool = list(member.before)
         if seen is Verdict.UNRESOLVED:
-            alone = yield from alone_by_proxy(ledger, kept, pool or space.atoms_of(space.all & ~kept))
+            alone = yield from alone_by_proxy(finder, kept, pool or space.atoms_of(space.all & ~kept))
         if alone is not Verdict.GOOD:
             return Found(kept, alone=seen is Verdict.BAD)

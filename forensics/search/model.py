@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 ALONE = "the culprits alone"
@@ -45,7 +45,7 @@ class Ask:
     active: frozenset[int]
     build: int = 0
     check: int = 0
-    purpose: str = ""
+    purpose: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from trtforensics.search.noise import BEFORE, likelihood
 from trtforensics.search.posterior import Posterior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from trtforensics.search.ledger import Ledger, Steps, Wish, Wishes
     from trtforensics.search.noise import Array
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 _EXPECTED = 0.9
 """How likely the expected outcome of a single subset is before it is built."""
 _ENDPOINT_EXPECTED = 0.995
-_SHARE_OF_DOUBT = 0.3
-"""How much of the doubt that is allowed each decision may use: a set takes three, member, alone and rest."""
+_DECISIONS = 5
+"""What a single culprit takes: two endpoints, member, alone, rest. They share three quarters of the doubt allowed."""
 _PREFER_ALONE = 0.9
 """A build of the top suspect alone is preferred when it tells nearly as much as the best cut: it is needed anyway."""
+_LEAST_GAIN = 1e-6
+"""A build that would tell less than this, in bits, is not worth it."""
 _MOST_REFUSALS = 2
 
 
@@ -40,7 +42,8 @@ class NoisyFinder:
     def __init__(self, ledger: Ledger, space: Space, confidence: float) -> None:
         self._ledger = ledger
         self._space = space
-        self._doubt = (1 - confidence) * _SHARE_OF_DOUBT
+        self._allowed = 1 - confidence
+        self._decided = 0
         self._checks = Checks(ledger)
         self._known: dict[int, bool] = {}
         self._posterior: Posterior | None = None
@@ -101,10 +104,17 @@ class NoisyFinder:
             bad = float(active.sum() / (active.sum() + quiet.sum()))
             if outcomes and max(bad, 1 - bad) >= 1 - self._doubt:
                 return self._conclude(mask, bad=bad)
-            yield from self._another(lambda _: [mask], purpose)
+            yield from self._another([mask], purpose)
+
+    @property
+    def _doubt(self) -> float:
+        """How likely the decision at hand may be wrong: those beyond what a single culprit takes get ever less."""
+        further = self._decided - _DECISIONS
+        return self._allowed * (0.75 / _DECISIONS if further < 0 else 0.125 * 0.5**further)
 
     def _conclude(self, mask: int, *, bad: float) -> Verdict:
         self.confidence *= max(bad, 1 - bad)
+        self._decided += 1
         self._known[mask] = bad > 1 - bad
         verdict = Verdict.BAD if self._known[mask] else Verdict.GOOD
         self._ledger.record(mask, verdict)
@@ -133,15 +143,17 @@ class NoisyFinder:
             top = int(share.argmax())
             alone = kept | chain.atoms[top].mask
             if share[top] >= 1 - self._doubt:
-                self.confidence *= float(share[top])
                 complete = posterior.complete(top) >= 1 - self._doubt and (alone, Verdict.BAD) in self._checks.outcomes
+                self.confidence *= float(share[top])
+                self._decided += 1
                 if complete:
                     self._known[alone] = True
                     self._ledger.record(alone, Verdict.BAD)
                 return Member(chain.atoms[top].mask, pool[:top], complete)
-            if not self._options(chain, alone):
+            choices = self._choices(posterior, chain, top)
+            if not choices:
                 return Member(0, doubt=sum(chain.atoms[place].mask for place in self._likely(share)))
-            yield from self._another(self._chooser(posterior, chain, top), "narrow")
+            yield from self._another(choices, "narrow")
 
     def _weigh(self, posterior: Posterior, chain: Chain, mask: int, verdict: Verdict) -> None:
         """Let one build speak, unless what it says has a cause outside the chain or was told by its known state."""
@@ -151,26 +163,34 @@ class NoisyFinder:
         elif mask not in self._known and not mask & ~chain.links[-1]:
             posterior.see(mask, bad=verdict is Verdict.BAD)
 
-    def _options(self, chain: Chain, alone: int) -> bool:
-        return len(chain.refused) < len(chain.atoms) - 1 or self._ledger.seen(alone) is None
-
-    def _chooser(self, posterior: Posterior, chain: Chain, top: int) -> Callable[[int], list[int]]:
+    def _choices(self, posterior: Posterior, chain: Chain, top: int) -> list[int]:
+        """Return the subsets whose builds would tell something, the one that tells most in front."""
         alone = chain.links[0] | chain.atoms[top].mask
         gains = posterior.gain_of_cuts()
         gains[list(chain.refused)] = 0.0
-        best = int(gains.argmax())
+        order = [int(link) for link in np.argsort(-gains, kind="stable") if gains[link] >= _LEAST_GAIN]
+        spread = self._spread(posterior.of_atoms(), set(order))
+        cuts = [chain.links[link] for link in dict.fromkeys((*spread, *order))]
         alone_gain = posterior.gain_of_alone(top) if self._ledger.seen(alone) is None else 0.0
-        order = sorted(range(1, len(chain.atoms)), key=lambda link: -gains[link])
-        masks = [chain.links[link] for link in order if gains[link] > 0]
-        first = alone if alone_gain >= _PREFER_ALONE * gains[best] else chain.links[best]
-        return lambda room: [first, *[mask for mask in masks if mask != first]][:room]
+        if alone_gain >= max(_LEAST_GAIN, _PREFER_ALONE * float(gains.max())):
+            return [alone, *(cut for cut in cuts if cut != alone)]
+        return cuts
+
+    def _spread(self, share: Array, useful: set[int]) -> list[int]:
+        """Return cuts that divide the probability into equal shares, for several builds at once."""
+        room = self._ledger.room
+        if room == 1:
+            return []
+        marks = np.arange(1, room + 1) / (room + 1)
+        links = (int(link) for link in np.searchsorted(np.cumsum(share), marks) + 1)
+        return [link for link in links if link in useful]
 
     def _likely(self, share: Array) -> list[int]:
         order = np.argsort(-share, kind="stable")
         count = int(np.searchsorted(np.cumsum(share[order]), 1 - self._doubt)) + 1
         return sorted(int(place) for place in order[:count])
 
-    def _another(self, choose: Callable[[int], list[int]], purpose: str) -> Steps[None]:
+    def _another(self, masks: list[int], purpose: str) -> Steps[None]:
         """Wait until one more build is settled; builds begun are checked to their end before others are started."""
         before = len(self._checks.outcomes)
         while len(self._checks.outcomes) == before:
@@ -178,5 +198,5 @@ class NoisyFinder:
             room = self._ledger.room - len(begun)
             fresh: Wishes = ()
             if room > 0 and (not self._ledger.pending or self._ledger.room > 1):
-                fresh = tuple(self._checks.next_build(mask, purpose) for mask in choose(room))
+                fresh = tuple(self._checks.next_build(mask, purpose) for mask in masks[:room])
             yield (*begun, *fresh)

@@ -13,13 +13,14 @@ from trtforensics.search.model import Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.search.ledger import Ledger, Steps
+    from trtforensics.search.finder import Finder
+    from trtforensics.search.ledger import Steps
 
 PURPOSE = "reduce what is left"
 _HALVES = 2
 
 
-def reduced(ledger: Ledger, base: int, atoms: Sequence[int], patience: int | None = None) -> Steps[list[int]]:
+def reduced(finder: Finder, base: int, atoms: Sequence[int], patience: int | None = None) -> Steps[list[int]]:
     """Reduce atoms that are bad on top of ``base`` until leaving out any one of them is no longer seen to be bad.
 
     With ``patience`` it also ends after so many builds in a row that were not bad. After Zeller and Hildebrandt,
@@ -30,7 +31,7 @@ def reduced(ledger: Ledger, base: int, atoms: Sequence[int], patience: int | Non
     tried = 0
     while len(left) > 1 and (patience is None or tried < patience):
         subsets = _subsets(left, shares)
-        smaller = yield from _first_bad(ledger, base, subsets)
+        smaller = yield from _first_bad(finder, base, subsets)
         tried += len(subsets)
         if smaller is not None:
             is_chunk = subsets.index(smaller) < shares
@@ -51,8 +52,8 @@ def _subsets(atoms: list[int], shares: int) -> list[list[int]]:
     return chunks if shares == _HALVES else chunks + rests
 
 
-def _first_bad(ledger: Ledger, base: int, subsets: list[list[int]]) -> Steps[list[int] | None]:
+def _first_bad(finder: Finder, base: int, subsets: list[list[int]]) -> Steps[list[int] | None]:
     for subset in subsets:
-        if (yield from ledger.verdict(base | sum(subset), PURPOSE)) is Verdict.BAD:
+        if (yield from finder.settle(base | sum(subset), Verdict.GOOD, PURPOSE)) is Verdict.BAD:
             return subset
     return None

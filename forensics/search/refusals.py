@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.search.chain import Chain
+    from trtforensics.search.finder import Finder
     from trtforensics.search.ledger import Ledger, Steps
     from trtforensics.search.space import Atom
 
@@ -22,7 +23,7 @@ _PATIENCE = 20
 """How many builds in a row may fail to make a group smaller before it is left as it is."""
 
 
-def tell_apart(ledger: Ledger, chain: Chain) -> Steps[Member]:
+def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[Member]:
     """Find the member among items of a chain where every link between them is refused.
 
     Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
@@ -34,9 +35,9 @@ def tell_apart(ledger: Ledger, chain: Chain) -> Steps[Member]:
     built = [mask for mask in chain.built() if kept != mask != good][-_PARTS:]
     parts = [part for mask in reversed(built) for part in (mask, good & ~mask | kept)]
     for base in dict.fromkeys((kept, good, *parts)):
-        if (yield from ledger.verdict(base | sum(group), "the suspects together")) is not Verdict.BAD:
+        if (yield from finder.settle(base | sum(group), Verdict.BAD, "the suspects together")) is not Verdict.BAD:
             continue
-        group = yield from reduced(ledger, base, group, _PATIENCE)
+        group = yield from reduced(finder, base, group, _PATIENCE)
         if base == kept and _irreducible(ledger, kept, group):
             return Member(sum(group), complete=True)
         if len(group) == 1:
@@ -49,7 +50,7 @@ def _irreducible(ledger: Ledger, kept: int, group: list[int]) -> bool:
     return len(group) == 1 or all(ledger.implied(kept | sum(group) & ~atom) is Verdict.GOOD for atom in group)
 
 
-def alone_by_proxy(ledger: Ledger, members: int, harmless: Sequence[Atom]) -> Steps[Verdict]:
+def alone_by_proxy(finder: Finder, members: int, harmless: Sequence[Atom]) -> Steps[Verdict]:
     """Judge a refused set of members by sets that hold one harmless atom more.
 
     A good one shows that the members are good; two bad ones with different company show that the members are bad, since
@@ -57,7 +58,7 @@ def alone_by_proxy(ledger: Ledger, members: int, harmless: Sequence[Atom]) -> St
     """
     bad = 0
     for atom in _spread(harmless):
-        verdict = yield from ledger.verdict(members | atom.mask, "the culprits, not quite alone")
+        verdict = yield from finder.settle(members | atom.mask, Verdict.BAD, "the culprits, not quite alone")
         bad += verdict is Verdict.BAD
         if verdict is Verdict.GOOD:
             return Verdict.GOOD
@@ -66,10 +67,10 @@ def alone_by_proxy(ledger: Ledger, members: int, harmless: Sequence[Atom]) -> St
     return Verdict.UNRESOLVED
 
 
-def rest_by_proxy(ledger: Ledger, rest: int, atoms: Sequence[Atom]) -> Steps[tuple[Verdict, int]]:
+def rest_by_proxy(finder: Finder, rest: int, atoms: Sequence[Atom]) -> Steps[tuple[Verdict, int]]:
     """Judge a refused rest by subsets that lack one atom more; return the verdict and the subset that showed it."""
     for atom in _spread(atoms):
-        verdict = yield from ledger.verdict(rest & ~atom.mask, "nearly everything but the culprits")
+        verdict = yield from finder.settle(rest & ~atom.mask, Verdict.GOOD, "nearly everything but the culprits")
         if verdict is not Verdict.UNRESOLVED:
             return verdict, rest & ~atom.mask
     return Verdict.UNRESOLVED, rest

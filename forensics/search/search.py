@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from trtforensics.search.budget import Budget
 from trtforensics.search.campaign import Campaign
 from trtforensics.search.exact import ExactFinder
-from trtforensics.search.ledger import Ledger, Wish, bits, mask_of
+from trtforensics.search.ledger import Ledger, Wish, items_of, mask_of_items
 from trtforensics.search.model import Ask, Item, Outlook, Result, Status, Verdict
 from trtforensics.search.space import Space
 
@@ -77,7 +77,7 @@ class Search:
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Say what a probe showed."""
-        wish = Wish(mask_of(ask.active), ask.purpose, ask.build, ask.check)
+        wish = Wish(mask_of_items(ask.active), ask.purpose, ask.build, ask.check)
         self._ledger.pending.discard(wish.key)
         self._finder.tell(wish, verdict)
 
@@ -92,10 +92,11 @@ class Search:
         self._advance(1)
         expected, worst = self._finder.left
         ended = self._campaign.status is not None
+        fixed = _CERTIFICATE + (self._ledger.seen(0) is None) + (self._ledger.seen(self._space.all) is None)
         return Outlook(
-            0.0 if ended else expected + _CERTIFICATE,
-            0 if ended else worst + _CERTIFICATE,
-            frozenset() if ended else frozenset(bits(self._finder.suspects)),
+            0.0 if ended else expected + fixed,
+            0 if ended else worst + fixed,
+            frozenset() if ended else items_of(self._finder.suspects),
             self._culprits(),
             tuple(atom.items for atom in self._space.atoms),
         )
@@ -115,14 +116,14 @@ class Search:
             campaign.status or Status.INCONCLUSIVE,
             "; ".join(reasons),
             self._culprits(),
-            frozenset(bits(suspects)),
+            items_of(suspects),
             self._finder.confidence,
             ceil(log2(comb(self._space.all.bit_count(), max(members, 1)))) if self._space.all else 0,
             self._evidence(),
         )
 
     def _culprits(self) -> tuple[frozenset[int], ...]:
-        return tuple(frozenset(bits(found.members)) for found in self._campaign.sets if not found.doubt)
+        return tuple(items_of(found.members) for found in self._campaign.sets if not found.doubt)
 
     def _evidence(self) -> tuple[Ask, ...]:
         sets = self._campaign.sets

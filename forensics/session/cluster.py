@@ -77,6 +77,8 @@ class DaskExecutor:
         self._client.close()
 
     def _run(self, spec: ProbeSpec) -> Outcome:
+        from distributed import CancelledError  # noqa: PLC0415 - as above
+        from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
         from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
 
         word = secrets.token_hex(8)
@@ -88,6 +90,8 @@ class DaskExecutor:
             outcome: Outcome = future.result()
         except KilledWorker as error:
             return Outcome(Verdict.UNRESOLVED, f"every worker that ran it was lost ({error.last_worker})")
+        except (CancelledError, CommClosedError) as error:
+            raise UsageError("--executor", "the scheduler was lost", "Start it, and run the same command") from error
         finally:
             self._tickets.discard(ticket)
             ticket.unlink(missing_ok=True)

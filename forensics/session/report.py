@@ -27,10 +27,16 @@ def progress_text(outlook: Outlook, told: Sequence[Told], running: int, seconds:
     """Say how far a bisection is; ``seconds`` is the time since it began."""
     builds = len({one.probe.number for one in told})
     last = f"last {told[-1].finished.verdict}" if told else "nothing known yet"
-    left = f"{outlook.expected:.0f} to {outlook.worst} left" if outlook.worst else "none left"
     found = f", {len(outlook.culprits)} found" if outlook.culprits else ""
-    suspects = f"{len(outlook.suspects):,} suspects{found}"
-    return f"{builds} builds done, {running} running, {left}; {suspects}; {last}; {duration(seconds)}"
+    suspects = f"suspects {len(outlook.suspects):,}{found}"
+    return f"builds done {builds}, running {running}, {_left(outlook)}; {suspects}; {last}; {duration(seconds)}"
+
+
+def _left(outlook: Outlook) -> str:
+    if not outlook.worst:
+        return "none left"
+    about = round(outlook.expected)
+    return f"{about} to {outlook.worst} left" if about < outlook.worst else f"{outlook.worst} left"
 
 
 def duration(seconds: float) -> str:

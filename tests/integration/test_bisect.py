@@ -15,6 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trtforensics.backends.tactics import load_side
+from trtforensics.model import SourceSpan
+from trtforensics.replay.loading import load_replay
+from trtforensics.replay.writing import to_text
+from trtforensics.replay_model import ReplayEntry, ReplayTensor
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -501,3 +507,49 @@ def test_collect_sorts_builds_and_goes_on(bench: Bench) -> None:
     assert (document["builds"], document["reused"], bench.count("n")) == (5, 3, 5)
     assert bench.run("--until", "bad", "--build", build, "--check", check, mode="collect").returncode == 0
     assert bench.count("n") == 5
+
+
+def write_replays(folder: Path, count: int) -> None:
+    """Write a good and a bad replay that differ in every layer."""
+    tensor = ReplayTensor("HALF", None, (8, 1), -1, 1)
+    for side, tactic in (("good", 1), ("bad", 2)):
+        span = SourceSpan("x", 1, 0)
+        entries = [ReplayEntry(f"layer {n}", 9, tactic, (tensor,), (tensor,), span) for n in range(count)]
+        (folder / f"{side}.json").write_text(to_text(entries))
+
+
+TACTICS = ("--good", "good.json", "--bad", "bad.json")
+READ = (
+    "import json, sys; replay = json.load(open(sys.argv[1]))['replay']\n"
+    "tactics = {layer: entry['tactic'] for layer, entry in replay.items()}; sys.exit("
+)
+
+
+def test_tactics_that_are_bad_together(bench: Bench) -> None:
+    write_replays(bench.folder, 60)
+    (bench.folder / "check.py").write_text(f"{READ}tactics['layer 8'] == 2 == tactics['layer 41'])")
+    arguments = ("--build", "cp {replay} {engine}", "--check", f"{sys.executable} check.py {{engine}}")
+    done = bench.run(*TACTICS, *arguments, mode="tactics")
+    assert done.returncode == 0, done.stderr
+    assert bench.culprits() == [["layer 8", "layer 41"]]
+    assert len(bench.folders()) <= 2 + 1 + 2 * (6 + 1)
+    fixed = load_replay(str(bench.out / "fixed" / "replay.json"))
+    assert sorted(entry.layer for entry in fixed.entries if entry.tactic == 1) == ["layer 41", "layer 8"]
+    for side in ("good", "bad"):
+        assert load_side(str(bench.out), side, max_bytes=1 << 20).skipped == ()
+    onward = bench.run("--good", "out", "--bad", "out", *arguments, "--artifacts-dir", "again", mode="tactics")
+    assert onward.returncode == 0, onward.stderr
+    assert "differ in the fewest layers" in onward.stderr
+
+
+def test_a_mix_that_is_refused_is_no_vote(bench: Bench) -> None:
+    """Layers 10 and 11 must come from one side; layer 11 alone is what is bad."""
+    write_replays(bench.folder, 30)
+    (bench.folder / "build.py").write_text(f"{READ}99 if tactics['layer 10'] != tactics['layer 11'] else 0)")
+    (bench.folder / "check.py").write_text(f"{READ}tactics['layer 11'] == 2)")
+    python = sys.executable
+    build, check = f"{python} build.py {{replay}}", f"{python} check.py {{replay}}"
+    done = bench.run(*TACTICS, "--build", build, "--check", check, mode="tactics")
+    assert bench.result()["unresolved"], done.stderr
+    named = {name for found in bench.culprits() for name in found} | set(bench.result()["suspects"])
+    assert named == {"layer 10", "layer 11"}

@@ -58,7 +58,7 @@ class Cluster:
             capture_output=True,
             text=True,
             timeout=DEADLINE,
-            env={**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"},
+            env={**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"},
             check=False,
         )
 
@@ -130,6 +130,15 @@ def test_ctrl_c_ends_probes_on_workers(cluster: Cluster) -> None:
     journal = (cluster.folder / "out" / "journal.jsonl").read_text().splitlines()
     assert json.loads(journal[-1])["event"] == "stopped"
     until(lambda: not _commands_with(b"sleep\x00600"))
+
+
+def test_a_scheduler_that_is_lost_is_said(cluster: Cluster) -> None:
+    cluster.worker("--resources", "GPU=1")
+    killer = f"kill -9 {cluster.processes[0].pid}; sleep 602"
+    done = cluster.bisect("--check", killer)
+    assert done.returncode == 2
+    assert "the scheduler was lost" in done.stderr
+    until(lambda: not _commands_with(b"sleep\x00602"))
 
 
 def test_a_cluster_that_cannot_serve_is_refused(cluster: Cluster) -> None:

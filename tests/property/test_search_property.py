@@ -226,6 +226,33 @@ def test_noise_seldom_misleads_and_the_asks_are_repeatable(count: int, seed: int
     assert first.result().confidence >= 0.99
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 30), st.integers(0, 10**6), st.floats(0, 0.4), JOBS)
+def test_noise_and_refused_mixes_together_end_and_name_no_other_item(
+    count: int, seed: int, refused: float, room: int
+) -> None:
+    culprit = random.Random(seed).randrange(count)
+
+    def verdict(ask: Ask) -> Verdict:
+        name = f"{seed} {sorted(ask.active)}"
+        if 0 < len(ask.active) < count and random.Random(name).random() < refused:
+            return Verdict.UNRESOLVED
+        flipped = random.Random(f"{name} {ask.build} {ask.check}").random() < 0.05
+        return Verdict.BAD if (culprit in ask.active) != flipped else Verdict.GOOD
+
+    search = Search([Item(str(index)) for index in range(count)], confidence=0.999)
+    run(search, verdict, room)
+    result = search.result()
+    assert result.culprits == (frozenset({culprit}),) or culprit in result.suspects
+
+
+def test_before_anything_is_built_the_outlook_is_that_of_one_culprit() -> None:
+    outlook = Search([Item(str(index)) for index in range(1000)]).outlook()
+    assert outlook.worst == 14
+    assert 13.5 < outlook.expected <= 14
+    assert len(outlook.suspects) == len(outlook.atoms) == 1000
+
+
 def test_every_small_monotone_function_of_one_or_two_sets_is_answered() -> None:
     pool = range(5)
     subsets = [frozenset(chosen) for size in (1, 2, 3) for chosen in combinations(pool, size)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,6 @@ from trtforensics.tui.log_view import LogView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from textual.app import App
 
@@ -157,3 +157,39 @@ async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, un
         await until(pilot, lambda: app.return_value is not None)
     assert isinstance(app.return_value, SourceError)
     assert "journal.jsonl:1" in str(app.return_value)
+
+
+def test_it_looks_as_it_did(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    snap_compare: Callable[..., bool],
+    screen_text: ScreenText,
+    until: Any,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out = Path("out")
+    out.mkdir()
+    made = Directory(out)
+    for active, suspects, verdict in (
+        ("", "0-7", Verdict.GOOD),
+        ("0-7", "0-7", Verdict.BAD),
+        ("0-3", "0-7", Verdict.GOOD),
+    ):
+        made.start(active, suspects)
+        made.end(verdict)
+    made.start("0-5", "4-7")
+    answer = {
+        "status": "inconclusive",
+        "why": "the search has not ended",
+        "culprits": [],
+        "suspects": ["layer4", "layer5"],
+    }
+    (out / "result.json").write_text(json.dumps(answer))
+    app = BisectionApp(made)
+
+    async def run_before(pilot: Any) -> None:
+        await until(pilot, lambda: "log of 0004" in screen_text(app))
+        await pilot.press("up")
+        await until(pilot, lambda: "log of 0003" in screen_text(app))
+
+    assert snap_compare(app, terminal_size=(120, 30), run_before=run_before)

@@ -203,6 +203,8 @@ def test_symbolic_strides_an_untold_choice_and_logs_without_ids_are_not_guessed(
     found = replay_of(replace(build, choices=(symbolic,)), NO_SOURCE)
     assert found.replay.entries == ()
     assert "symbolic" in next(one.why for one in found.left_out if one.layer == first.layer)
+    found = replay_of(replace(build, choices=(replace(first, inputs=(), outputs=()),), engine_layers=()), NO_SOURCE)
+    assert [one.why for one in found.left_out] == ["the log does not print its formats"]
     found = replay_of(replace(build, choices=(replace(first, final=None),), engine_layers=()), NO_SOURCE)
     assert [one.why for one in found.left_out] == ["the log does not tell which of its choices the engine uses"]
     for lacking, what in (
@@ -295,3 +297,11 @@ def test_a_tensor_format_is_in_no_log() -> None:
     offers = Offers(build_of("emulated-trtexec-8.6"))
     with pytest.raises(NotExpressibleError, match=r"has no inputs\[0\].tensor_format .*No log prints it"):
         converted(from_log("emulated-trtexec-8.6").replay, ReplayForm.F4, offers)
+
+
+def test_a_choice_that_lost_is_not_taken_though_it_stands_last() -> None:
+    build = build_of("emulated-trtexec-8.6")
+    won = next(choice for choice in build.choices if choice.final)
+    lost = replace(won, tactic=1, final=False, span=replace(won.span, line=won.span.line + 1))
+    found = replay_of(replace(build, choices=(won, lost)), NO_SOURCE)
+    assert [entry.tactic for entry in found.replay.entries] == [won.tactic]

@@ -23,7 +23,7 @@ from trtforensics.replay.offers import Offers
 from trtforensics.replay.onnx_names import operators_of
 from trtforensics.replay.renaming import Renaming
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import Problem, ReplayEntry, Severity
+from trtforensics.replay_model import Problem, ReplayEntry, ReplayTensor, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -356,3 +356,27 @@ def test_without_ids_in_the_log_any_runner_may_be_meant() -> None:
     assert not with_ids.is_runner("CaskConvolution", 0x8000002F)
     assert not with_ids.is_runner("SomethingElse", 0x80000009)
     assert without.is_runner("CaskConvolution", 0x8000002F)
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "fits"),
+    [
+        ("LINEAR", "Float(784,784,28,1)", True),
+        ("LINEAR", "Float(3136,1,1,1)", True),
+        ("LINEAR", "Float(6272,1,448,32)", False),
+        ("LINEAR", "Half(392,1:8,56,8)", False),
+        ("HWC", "Float(6272,1,448,32)", True),
+        ("HWC", "Float(784,784,28,1)", False),
+        ("HWC8", "Half(392,1:8,56,8)", True),
+        ("HWC8", "Half(784,1:4,56,8)", False),
+        ("CHW2", "Half(784,1:2,28,1)", True),
+        ("CHW32", "Int8(98,49:32,7,1)", True),
+        ("LINEAR", "Float((* 784 seq),784,28,1)", True),
+    ],
+)
+def test_a_tensor_format_is_compared_as_far_as_its_name_tells(name: str, printed: str, fits: bool) -> None:  # noqa: FBT001
+    choice = replace(build_of(ONE_PROFILE).choices[0], layer="a", inputs=(printed,), outputs=())
+    (combination,) = Offers(replace(build_of(ONE_PROFILE), choices=(choice,), cached=())).of("a")
+    dtype = printed.partition("(")[0].upper()
+    entry = ReplayEntry("a", 1, 1, (ReplayTensor(dtype, name),), (), choice.span)
+    assert (combination.differences(entry) == []) is fits
