@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
         )
         declare(mode)
         _add_search_arguments(mode)
-        add_run_arguments(mode)
+        add_run_arguments(mode, **_COMMAND_HELP.get(name, {}))
         added.append(mode)
     return added
 
@@ -90,12 +90,20 @@ _MODES = {
 }
 
 
+_COMMAND_HELP = {
+    "precision": {
+        "build": "which probes are really built: certificate (what proves the answer; default), every or none",
+        "check": "judges a probe instead of its scores, from {model} (typed) or {twin} (emulated); or builtin:NAME",
+    }
+}
+
+
 def _add_search_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99"
     )
     parser.add_argument(
-        "--max-builds", type=_count, metavar="N", help="stop after so many builds, earlier runs' included"
+        "--max-builds", type=count, metavar="N", help="stop after so many builds, earlier runs' included"
     )
     parser.add_argument(
         "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
@@ -105,22 +113,22 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def add_run_arguments(parser: ArgumentParser) -> None:
-    """Declare what ``bisect`` and ``collect`` share: the commands and how to run them."""
-    parser.add_argument("--build", metavar="CMD", help="builds a probe")
-    parser.add_argument("--check", metavar="CMD", help="judges it; without it, the build's exit status does")
+def add_run_arguments(
+    parser: ArgumentParser,
+    build: str = "builds a probe",
+    check: str = "judges it, or builtin:finite, rows, repeat, against:FILE; without it, the build's exit status does",
+) -> None:
+    """Declare what ``bisect`` and ``collect`` share: the commands, whose help may differ, and how to run them."""
+    parser.add_argument("--build", metavar="CMD", help=build)
+    parser.add_argument("--check", metavar="CMD", help=check)
     parser.add_argument(
         "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
     )
     parser.add_argument(
         "--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved"
     )
-    parser.add_argument(
-        "--repeat", type=_count, default=1, metavar="N", help="check each build N times; all must agree"
-    )
-    parser.add_argument(
-        "--jobs", type=_count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)"
-    )
+    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="check each build N times; all must agree")
+    parser.add_argument("--jobs", type=count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
     parser.add_argument(
         "--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs"
     )
@@ -305,7 +313,8 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """Read a number from 1 on, for argparse."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a count from 1 on")
     return int(text)

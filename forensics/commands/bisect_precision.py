@@ -23,6 +23,8 @@ _STRONGLY_TYPED_ONLY = 11
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what only this mode has."""
+    from trtforensics.commands.bisect import count
+
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
         "--precision", choices=("fp16", "bf16"), default="fp16", help="of all other nodes (default: fp16)"
@@ -35,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="samples to judge on: .npz, or Polygraphy's JSON; repeat",
     )
     parser.add_argument(
-        "--samples", type=int, default=3, metavar="N", help="without --inputs: random ones (default: 3)"
+        "--samples", type=count, default=3, metavar="N", help="without --inputs: random ones (default: 3)"
     )
     parser.add_argument("--shapes", action="append", default=[], metavar="x:2x16,…", help="sizes of dynamic inputs")
     parser.add_argument(
