@@ -375,6 +375,14 @@ def test_killed_at_random_moments_it_goes_on_and_repeats_no_finished_probe(bench
     assert len(ended) == len(set(ended)) == bench.result()["builds"] == len(bench.folders())
 
 
+def test_a_run_that_is_killed_leaves_no_build_behind(bench: Bench) -> None:
+    process = bench.start("--build", "(setsid sleep 600 &); touch up; sleep 600", "--check", "true")
+    until((bench.folder / "up").exists)
+    process.kill()
+    process.communicate()
+    until(lambda: not running_in(bench.folder))
+
+
 def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
     arguments = ("--build", "true", "--check", bad_if("item7"))
     assert bench.run(*arguments).returncode == 0
