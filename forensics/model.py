@@ -144,7 +144,10 @@ class ForeignNode:
 
 @dataclass(frozen=True, slots=True)
 class OnnxNode:
-    """A node the ONNX parser met: ``Parsing node: <name> [<op>]``, and the layers registered for it."""
+    """A node the ONNX parser met: ``Parsing node: <name> [<op>]``, and the layers registered for it.
+
+    Types are the parser's words for the tensors' types, in the order of the tensors: ``FLOAT``, ``HALF``, ``INT64``.
+    """
 
     name: str
     op: str
@@ -152,6 +155,8 @@ class OnnxNode:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     span: SourceSpan
+    input_types: tuple[str, ...] = ()
+    output_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

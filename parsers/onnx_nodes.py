@@ -20,8 +20,8 @@ class _Open:
     op: str
     line: int
     layers: list[str] = field(default_factory=list)
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, str], ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
 
 
 def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
@@ -35,10 +35,16 @@ def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode,
         elif kind in {"registering_layer", "registering_helper"}:
             found[-1].layers.append(first)
         elif kind == "node_inputs":
-            found[-1].inputs = _names(first)
+            found[-1].inputs = _tensors(first)
         else:
-            found[-1].outputs = _names(first)
-    return tuple(OnnxNode(n.name, n.op, tuple(n.layers), n.inputs, n.outputs, span(n.line)) for n in found)
+            found[-1].outputs = _tensors(first)
+    return tuple(_closed(node, span(node.line)) for node in found)
+
+
+def _closed(node: _Open, span: SourceSpan) -> OnnxNode:
+    inputs, outputs = (tuple(name for name, _ in tensors) for tensors in (node.inputs, node.outputs))
+    input_types, output_types = (tuple(kind for _, kind in tensors) for tensors in (node.inputs, node.outputs))
+    return OnnxNode(node.name, node.op, tuple(node.layers), inputs, outputs, span, input_types, output_types)
 
 
 def _lines(view: View) -> list[tuple[int, str, str, str]]:
@@ -55,7 +61,8 @@ def _lines(view: View) -> list[tuple[int, str, str, str]]:
     return sorted(rows, key=lambda row: row[0])
 
 
-def _names(tensors: str | None) -> tuple[str, ...]:
-    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[FLOAT]], `` as names; an optional input that is not set has none."""
-    items = (tensors or "").strip(" ,").removeprefix("[").split("], [")
-    return tuple([item.rpartition(" -> (")[0] for item in items if " -> (" in item])
+def _tensors(text: str | None) -> tuple[tuple[str, str], ...]:
+    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[HALF]], `` as names with types; an input that is not set has neither."""
+    items = (text or "").strip(" ,").removeprefix("[").split("], [")
+    parts = (item.rpartition(" -> (") for item in items)
+    return tuple([(name, rest.rpartition("[")[2].rstrip("]")) for name, arrow, rest in parts if arrow])

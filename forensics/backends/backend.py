@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.search import Item, Verdict
+    from trtforensics.session.executors import ProbeExecutor
 
     Described = dict[str, object]
 
@@ -32,6 +33,12 @@ class Backend(ABC):
 
     build: str | None = None
     """The build command where the user gives none; None: one of ``--build`` and ``--check`` must be given."""
+
+    more_placeholders: Collection[str] = ()
+    """Further placeholders that :meth:`prepare` gives values."""
+
+    judges: bool = False
+    """Whether it can judge a probe without any command."""
 
     items: Sequence[Item] = ()
 
@@ -66,6 +73,10 @@ class Backend(ABC):
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002 - levers that store scores do
         """Judge a stored probe by the present ``settings`` from what is in its folder; None: it must run again."""
         return None
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return where probes run, given where commands do."""
+        return commands
 
     @abstractmethod
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:

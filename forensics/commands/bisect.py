@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
         )
         declare(mode)
         _add_search_arguments(mode)
-        add_run_arguments(mode)
+        add_run_arguments(mode, **_COMMAND_HELP.get(name, {}))
         added.append(mode)
     return added
 
@@ -62,12 +62,24 @@ def _items_arguments(parser: ArgumentParser) -> None:
     )
 
 
+def _precision_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.commands.bisect_precision import add_arguments
+
+    add_arguments(parser)
+
+
 _MODES = {
     "tactics": (
         "find which layers' tactics make a build bad",
         "replay",
         _tactics_arguments,
         "--good G --bad B --build 'CMD {replay} {engine}' --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "precision": (
+        "find which nodes of an ONNX model must stay FP32",
+        "model",
+        _precision_arguments,
+        "model.onnx --artifacts-dir DIR",
     ),
     "items": (
         "find which of any named switches are bad",
@@ -78,12 +90,20 @@ _MODES = {
 }
 
 
+_COMMAND_HELP = {
+    "precision": {
+        "build": "which probes are really built: certificate (what proves the answer; default), every or none",
+        "check": "judges a probe instead of its scores, from {model} (typed) or {twin} (emulated); or builtin:NAME",
+    }
+}
+
+
 def _add_search_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99"
     )
     parser.add_argument(
-        "--max-builds", type=_count, metavar="N", help="stop after so many builds, earlier runs' included"
+        "--max-builds", type=count, metavar="N", help="stop after so many builds, earlier runs' included"
     )
     parser.add_argument(
         "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
@@ -93,22 +113,22 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def add_run_arguments(parser: ArgumentParser) -> None:
-    """Declare what ``bisect`` and ``collect`` share: the commands and how to run them."""
-    parser.add_argument("--build", metavar="CMD", help="builds a probe")
-    parser.add_argument("--check", metavar="CMD", help="judges it; without it, the build's exit status does")
+def add_run_arguments(
+    parser: ArgumentParser,
+    build: str = "builds a probe",
+    check: str = "judges it, or builtin:finite, rows, repeat, against:FILE; without it, the build's exit status does",
+) -> None:
+    """Declare what ``bisect`` and ``collect`` share: the commands, whose help may differ, and how to run them."""
+    parser.add_argument("--build", metavar="CMD", help=build)
+    parser.add_argument("--check", metavar="CMD", help=check)
     parser.add_argument(
         "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
     )
     parser.add_argument(
         "--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved"
     )
-    parser.add_argument(
-        "--repeat", type=_count, default=1, metavar="N", help="check each build N times; all must agree"
-    )
-    parser.add_argument(
-        "--jobs", type=_count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)"
-    )
+    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="check each build N times; all must agree")
+    parser.add_argument("--jobs", type=count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
     parser.add_argument(
         "--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs"
     )
@@ -135,6 +155,10 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together, or the directory is another job's or in use.
         OutputError: the directory does not take more.
     """
+    if args.mode == "precision":
+        from trtforensics.commands.bisect_precision import run as run_precision
+
+        return run_precision(args)
     options = run_options(args)
     backend = _backend(args)
     options = check_commands(options, backend)
@@ -143,12 +167,13 @@ def run(args: Namespace) -> int:
     return _bisect(args, backend, options)
 
 
-def run_options(args: Namespace) -> RunOptions:
-    """Return the options of a command line.
+def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
+    """Return the options of a command line; ``judged`` is what a built-in check gets.
 
     Raises:
-        UsageError: two of them exclude each other.
+        UsageError: two of them exclude each other, or there is no such built-in check.
     """
+    from trtforensics.checks import command_of
     from trtforensics.errors import UsageError
     from trtforensics.session.options import KeepEngines, RunOptions
 
@@ -160,7 +185,7 @@ def run_options(args: Namespace) -> RunOptions:
         raise UsageError("--jobs", f"asks for {jobs} probes at once on {len(args.gpus)} GPUs", "Give as many GPUs")
     return RunOptions(
         build=args.build,
-        check=args.check,
+        check=None if args.check is None else command_of(args.check, judged),
         timeout=args.timeout,
         confidence=confidence,
         repeat=args.repeat,
@@ -199,10 +224,10 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
 
     require_linux()
     options = replace(options, build=options.build or backend.build)
-    if options.build is None and options.check is None:
+    if options.build is None and options.check is None and not backend.judges:
         raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):
-        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder))):
+        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder, *backend.more_placeholders))):
             raise UsageError(
                 flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}"
             )
@@ -287,7 +312,8 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """Read a number from 1 on, for argparse."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a count from 1 on")
     return int(text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-INPUTS = ("replay", "cache", "model", "outputs", "route", "items")
+INPUTS = ("replay", "cache", "model", "twin", "outputs", "route", "items")
 """What a probe is told, by mode: one of these is the mode's own."""
 
 ALWAYS = ("engine", "log", "dir", "probe")

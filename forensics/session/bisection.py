@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.backends.backend import Backend
-    from trtforensics.search import Search
+    from trtforensics.session.finder import Finder
     from trtforensics.session.options import RunOptions
     from trtforensics.session.session import Session
 
@@ -27,7 +27,7 @@ _REST_S = 1.0
 
 
 def bisect(
-    directory: Path, backend: Backend, search: Search, options: RunOptions, show: Callable[[str], None]
+    directory: Path, backend: Backend, search: Finder, options: RunOptions, show: Callable[[str], None]
 ) -> tuple[dict[str, object], Sequence[str]]:
     """Run a bisection to its end; return ``result.json`` and what was written into ``fixed/``.
 
@@ -56,7 +56,7 @@ def job_of(backend: Backend, options: RunOptions) -> Job:
 class _Asking:
     """A search as a session's plan."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Finder) -> None:
         self._search = search
         self.asks = search.asks
         self.tell = search.tell
@@ -75,7 +75,7 @@ class _Scribe:
     """Keeps ``result.json`` and the progress line up to date."""
 
     def __init__(
-        self, directory: Path, backend: Backend, search: Search, session: Session, show: Callable[[str], None]
+        self, directory: Path, backend: Backend, search: Finder, session: Session, show: Callable[[str], None]
     ) -> None:
         self._directory = directory
         self._backend = backend
@@ -101,7 +101,7 @@ class _Scribe:
         return document
 
 
-def _fix(directory: Path, backend: Backend, search: Search) -> Sequence[str]:
+def _fix(directory: Path, backend: Backend, search: Finder) -> Sequence[str]:
     culprits = search.result().culprits
     if not culprits:
         return ()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from trtforensics.session.executors import ProbeExecutor
     from trtforensics.session.options import RunOptions
 
 MODE = "collect"
@@ -78,6 +79,9 @@ class Collecting:
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002, D102 - only the check can
         return None
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:  # noqa: D102 - all it runs are commands
+        return commands
 
 
 def collect(

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.backends.backend import Backend
-    from trtforensics.search import Ask, Search
+    from trtforensics.search import Ask
+    from trtforensics.session.finder import Finder
     from trtforensics.session.session import Told
 
 SCHEMA = 1
@@ -24,7 +25,7 @@ NAME = "result.json"
 Document = dict[str, object]
 
 
-def bisection_result(backend: Backend, search: Search, told: Sequence[Told]) -> Document:
+def bisection_result(backend: Backend, search: Finder, told: Sequence[Told]) -> Document:
     """Return the document of a bisection."""
     result, outlook = search.result(), search.outlook()
     evidence = {_key(ask) for ask in result.evidence}

@@ -78,6 +78,10 @@ class Lever(Protocol):
         """Judge a stored probe anew."""
         ...
 
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return where probes run, given where commands do."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -355,7 +359,7 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: Lever, options: R
         check_directory(directory, job)  # another run may have begun another job since
         write_job(directory, job, options)
         journal = stack.enter_context(Journal(directory))
-        executor = make_executor(options)
+        executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
         journal.write("run", check=options.check)
         yield Session(plan, lever, options, Place(Artifacts(directory), journal, executor))

@@ -41,3 +41,11 @@ def test_what_stands_before_the_first_node_belongs_to_none() -> None:
     assert _nodes("Registering layer: constant for ONNX node: constant", "Parsing node:  [Relu]") == [
         ("", "Relu", (), (), ())
     ]
+
+
+def test_a_tensor_has_the_type_that_the_parser_prints() -> None:
+    scanner = Scanner()
+    lines = ("Parsing node: pow [Pow]", "pow [Pow] inputs: [x -> (2, 4)[HALF]], [two[0] -> ()[FLOAT]], ")
+    scanner.feed(Window(1, 0, "".join(f"{_PREFIX}{line}\n" for line in lines).encode()))
+    (node,) = onnx_nodes(View(scanner.events, 1, 2), lambda line: SourceSpan("log", line, 0))
+    assert (node.inputs, node.input_types) == (("x", "two[0]"), ("HALF", "FLOAT"))

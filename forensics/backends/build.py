@@ -1,0 +1,131 @@
+"""Builds one engine in this process: ``python -m trtforensics.backends.build JOB.json``.
+
+It runs as a child, so that a crash of TensorRT ends this process and not the search. The verbose log goes to the
+standard streams as TensorRT writes it; what was built is told in the report that the job names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+REFUSED = 1
+"""Exit code where TensorRT said no: the model does not parse, or no engine came out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One build.
+
+    ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` fixes dynamic inputs: the least, best and largest of
+    their profile. ``compute_capability`` is what TensorRT-RTX builds for without a GPU, such as ``SM89``.
+    ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build
+    that may otherwise use ``precision``, the name of a builder flag.
+    """
+
+    module: str
+    model: str
+    report: str
+    engine: str | None = None
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    compute_capability: str | None = None
+    fp32_layers: Sequence[str] | None = None
+    precision: str = "FP16"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a build came to; ``layers`` gives each network layer the type of its first output."""
+
+    version: str
+    parsed: bool = False
+    built: bool = False
+    errors: list[str] = field(default_factory=list)
+    layers: dict[str, str] = field(default_factory=dict)
+    engine_bytes: int = 0
+    seconds: float = 0.0
+
+
+def build(job: Job) -> Report:
+    """Build what the job says, logging all there is."""
+    trt: Any = importlib.import_module(job.module)
+    report = Report(str(trt.__version__))
+    logger = trt.Logger(trt.Logger.VERBOSE)
+    builder = trt.Builder(logger)
+    network = builder.create_network(_network_flags(trt, job))
+    parser = trt.OnnxParser(network, logger)
+    report.parsed = bool(parser.parse_from_file(job.model))
+    report.errors = [str(parser.get_error(index)) for index in range(parser.num_errors)]
+    if not report.parsed:
+        return report
+    config = builder.create_builder_config()
+    config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+    _configure(trt, job, builder, network, config)
+    report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
+    begin = time.monotonic()
+    engine = builder.build_serialized_network(network, config)
+    report.seconds = time.monotonic() - begin
+    if engine is None:
+        return report
+    report.built, report.engine_bytes = True, engine.nbytes
+    if job.engine is not None:
+        Path(job.engine).write_bytes(memoryview(engine))
+    return report
+
+
+def _network_flags(trt: Any, job: Job) -> int:  # noqa: ANN401 - tensorrt or tensorrt_rtx
+    flags = trt.NetworkDefinitionCreationFlag
+    if job.fp32_layers is None:
+        return 1 << int(flags.STRONGLY_TYPED)
+    return 1 << int(flags.EXPLICIT_BATCH)
+
+
+def _configure(trt: Any, job: Job, builder: Any, network: Any, config: Any) -> None:  # noqa: ANN401 - the same
+    if job.compute_capability is not None:
+        config.num_compute_capabilities = 1
+        config.set_compute_capability(getattr(trt.ComputeCapability, job.compute_capability), 0)
+    if job.shapes:
+        profile = builder.create_optimization_profile()
+        for name, shape in job.shapes.items():
+            profile.set_shape(name, shape, shape, shape)
+        config.add_optimization_profile(profile)
+    if job.fp32_layers is not None:
+        config.set_flag(getattr(trt.BuilderFlag, job.precision))
+        config.set_flag(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
+        _constrain(trt, frozenset(job.fp32_layers), network)
+
+
+def _constrain(trt: Any, names: frozenset[str], network: Any) -> None:  # noqa: ANN401 - the same
+    for layer in _layers(network):
+        if layer.name in names:
+            layer.precision = trt.float32
+            for index in range(layer.num_outputs):
+                layer.set_output_type(index, trt.float32)
+
+
+def _layers(network: Any) -> list[Any]:  # noqa: ANN401 - the same
+    return [network.get_layer(index) for index in range(network.num_layers)]
+
+
+def _word(tensor: Any) -> str:  # noqa: ANN401 - the same
+    return str(tensor.dtype).rpartition(".")[2] if tensor is not None else ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job in a file; the report is written even where TensorRT refuses."""
+    job = Job(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    report = build(job)
+    Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")
+    return 0 if report.built else REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

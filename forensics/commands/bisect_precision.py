@@ -1,0 +1,235 @@
+"""``trtforensics bisect precision``: which nodes of an ONNX model must stay FP32."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.backends.precision import PrecisionBackend, Target
+    from trtforensics.precision.caster import Caster
+    from trtforensics.precision.samples import Sample
+    from trtforensics.session.options import RunOptions
+
+BUILDERS = ("tensorrt", "tensorrt_rtx")
+BUILDS = ("certificate", "every", "none")
+_COMPUTE_CAPABILITY = "SM89"
+_STRONGLY_TYPED_ONLY = 11
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare what only this mode has."""
+    from trtforensics.commands.bisect import count
+
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
+    parser.add_argument(
+        "--precision", choices=("fp16", "bf16"), default="fp16", help="of all other nodes (default: fp16)"
+    )
+    parser.add_argument(
+        "--inputs",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="samples to judge on: .npz, or Polygraphy's JSON; repeat",
+    )
+    parser.add_argument(
+        "--samples", type=count, default=3, metavar="N", help="without --inputs: random ones (default: 3)"
+    )
+    parser.add_argument("--shapes", action="append", default=[], metavar="x:2x16,…", help="sizes of dynamic inputs")
+    parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="[OUTPUT:]NAME",
+        help="max-rel (default), max-abs, cosine, psnr or mismatch; repeat for several outputs",
+    )
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="[OUTPUT:]X",
+        help="what still passes (default: four times the rounding floor); stored probes are judged again by a new one",
+    )
+    parser.add_argument(
+        "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
+    )
+    parser.add_argument("--builder", choices=BUILDERS, help="what builds (default: the one installed)")
+    parser.add_argument(
+        "--by",
+        choices=("casts", "constraints"),
+        default="casts",
+        help="build the model with Casts, strongly typed (default), or with layer precisions, TensorRT 10 and older",
+    )
+    parser.add_argument(
+        "--compute-capability",
+        default=_COMPUTE_CAPABILITY,
+        metavar="SM",
+        help="TensorRT-RTX builds for it (default: SM89)",
+    )
+
+
+def run(args: Namespace) -> int:
+    """Search, build what proves the answer, and print it.
+
+    Raises:
+        SourceError: the model or its inputs cannot be read.
+        UsageError: the arguments make no sense together or for this model, or the directory is another job's.
+        OutputError: the directory does not take what is written.
+    """
+    from trtforensics import streams
+    from trtforensics.commands.bisect import check_commands, run_options
+    from trtforensics.diagnostics import ExitCode
+    from trtforensics.precision.answer import answer_text, extended
+    from trtforensics.precision.certificate import Certificate
+    from trtforensics.precision.finding import RepairSearch
+    from trtforensics.precision.items import atoms_of, items_of
+    from trtforensics.progress import ProgressLine
+    from trtforensics.session.bisection import bisect
+    from trtforensics.session.result import to_json, write_result
+
+    builds = _which_builds(args)
+    directory = Path(args.artifacts_dir)
+    backend = _backend(args, directory)
+    options = check_commands(_only_ours(run_options(args, backend.judged)), backend)
+    backend.needs_files = options.check is not None
+    items = items_of(backend.caster, backend.oracle.ranges())
+    atoms = atoms_of(backend.caster)
+    search = RepairSearch(items, atoms, backend.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    if args.dry_run:
+        streams.print_result(_forecast(backend, len(items), builds))
+        return ExitCode.OK
+    backend.builds = builds == "every"
+
+    def switch_to_building() -> None:
+        backend.builds = True
+
+    certificate = builds == "certificate" and backend.target is not None
+    plan = Certificate(search, switch_to_building, builds=certificate)
+    with ProgressLine(quiet=args.quiet) as progress:
+
+        def show(text: str) -> None:
+            progress.show(text.replace(" builds done", " probes done", 1))
+
+        document, fixed = bisect(directory, backend, plan, options, show)
+    document = extended(document, backend, search, items, directory)
+    write_result(directory, document)
+    streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
+    return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
+
+
+def _which_builds(args: Namespace) -> str:
+    """Return which probes are built.
+
+    Raises:
+        UsageError: ``--build`` names none of the choices.
+    """
+    from trtforensics.errors import UsageError
+
+    chosen = args.build or BUILDS[0]
+    if chosen not in BUILDS:
+        next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
+        raise UsageError("--build", f"{chosen!r} says not which probes to build", next_step)
+    args.build = None
+    return str(chosen)
+
+
+def _only_ours(options: RunOptions) -> RunOptions:
+    """Return the options; outcomes here are deterministic.
+
+    Raises:
+        UsageError: one of them has no meaning here.
+    """
+    from trtforensics.errors import UsageError
+
+    if options.confidence is not None:
+        raise UsageError("--confidence", "has no use here: emulation gives the same numbers each time", "Leave it out")
+    return replace(options, build=None)
+
+
+def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
+    from trtforensics.backends.precision import PrecisionBackend
+    from trtforensics.errors import SourceError
+    from trtforensics.precision.caster import Caster
+    from trtforensics.precision.metrics import rules_for
+    from trtforensics.precision.oracle import Oracle, floating_outputs
+    from trtforensics.precision.preparation import prepare
+    from trtforensics.precision.storage import STORAGES
+
+    caster = Caster(prepare(args.model), STORAGES[args.precision])
+    if not caster.candidates:
+        what = f"has no node that computes in FP32 and could in {args.precision}"
+        raise SourceError(args.model, what, "Give the FP32 model, not the one that was cast")
+    outputs = [output.name for output in caster.prepared.proto.graph.output]
+    rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
+    samples = _samples(args, caster)
+    oracle = Oracle(caster, samples, masked=args.mask_nonfinite)
+    target = _target(args, caster, samples)
+    return PrecisionBackend(caster, oracle, rules, target, directory / "models")
+
+
+def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
+    from trtforensics.precision.samples import parse_shapes, random_samples, read_samples
+
+    if args.inputs:
+        return read_samples(caster.prepared.proto, args.inputs)
+    return random_samples(caster.prepared.proto, parse_shapes(args.shapes), args.samples)
+
+
+def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
+    """Return what builds; None where nothing that does is installed.
+
+    Raises:
+        UsageError: the named one is not installed.
+    """
+    from trtforensics.backends.precision import Target
+    from trtforensics.errors import UsageError
+    from trtforensics.precision.samples import is_dynamic
+
+    there = [name for name in BUILDERS if find_spec(name) is not None]
+    if args.builder is not None and args.builder not in there:
+        raise UsageError("--builder", f"{args.builder} is not installed", f"Run `pip install {args.builder}`")
+    if not there:
+        return None
+    module = args.builder or there[0]
+    constraints = args.by == "constraints"
+    if constraints:
+        _require_layer_precisions(module)
+    shapes = {name: array.shape for name, array in samples[0].items()} if is_dynamic(caster.prepared.proto) else {}
+    return Target(module, shapes, args.compute_capability if module == "tensorrt_rtx" else None, constraints)
+
+
+def _require_layer_precisions(module: str) -> None:
+    """Refuse constraints where the installed version has none.
+
+    Raises:
+        UsageError: it is TensorRT-RTX, or TensorRT 11 or later.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    from trtforensics.errors import UsageError
+
+    next_step = "Leave out `--by constraints`: Casts do the same"
+    if module == "tensorrt_rtx":
+        raise UsageError("--by", "TensorRT-RTX has no layer precisions, only strongly typed networks", next_step)
+    try:
+        major = int(version(module).partition(".")[0])
+    except PackageNotFoundError:
+        return  # a module that no package installed: the build says what it lacks
+    if major >= _STRONGLY_TYPED_ONLY:
+        raise UsageError("--by", f"TensorRT {major} has no layer precisions, only strongly typed networks", next_step)
+
+
+def _forecast(backend: PrecisionBackend, items: int, builds: str) -> str:
+    from math import ceil, log2
+
+    rounds = ceil(log2(max(1, items)))
+    built = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}[builds]
+    builder = f"with {backend.target.module}" if backend.target else "(no TensorRT is installed: none will run)"
+    return (
+        f"{len(backend.nodes)} nodes in {items} items (tensors, and readers of clamped constants).\n"
+        f"One set of two nodes: up to {rounds + 9} probes on the CPU, {built} {builder}.\n"
+    )

@@ -1,0 +1,200 @@
+"""From a model file to the model that every probe starts from.
+
+Local functions are inlined, names of nodes and of the tensors inside subgraphs made unique, initializers no longer
+inputs, types and shapes inferred. The operator set stays. What the model computes stays, bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import onnx
+import onnx.inliner
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, external_data_helper
+
+from trtforensics.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
+_LARGEST = 1_900_000_000
+"""Bytes of external data: ONNX's messages end at 2 GiB, and a probe goes to ONNX Runtime as one."""
+
+_EXPORT_AGAIN = "Export it again, or check it with `onnx.checker.check_model(path, full_check=True)`"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A model ready for casting, whole in memory, and what had to be changed to get there.
+
+    ``external`` names the constants whose values lay in files of their own, and lie so again in whatever is written.
+    """
+
+    path: str
+    proto: onnx.ModelProto
+    external: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def prepare(path: str) -> Prepared:
+    """Read a model.
+
+    Raises:
+        SourceError: It cannot be read, is not a valid ONNX model, or has none of the standard operators.
+    """
+    model = _read(path)
+    external = _load_data(path, model)
+    notes = []
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
+        notes.append("local functions are inlined")
+    if _separate_inputs(model):
+        notes.append("initializers are no inputs, as TensorRT reads them")
+    renamed = _unique_node_names(model.graph)
+    if renamed:
+        notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
+    _unique_body_tensors(model.graph)
+    return Prepared(path, _inferred(path, model), external, tuple(notes))
+
+
+def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    """Yield the subgraphs of a node (``If``, ``Loop``, ``Scan``)."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.g
+        elif attribute.type == AttributeProto.GRAPHS:
+            yield from attribute.graphs
+
+
+def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield a graph and every subgraph in it, in the order of the file."""
+    yield graph
+    for node in graph.node:
+        for body in bodies(node):
+            yield from graphs(body)
+
+
+def _read(path: str) -> onnx.ModelProto:
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except OSError as error:
+        raise SourceError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except (DecodeError, ValueError) as error:
+        raise SourceError(path, "is not an ONNX model", "Give the .onnx file that TensorRT would read") from error
+    if not model.graph.node or not any(entry.domain in {"", "ai.onnx"} for entry in model.opset_import):
+        raise SourceError(path, "is not an ONNX model with nodes of the standard operators", _EXPORT_AGAIN)
+    return model
+
+
+def _inferred(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, data_prop=True)
+        onnx.checker.check_model(inferred)
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
+        reason = " ".join(str(error).split())
+        raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
+    return inferred
+
+
+def _load_data(path: str, model: onnx.ModelProto) -> frozenset[str]:
+    """Read the external data into the model; return the names of the constants that it belongs to.
+
+    Raises:
+        SourceError: A data file is missing, cannot be read, lies outside of the model's folder or is too large.
+    """
+    folder = Path(path).resolve().parent
+    tensors = [tensor for graph in graphs(model.graph) for tensor in graph.initializer]
+    external = [tensor for tensor in tensors if external_data_helper.uses_external_data(tensor)]
+    size = 0
+    for place in sorted(
+        {entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"}
+    ):
+        if Path(place).is_absolute() or ".." in Path(place).parts:
+            raise SourceError(path, f"keeps data outside of its folder ({place})", "Save it with its data beside it")
+        if not (folder / place).is_file():
+            raise SourceError(path, f"needs the file {place} beside it", "Copy that there")
+        size += (folder / place).stat().st_size
+    if size > _LARGEST:
+        raise SourceError(
+            path, f"has {size / 1e9:.1f} GB of data, and a probe must fit into 2 GB", "Cut the model in parts"
+        )
+    try:
+        onnx.external_data_helper.load_external_data_for_model(model, str(folder))
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise SourceError(
+            path, f"its external data cannot be read: {' '.join(str(error).split())}", "Save it anew"
+        ) from error
+    return frozenset(tensor.name for tensor in external)
+
+
+def _separate_inputs(model: onnx.ModelProto) -> bool:
+    """Take initializers out of the inputs, where models of IR version 3 list them."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    kept = [value for value in model.graph.input if value.name not in constants]
+    if len(kept) == len(model.graph.input):
+        return False
+    model.graph.ClearField("input")
+    model.graph.input.extend(kept)
+    model.ir_version = max(model.ir_version, _FIRST_IR_WITHOUT_INITIALIZER_INPUTS)
+    return True
+
+
+def _unique_node_names(graph: onnx.GraphProto) -> int:
+    """Name every node differently; ONNX Runtime refuses equal names, and an item needs one. Return how many changed."""
+    nodes = [node for scope in graphs(graph) for node in scope.node]
+    taken = {node.name for node in nodes} | {""}
+    seen = {""}
+    changed = 0
+    for node in nodes:
+        if node.name in seen:
+            node.name = _free(node.name or node.op_type, taken)
+            taken.add(node.name)
+            changed += 1
+        seen.add(node.name)
+    return changed
+
+
+def _unique_body_tensors(graph: onnx.GraphProto) -> None:
+    """Name every tensor differently: the two branches of an ``If`` may use the same names."""
+    taken = {name for scope in graphs(graph) for name in _defined(scope)}
+    seen = set(_defined(graph))
+    for scope in graphs(graph):
+        if scope is graph:
+            continue
+        renames = {}
+        for name in _defined(scope):
+            if name in seen:
+                renames[name] = _free(name, taken)
+                taken.add(renames[name])
+            seen.add(renames.get(name, name))
+        if renames:
+            _rename(scope, renames)
+
+
+def _defined(graph: onnx.GraphProto) -> list[str]:
+    names = [value.name for value in graph.input]
+    names += [tensor.name for tensor in graph.initializer]
+    names += [tensor.values.name for tensor in graph.sparse_initializer]
+    names += [name for node in graph.node for name in node.output if name]
+    return list(dict.fromkeys(names))
+
+
+def _rename(graph: onnx.GraphProto, renames: dict[str, str]) -> None:
+    for values in (graph.input, graph.output, graph.initializer, graph.value_info):
+        for value in values:
+            value.name = renames.get(value.name, value.name)
+    for scope in graphs(graph):
+        for node in scope.node:
+            for names in (node.input, node.output):
+                names[:] = [renames.get(name, name) for name in names]
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    number = 1
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"

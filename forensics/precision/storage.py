@@ -1,0 +1,87 @@
+"""The two 16-bit types a tensor may be stored in, and how FP32 values get into them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import TensorProto
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A 16-bit floating-point type.
+
+    ``digits`` counts the bits of the significand, the hidden one included. ``log_word`` is what TensorRT's ONNX
+    parser prints for it (seen in logs of TensorRT-RTX 1.7.1), ``type_name`` what ONNX schemas call it.
+    """
+
+    name: str
+    elem_type: int
+    type_name: str
+    log_word: str
+    largest: float
+    smallest: float
+    digits: int
+
+    @property
+    def half_unit(self) -> float:
+        """The largest relative error of rounding one value in range."""
+        return 2.0**-self.digits
+
+
+FP16 = Storage("fp16", TensorProto.FLOAT16, "tensor(float16)", "HALF", 65504.0, 2.0**-24, 11)
+BF16 = Storage("bf16", TensorProto.BFLOAT16, "tensor(bfloat16)", "BF16", (2.0 - 2.0**-7) * 2.0**127, 2.0**-133, 8)
+STORAGES = {storage.name: storage for storage in (FP16, BF16)}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A constant in 16 bits: its bytes, and how many values changed more than rounding changes them.
+
+    ``clamped`` values were finite and beyond the range; they became the largest finite value, as infinity would turn
+    ``0 * constant`` into NaN. ``flushed`` values became zero.
+    """
+
+    raw: bytes
+    clamped: int
+    flushed: int
+
+
+def store(values: Floats, storage: Storage) -> Stored:
+    """Round to nearest even, clamp finite overflow, keep infinities and NaN."""
+    finite = np.isfinite(values)
+    bits = _bits(values, storage)
+    overflow = finite & ((bits & _exponent(storage)) == _exponent(storage))
+    if overflow.any():
+        bits = _bits(np.where(overflow, np.copysign(np.float32(storage.largest), values), values), storage)
+    flushed = (values != 0) & ((bits & 0x7FFF) == 0)
+    return Stored(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+
+
+def rounded(values: Floats, storage: Storage) -> Floats:
+    """Round to the type's digits as if its exponent had no limits."""
+    mantissa, exponent = np.frexp(values.astype(np.float64))
+    scale = float(1 << storage.digits)
+    return np.ldexp(np.rint(mantissa * scale) / scale, exponent).astype(np.float32)
+
+
+def _exponent(storage: Storage) -> int:
+    """Return the bits that are all set in infinities and NaN only."""
+    return 0x7C00 if storage.digits == FP16.digits else 0x7F80
+
+
+def _bits(values: Floats, storage: Storage) -> npt.NDArray[np.uint16]:
+    if storage.digits == FP16.digits:
+        with np.errstate(over="ignore"):
+            return values.astype(np.float16).view(np.uint16)
+    wide = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    nearest = wide + (0x7FFF + ((wide >> 16) & 1))
+    quiet = (wide >> 16) | 0x40
+    return np.asarray(np.where(np.isnan(values), quiet, nearest >> 16), np.uint16)

@@ -1,0 +1,288 @@
+"""``bisect precision`` from the command line, against networks whose answer is known."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from tests.integration import precision_nets as nets
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+
+pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+rtx = pytest.mark.skipif(find_spec("tensorrt_rtx") is None, reason="tensorrt_rtx is not installed")
+
+LN = "/layers.5/ln2"
+HOT = {f"{LN}/Pow", f"{LN}/ReduceMean_1"}
+TWO = ("/layers.0/ln1", "/layers.2/ln2")
+
+
+def saved(folder: Path, model: onnx.ModelProto, name: str = "model.onnx") -> Path:
+    onnx.save(model, folder / name)
+    return folder / name
+
+
+def search(run: Run, model: Path, directory: Path, *options: str, status: int = 0) -> dict[str, Any]:
+    """Run without builds unless the options ask for them; return ``result.json``."""
+    flags = options if "--build" in options else ("--build", "none", *options)
+    done = run("bisect", "precision", model, "--artifacts-dir", directory, "--json", "--quiet", *flags)
+    assert done.returncode == status, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    assert document == json.loads((directory / "result.json").read_text())
+    return document
+
+
+def sets(document: dict[str, Any]) -> list[set[str]]:
+    return [{member["item"] for member in found} for found in document["culprits"]]
+
+
+def test_one_overflow_in_a_transformer(run: Run, tmp_path: Path) -> None:
+    model = nets.transformer()
+    assert len(model.graph.node) >= 700
+    found = search(run, saved(tmp_path, model), tmp_path / "out")
+    assert found["status"] == "certified"
+    assert sets(found) == [HOT]
+    assert found["oracle_probes"] == len(list((tmp_path / "out" / "probes").iterdir())) <= 30
+    assert found["builds"] == 0
+    assert found["evidence"] == {"emulated": True, "built": False, "executed": False}
+    assert [tensor["tensor"] for tensor in found["tensors"]] == [f"{LN}/Pow_output_0"]
+    assert {node["node"]: node["needed"] for node in found["nodes"]} == dict.fromkeys(HOT, True)
+    assert all(node["dropped"]["y"] > 0.1 for node in found["nodes"])
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "answer"),
+    [
+        (lambda: nets.transformer(3, TWO), (), [{f"{ln}/{op}" for ln in TWO for op in ("Pow", "ReduceMean_1")}]),
+        (nets.residual, (), [{f"/blocks.{i}/a/{op}" for i in (1, 3, 6) for op in ("Conv", "BatchNormalization")}]),
+        (nets.either, (), [{"/left/Mul", "/left/Div"}, {"/right/Mul", "/right/Div"}]),
+        (nets.either, ("--find", "first"), [{"/left/Mul", "/left/Div"}]),
+        (nets.clamped, (), [{"/left/Mul", "/right/Mul"}]),
+    ],
+    ids=["two-layers", "residual", "either", "either-first", "clamped"],
+)
+def test_the_minimal_repair_is_found(
+    run: Run, tmp_path: Path, model: Callable[[], onnx.ModelProto], options: tuple[str, ...], answer: list[set[str]]
+) -> None:
+    found = search(run, saved(tmp_path, model()), tmp_path / "out", *options)
+    assert found["status"] == "certified"
+    assert sets(found) == answer
+    repaired = onnx.load(tmp_path / "out" / "fixed" / "model.onnx")
+    onnx.checker.check_model(repaired, full_check=True)
+
+
+def test_layer_normalization_needs_nothing(run: Run, tmp_path: Path) -> None:
+    model = saved(tmp_path, nets.transformer(2, ("/layers.1/ln2",), decomposed=False))
+    found = search(run, model, tmp_path / "out", status=1)
+    assert (found["status"], found["culprits"]) == ("not-reproduced", [])
+    assert "passes with every node in FP16" in found["why"]
+    assert max(found["probes"][0]["scores"].values()) > 0
+
+
+def test_loss_of_precision_without_any_overflow(run: Run, tmp_path: Path) -> None:
+    net = nets.Net(seed=11)
+    large = net.node("Add", "/up", ["x", net.tensor("k", 3000.0)])
+    back = net.node("Sub", "/down", [large, net.tensor("k2", 3000.0)])
+    found = search(
+        run, saved(tmp_path, net.model(back, {"x": (4, 8)}, (4, 8))), tmp_path / "out", "--tolerance", "0.01"
+    )
+    assert sets(found) == [{"/up", "/down"}]
+    assert found["tensors"][0]["why"] == ""
+
+
+def test_scores_are_kept_and_judged_again(run: Run, tmp_path: Path) -> None:
+    model, out = saved(tmp_path, nets.transformer(2, ("/layers.1/ln2",))), tmp_path / "out"
+    first = search(run, model, out)
+    scored = {path: path.stat().st_mtime_ns for path in out.glob("probes/*/scores.json")}
+    again = search(run, model, out)
+    assert (again["culprits"], again["reused"]) == (first["culprits"], first["oracle_probes"])
+    loose = search(run, model, out, "--tolerance", "0.9", status=1)
+    assert loose["status"] == "not-reproduced"
+    other = search(run, model, out, "--metric", "cosine")
+    assert sets(other) == sets(first)
+    assert other["judged"]["y"]["metric"] == "cosine"
+    assert {path: path.stat().st_mtime_ns for path in scored} == scored
+
+
+def test_another_model_or_other_samples_are_another_job(run: Run, refuse: Callable[..., str], tmp_path: Path) -> None:
+    model, out = saved(tmp_path, nets.either()), tmp_path / "out"
+    search(run, model, out)
+    before = sorted(path.name for path in out.rglob("*"))
+    same = ("--artifacts-dir", out, "--build", "none")
+    assert "belongs to another job" in refuse("bisect", "precision", saved(tmp_path, nets.clamped(), "b.onnx"), *same)
+    assert "belongs to another job" in refuse("bisect", "precision", model, "--samples", "2", *same)
+    assert sorted(path.name for path in out.rglob("*")) == before
+
+
+def test_a_check_command_gets_the_typed_model_and_the_twin(run: Run, tmp_path: Path) -> None:
+    said = (
+        "grep -q /left/Tanh_output_0__fp16__exact {twin} && grep -q /left/Tanh_output_0__fp16 {model} && exit 1; exit 0"
+    )
+    found = search(run, saved(tmp_path, nets.clamped()), tmp_path / "out", "--check", said)
+    assert sets(found) == [{"/left/Tanh"}]
+    assert found["evidence"]["emulated"] is False
+
+
+def test_dynamic_inputs_need_shapes(run: Run, refuse: Callable[..., str], tmp_path: Path) -> None:
+    net = nets.Net()
+    deep = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
+    model = saved(tmp_path, net.model(net.node("Div", "/down", [deep, "k"]), {"x": ("batch", 8)}, ("batch", 8)))
+    out = tmp_path / "out"
+    assert "the input x is dynamic (?x8)" in refuse("bisect", "precision", model, "--artifacts-dir", out)
+    assert not out.exists()
+    assert sets(search(run, model, out, "--shapes", "x:3x8")) == [{"/up", "/down"}]
+
+
+def test_inputs_of_the_user_decide(run: Run, refuse: Callable[..., str], tmp_path: Path) -> None:
+    model = saved(tmp_path, nets.either())
+    np.savez(tmp_path / "small.npz", x=np.full((4, 32), 1e-3, np.float32))
+    np.savez(tmp_path / "wrong.npz", z=np.zeros(1))
+    inputs = ("--inputs", str(tmp_path / "small.npz"))
+    assert search(run, model, tmp_path / "out", *inputs, status=1)["status"] == "not-reproduced"
+    said = refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "b", "--inputs", tmp_path / "wrong.npz")
+    assert "has no array for the input x" in said
+
+
+def test_a_reference_that_is_not_finite_is_refused_or_masked_aloud(
+    run: Run, refuse: Callable[..., str], tmp_path: Path
+) -> None:
+    net = nets.Net(seed=2)
+    root = net.node("Sqrt", "/root", ["x"])
+    large = net.node("Mul", "/up", [root, net.tensor("k", 60000.0)])
+    model = saved(tmp_path, net.model(net.node("Div", "/down", [large, "k"]), {"x": (4, 8)}, (4, 8)))
+    said = refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "out")
+    assert "values that are NaN or infinite" in said
+    assert not (tmp_path / "out").exists()
+    done = run("bisect", "precision", model, "--artifacts-dir", tmp_path / "out", "--build", "none", "--mask-nonfinite")
+    assert "Left out: " in done.stdout
+    assert "/up [Mul]" in done.stdout
+
+
+def test_external_data_is_written_once(run: Run, tmp_path: Path) -> None:
+    model, out = tmp_path / "model.onnx", tmp_path / "out"
+    onnx.save(nets.clamped(), model, save_as_external_data=True, location="model.data", size_threshold=0)
+    found = search(run, model, out, "--check", "grep -q /left/Tanh_output_0__fp16 {model} && exit 1; exit 0")
+    assert found["status"] == "certified"
+    assert [path.name for path in (out / "models").glob("*.bin")] == ["weights.bin"]
+    probes = sorted((out / "models").glob("*.model.onnx"))
+    assert len(probes) == len(found["probes"])
+    assert found["oracle_probes"] == 0
+    assert all(path.stat().st_size < 8000 for path in probes)
+    onnx.checker.check_model(str(probes[-1]), full_check=True)
+    repaired = onnx.load(out / "fixed" / "model.onnx")
+    assert {tensor.data_type for tensor in repaired.graph.initializer} == {TensorProto.FLOAT16}
+    assert not (out / "fixed" / "model.onnx").read_bytes().count(repaired.graph.initializer[0].raw_data)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--metric", "euclid"), "is not a metric"),
+        (("--tolerance", "z:1"), "the model has no output 'z'"),
+        (("--shapes", "x=3"), "is not a shape"),
+        (("--shapes", "z:3"), "the model has no input 'z'"),
+        (("--build", "make {model}"), "says not which probes to build"),
+        (("--confidence", "0.9"), "has no use here"),
+        pytest.param(("--by", "constraints", "--builder", "tensorrt_rtx"), "has no layer precisions", marks=rtx),
+        (("--inputs", "none.npz"), "cannot be read"),
+    ],
+)
+def test_bad_usage_is_one_sentence_and_writes_nothing(
+    refuse: Callable[..., str], tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    model = saved(tmp_path, nets.either())
+    assert says in refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "out", *options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_model_that_is_cast_already_is_refused(refuse: Callable[..., str], tmp_path: Path) -> None:
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT16, [4])
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT16, [4])
+    graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"])], "g", [info], [out])
+    model = saved(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    assert "has no node that computes in FP32" in refuse(
+        "bisect", "precision", model, "--artifacts-dir", tmp_path / "o"
+    )
+
+
+def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
+    model = saved(tmp_path, nets.either())
+    done = run("bisect", "precision", model, "--artifacts-dir", tmp_path / "out", "--dry-run")
+    assert (done.returncode, (tmp_path / "out").exists()) == (0, False)
+    assert "7 nodes in 8 items" in done.stdout
+
+
+def test_the_fixes_name_the_nodes(run: Run, tmp_path: Path) -> None:
+    search(run, saved(tmp_path, nets.clamped()), tmp_path / "out")
+    fixed = tmp_path / "out" / "fixed"
+    assert (fixed / "trtexec.txt").read_text().splitlines() == [
+        "--fp16",
+        "--precisionConstraints=obey",
+        "--layerPrecisions=/left/Mul:fp32,/right/Mul:fp32",
+        "--layerOutputTypes=/left/Mul:fp32,/right/Mul:fp32",
+    ]
+    compile((fixed / "fp32_layers.py").read_text(), "fp32_layers.py", "exec")
+    assert "'/left/Mul'" in (fixed / "fp32_layers.py").read_text()
+    assert "'^/left/Mul$'" in (fixed / "autocast.txt").read_text()
+
+
+@rtx
+@pytest.mark.rtx
+def test_the_answer_is_really_built(run: Run, tmp_path: Path) -> None:
+    model, out = saved(tmp_path, nets.transformer()), tmp_path / "out"
+    found = search(run, model, out, "--build", "certificate", "--builder", "tensorrt_rtx")
+    assert found["status"] == "certified"
+    assert sets(found) == [HOT]
+    names = {node.name for node in onnx.load(model, load_external_data=False).graph.node}
+    logs = sorted(out.glob("probes/*/build.log"))
+    assert found["builds"] == len(logs) == 4
+    assert found["oracle_probes"] <= 30
+    assert found["evidence"] == {"emulated": True, "built": True, "executed": False}
+    built = [probe for probe in found["probes"] if probe["built"] is not None]
+    assert [probe["built"] for probe in built] == [True] * 4
+    (repaired,) = (probe["folder"] for probe in built if probe["purpose"] == "the repair alone in FP32")
+    assert (out / "fixed" / "model.onnx").read_bytes() == (out / repaired / "model.onnx").read_bytes()
+    for log in logs:
+        parsed = json.loads(run("parse", log, "--json").stdout)
+        for sample in parsed["unknown_samples"]:  # TensorRT lists nodes that it takes for normalisations, no words
+            assert set(sample["text"].split(",")[:-1]) <= names
+        assert parsed["builds"][0]["engine_layers"]
+
+
+@rtx
+@pytest.mark.rtx
+def test_every_probe_is_built_within_the_bound(run: Run, tmp_path: Path) -> None:
+    found = search(
+        run, saved(tmp_path, nets.either()), tmp_path / "out", "--build", "every", "--builder", "tensorrt_rtx"
+    )
+    members, culprits, bits = 4, 2, 3
+    assert found["status"] == "certified"
+    assert found["oracle_probes"] == found["builds"] == len(list((tmp_path / "out").glob("probes/*/build.log")))
+    assert found["builds"] <= 2 + culprits + members * (bits + 1)
+
+
+def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> None:
+    emulator = pytest.importorskip("tests.emulator.python_path", reason="the emulated tensorrt is not here")
+    model, out = saved(tmp_path, nets.clamped()), tmp_path / "out"
+    flags = ("--builder", "tensorrt", "--by", "constraints", "--artifacts-dir", out, "--json", "--quiet")
+    done = run("bisect", "precision", model, *flags, env=emulator.environment(version="10.13.3", luck="a"))
+    found = json.loads(done.stdout)
+    assert found["status"] == "certified"
+    assert found["evidence"]["built"] is True
+    repaired = [p for p in found["probes"] if p["built"] and p["purpose"] == "the repair alone in FP32"]
+    job = json.loads((out / repaired[0]["folder"] / "build-job.json").read_text())
+    assert job["fp32_layers"] == ["/left/Mul", "/right/Mul"]
+    report = json.loads((out / repaired[0]["folder"] / "build-report.json").read_text())
+    assert report["version"] == "10.13.3"

@@ -1,0 +1,137 @@
+"""The search for repairs against known answers, without any model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trtforensics.precision.certificate import Certificate
+from trtforensics.precision.finding import RepairSearch
+from trtforensics.precision.items import Item
+from trtforensics.search import Ask, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    Passes = Callable[[frozenset[str]], bool | None]
+
+NODES = [f"n{index}" for index in range(40)]
+ATOMS = {node: frozenset({node}) for node in NODES}
+CHAIN = [Item((f"t{index}",), frozenset(NODES[index : index + 2]), 1.0, "") for index in range(39)]
+"""Tensors of a chain: each is written by one node and read by the next."""
+
+
+def drive(search: RepairSearch | Certificate, passes: Passes, nodes: Collection[str] = NODES) -> list[Ask]:
+    """Answer a plan until it is done; return what it asked."""
+    asked = []
+    while not search.done:
+        asks = search.asks()
+        assert asks
+        for ask in asks:
+            asked.append(ask)
+            keep = frozenset(node for index, node in enumerate(nodes) if index not in ask.active)
+            verdict = {True: Verdict.GOOD, False: Verdict.BAD, None: Verdict.UNRESOLVED}[passes(keep)]
+            search.tell(ask, verdict)
+    return asked
+
+
+def repairs(search: RepairSearch) -> list[set[str]]:
+    return [set(repair.nodes) for repair in search.found.repairs] if search.found else []
+
+
+def test_a_tensor_needs_both_its_sides() -> None:
+    search = RepairSearch(CHAIN, ATOMS, "FP16")
+    asked = drive(search, lambda keep: keep >= {"n7", "n8"})
+    assert search.result().status is Status.CERTIFIED
+    assert repairs(search) == [{"n7", "n8"}]
+    assert search.found is not None
+    assert search.found.needed == {"n7": True, "n8": True}
+    assert len({ask.active for ask in asked}) == len(asked) <= 2 + 1 + 2 * 7
+
+
+def test_a_node_that_the_tensor_covers_but_nobody_needs_is_dropped() -> None:
+    search = RepairSearch(CHAIN, ATOMS, "FP16")
+    drive(search, lambda keep: "n20" in keep)
+    assert repairs(search) == [{"n20"}]
+
+
+def test_alternatives_are_found_unless_one_is_enough() -> None:
+    def either(keep: frozenset[str]) -> bool:
+        return keep >= {"n3", "n4"} or keep >= {"n30", "n31"}
+
+    search = RepairSearch(CHAIN, ATOMS, "FP16")
+    drive(search, either)
+    assert sorted(map(sorted, repairs(search))) == [["n3", "n4"], ["n30", "n31"]]
+    first = RepairSearch(CHAIN, ATOMS, "FP16", every=False)
+    drive(first, either)
+    assert len(repairs(first)) == 1
+    assert first.found is not None
+    assert set(first.found.needed.values()) == {False}
+
+
+def test_nothing_is_searched_where_the_ends_are_not_as_they_should() -> None:
+    for passes, says in ((lambda _: True, "passes with every node in FP16"), (lambda _: False, "does not pass")):
+        search = RepairSearch(CHAIN, ATOMS, "FP16")
+        assert len(drive(search, passes)) == 2
+        assert search.result().status is Status.NOT_REPRODUCED
+        assert says in search.result().why
+
+
+def test_a_certificate_that_cannot_be_judged_is_not_one() -> None:
+    search = RepairSearch(CHAIN, ATOMS, "FP16")
+
+    def passes(keep: frozenset[str]) -> bool | None:
+        return None if keep == {"n8"} else keep >= {"n7", "n8"}
+
+    drive(search, passes)
+    assert search.result().status is Status.NAMED
+    assert repairs(search) == [{"n7", "n8"}]
+
+
+def test_a_budget_ends_the_search_with_its_suspects() -> None:
+    search = RepairSearch(CHAIN, ATOMS, "FP16", limit=4)
+    assert len(drive(search, lambda keep: keep >= {"n7", "n8"})) <= 4
+    assert search.result().status is Status.INCONCLUSIVE
+    assert "4 probes were not enough" in search.result().why
+    assert {7, 8} <= search.result().suspects
+
+
+def test_what_proves_the_answer_is_built_at_the_end() -> None:
+    search = RepairSearch(CHAIN, ATOMS, "FP16")
+    switched: list[int] = []
+    plan = Certificate(search, lambda: switched.append(1), builds=True)
+    asked = drive(plan, lambda keep: keep >= {"n7", "n8"})
+    built = [ask for ask in asked if ask.build]
+    assert [ask.purpose for ask in built] == [purpose for _, purpose in search.proof()]
+    assert asked[-len(built) :] == built
+    assert len(built) == 4
+    assert switched == [1]
+
+
+def test_a_repair_that_does_not_build_is_named_only() -> None:
+    plan = Certificate(RepairSearch(CHAIN, ATOMS, "FP16"), lambda: None, builds=True)
+    while not plan.done:
+        for ask in plan.asks():
+            keep = {node for index, node in enumerate(NODES) if index not in ask.active}
+            verdict = Verdict.GOOD if keep >= {"n7", "n8"} else Verdict.BAD
+            plan.tell(ask, Verdict.UNRESOLVED if ask.build and keep == {"n7", "n8"} else verdict)
+    assert plan.result().status is Status.NAMED
+    assert "does not build" in plan.result().why
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sets(st.sampled_from(NODES), min_size=1, max_size=4), min_size=1, max_size=3))
+def test_every_repair_is_minimal_and_every_repair_is_one(wanted: list[set[str]]) -> None:
+    def passes(keep: frozenset[str]) -> bool:
+        return any(keep >= each for each in wanted)
+
+    search = RepairSearch(CHAIN, ATOMS, "FP16")
+    drive(search, passes)
+    assert search.result().status is Status.CERTIFIED
+    for nodes in repairs(search):
+        assert passes(frozenset(nodes))
+        assert not any(passes(frozenset(nodes - {node})) for node in nodes)
+    used = frozenset(node for nodes in repairs(search) for node in nodes)
+    assert not passes(frozenset(NODES) - used)
