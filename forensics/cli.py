@@ -21,6 +21,8 @@ COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
     "graph": "write the graph of layers, fusions and tensors",
+    "report": "say what is wrong with a build, why, where, and what to do",
+    "explain": "explain one finding code: cause, confirmation, fix by version",
 }
 
 

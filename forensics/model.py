@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from trtforensics.notes import Note, StarvedLayer
+
     Int32Column = npt.NDArray[np.int32]
     Int64Column = npt.NDArray[np.int64]
     UInt64Column = npt.NDArray[np.uint64]
@@ -390,6 +392,10 @@ class Build:
     message_counts: MessageCounts
     messages: tuple[Message, ...]
     results: tuple[Fact, ...]
+    notes: tuple[Note, ...] = ()
+    """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
+    starved: tuple[StarvedLayer, ...] = ()
+    """The layers that wanted more workspace than there was, most wanting first."""
 
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""

@@ -9,7 +9,7 @@ then the regex decides.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from trtforensics.parsers.events import KEEP, Events
 from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from trtforensics.parsers.dialects import Prefixes
@@ -88,7 +90,7 @@ class Dispatch:
                     if found:
                         if place:  # the order within a group is free: what was found will be found again
                             candidates.insert(0, candidates.pop(place))
-                        return kind.name, _named(kind.fields, found.groups())
+                        return kind.name, named_fields(kind.fields, found.groups())
         return None
 
     def _candidates(self, key: bytes) -> _Groups:
@@ -103,8 +105,9 @@ class Dispatch:
         return groups
 
 
-def _named(names: tuple[str, ...], values: tuple[bytes | None, ...]) -> dict[str, bytes | None]:
-    fields: dict[str, bytes | None] = {}
+def named_fields(names: tuple[str, ...], values: Iterable[AnyStr | None]) -> dict[str, AnyStr | None]:
+    """Return what was captured under its names; a name that occurs twice has the alternative that was."""
+    fields: dict[str, AnyStr | None] = {}
     for name, value in zip(names, values, strict=True):
         if value is not None or name not in fields:
             fields[name] = value

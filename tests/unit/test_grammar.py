@@ -61,9 +61,11 @@ EXAMPLES = {
         b"No implementation of layer PWN(s) obeys the requested constraints in strict mode."
         b" No conforming implementation was found."
     ),
+    "node_name": b"Node name: /block/Add",
     "no_device": b"Cannot find any available devices (GPUs)!",
     "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
     "option_input": b"x<-x.bin",
+    "parser_assertion": b"[6] Invalid Node - /block/Add",
     "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
     "recorded_error": b"Error[2]: [builder.cpp::build::751] Error Code 2: Internal Error (Assertion engine failed. )",
     "registering_constant": b"Registering constant layer: w for ONNX initializer: w",

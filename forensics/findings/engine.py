@@ -1,0 +1,142 @@
+"""Runs the rules over everything that was handed in, and makes a report of what they see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.case import Case
+from trtforensics.findings.finding import (
+    Common,
+    Evidence,
+    Finding,
+    NotJudged,
+    Report,
+    ReportSource,
+)
+from trtforensics.findings.pairs import baseline_of
+from trtforensics.findings.registry import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from trtforensics.findings.finding import Observation
+    from trtforensics.findings.logs import ReadLog
+    from trtforensics.findings.onnx_model import OnnxModel
+    from trtforensics.findings.rule import Rule
+    from trtforensics.findings.suppression import Suppression
+    from trtforensics.model import BuildLog
+
+MAX_EVIDENCE = 20
+"""Lines that a finding quotes; it counts the rest."""
+
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the user handed in: logs, and the other files that are about them."""
+
+    logs: Sequence[ReadLog]
+    model: OnnxModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An observation with its rule and its place."""
+
+    rule: Rule
+    case: Case
+    observation: Observation
+    source: int
+
+
+def judge(inputs: Inputs, suppression: Suppression) -> Report:
+    """Ask every rule about every build.
+
+    Raises:
+        SourceError: A log whose lines are quoted cannot be read again.
+        UsageError: A rule of another package cannot be loaded.
+    """
+    found: list[Finding] = []
+    asked: set[str] = set()
+    logs = [one.log for one in inputs.logs]
+    for index, read in enumerate(inputs.logs):
+        seen = []
+        for case in _cases(inputs, logs, index):
+            able = [rule for rule in rules() if all(map(case.has, rule.needs))]
+            asked |= {rule.code for rule in able}
+            seen += [_Seen(rule, case, one, index) for rule in able for one in rule.check(case)]
+        found += _findings(seen, read)
+    found.sort(key=lambda one: (-one.severity, one.source, one.code, one.line))
+    shown = tuple(one for one in found if not suppression.covers(one))
+    return Report(
+        sources=tuple(_source(log) for log in logs),
+        findings=shown,
+        common=_common(shown),
+        suppressed=tuple(one for one in found if suppression.covers(one)),
+        not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in asked),
+    )
+
+
+def _cases(inputs: Inputs, logs: Sequence[BuildLog], index: int) -> Iterator[Case]:
+    for build in logs[index].builds:
+        yield Case(build, inputs.model, baseline_of(logs, index, build))
+
+
+def _findings(seen: Sequence[_Seen], read: ReadLog) -> list[Finding]:
+    lines = {span.line for one in seen for span in one.observation.spans[:MAX_EVIDENCE]}
+    texts = read.quote(lines) if lines else {}
+    return [_finding(one, texts) for one in seen]
+
+
+def _finding(seen: _Seen, texts: Mapping[int, str]) -> Finding:
+    rule, observation = seen.rule, seen.observation
+    if not observation.spans:
+        raise ValueError(f"{rule.code} gave no line for: {observation.title}")
+    version = seen.case.version
+    return Finding(
+        code=rule.code,
+        severity=observation.severity or rule.severity,
+        title=observation.title,
+        cause=observation.cause or rule.explanation.cause,
+        confidence=observation.confidence,
+        settle=observation.settle,
+        source=seen.source,
+        build=seen.case.build.index,
+        evidence=tuple(Evidence(span, texts.get(span.line, "")) for span in observation.spans[:MAX_EVIDENCE]),
+        evidence_total=len(observation.spans),
+        fixes=tuple(
+            fix.text if version or not fix.versions else f"{fix.versions}: {fix.text}"
+            for fix in rule.explanation.fixes
+            if version is None or version.has(fix.since, fix.before)
+        ),
+        next_steps=tuple(observation.steps),
+        layers=tuple(observation.layers),
+        onnx_nodes=tuple(observation.onnx_nodes),
+        signature=f"{rule.code} {observation.same_as or _VARYING.sub('#', observation.title)}",
+    )
+
+
+def _common(findings: Sequence[Finding]) -> tuple[Common, ...]:
+    """Return what several logs share, most shared first."""
+    groups: dict[str, list[Finding]] = {}
+    for one in findings:
+        groups.setdefault(one.signature, []).append(one)
+    shared = [
+        Common(first.code, first.severity, first.title, signature, tuple(sorted({one.source for one in group})))
+        for signature, group in groups.items()
+        for first in group[:1]
+    ]
+    several = [one for one in shared if len(one.sources) > 1]
+    return tuple(sorted(several, key=lambda one: (-len(one.sources), -one.severity, one.code)))
+
+
+def _source(log: BuildLog) -> ReportSource:
+    source = log.source
+    return ReportSource(source.path, source.bytes, source.lines, source.sha256, len(log.builds))
+
+
+def _not_judged(rule: Rule) -> NotJudged:
+    return NotJudged(rule.code, rule.title, tuple(sorted(need.value for need in rule.needs)))

@@ -1,0 +1,29 @@
+"""Which build of another log a build is to be compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.model import Build, BuildLog
+
+_SHARED = 0.5
+"""Share of ONNX nodes (or engine layers) that two builds of one model have in common by name."""
+
+
+def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> Build | None:
+    """Return the build of the first earlier log that is of the same model; None where there is none."""
+    others = (other for log in logs[:index] for other in log.builds)
+    return next((other for other in others if same_model(other, build)), None)
+
+
+def same_model(one: Build, other: Build) -> bool:
+    """Whether two builds are of one model, as far as the names of nodes or layers tell."""
+    mine, yours = _names(one), _names(other)
+    return bool(mine and yours) and len(mine & yours) >= _SHARED * min(len(mine), len(yours))
+
+
+def _names(build: Build) -> set[str]:
+    return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}
