@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from trtforensics.parsers.events import View
 
 NOTED = (
+    "adding_input",
+    "banner",
     "broadcasting",
     "cache_deleted",
     "cache_disabled",
@@ -46,7 +48,9 @@ NOTED = (
     "layernorm_fp16",
     "layernorm_overflow",
     "loop_heuristic",
+    "marking_output",
     "missing_scale",
+    "mixed_devices",
     "myelin_assertion",
     "myelin_budget",
     "myelin_exception",
@@ -60,6 +64,7 @@ NOTED = (
     "parser_assertion",
     "poly_flags",
     "poly_mark",
+    "poly_run",
     "poly_selector",
     "second_logger",
     "selector_cache",

@@ -31,6 +31,8 @@ class OnnxModel:
 
     path: str
     nodes: tuple[ModelNode, ...]
+    inputs: Mapping[str, tuple[int | str, ...]]
+    """The dimensions of its inputs; a dynamic one is its name, or empty."""
     opset: int
     constants: Mapping[str, tuple[int, ...]]
     """Initializers of at most 64 integers, by name: shapes and axes."""
@@ -74,6 +76,7 @@ def _read(path: str, model: onnx.ModelProto) -> OnnxModel:
     return OnnxModel(
         path=path,
         nodes=tuple(_nodes(model.graph)),
+        inputs={one.name: tuple(_dims(one)) for one in model.graph.input},
         opset=opsets.get("", opsets.get("ai.onnx", 0)),
         constants=dict(_constants(model.graph)),
         float_types=_float_types(model.graph.initializer),
@@ -89,6 +92,11 @@ def _nodes(graph: onnx.GraphProto) -> Iterator[ModelNode]:
                 (attribute.g, *attribute.graphs) if attribute.type in {attribute.GRAPH, attribute.GRAPHS} else ()
             ):
                 yield from _nodes(inner)
+
+
+def _dims(value: onnx.ValueInfoProto) -> Iterator[int | str]:
+    for dim in value.type.tensor_type.shape.dim:
+        yield dim.dim_value if dim.HasField("dim_value") else dim.dim_param
 
 
 _FEW = 64

@@ -12,13 +12,23 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
     from trtforensics.model import Build, Fact, ForeignNode, OnnxNode, SourceSpan
 
-REDUCED = ("FP16", "BF16", "INT8", "FP8", "INT4")
+WEAK_FLAGS = (
+    "--fp16",
+    "--bf16",
+    "--int8",
+    "--fp8",
+    "--int4",
+    "--best",
+    "--layerPrecisions",
+    "--layerOutputTypes",
+    "--precisionConstraints",
+)
+"""What trtexec refuses together with --stronglyTyped, and 11 altogether."""
 
-_PRINTED = re.compile(r"(FP32|INT8|Strongly Typed)[^()]*(?:\((.*)\))?")
 _ENTRY = re.compile(r"(.+):([a-z0-9+]+)")
 _SPEC = re.compile(r" --(layerPrecisions|layerOutputTypes|precisionConstraints)[= ](\S+)")
 
-FLOAT_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}
+TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}
 """How trtexec's words for types are spelled in the engine's dump."""
 
 
@@ -95,9 +105,8 @@ def strongly_typed(case: Case) -> bool:
 
 
 def command_span(case: Case) -> SourceSpan | None:
-    """Return the first line of trtexec's option blocks, which stands for its command."""
-    facts = [fact for block in case.build.options.values() for fact in block]
-    return min((fact.span for fact in facts), key=lambda span: span.line, default=None)
+    """Return the line that prints the command."""
+    return next((note.span for note in case.notes("banner", "poly_run") if note.text("command")), None)
 
 
 def _fact(build: Build, name: str) -> Fact | None:

@@ -55,6 +55,7 @@ EXAMPLES = {
         b" Falling back to heuristic estimate of execution time."
     ),
     "missing_scale": b"Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for it",
+    "mixed_devices": b"RuntimeError: Expected all tensors to be on the same device, but found cpu and cuda:0!",
     "myelin_assertion": b"bool myelin::ir::selection_t::analysis(): Assertion `!tensor->is_mod()' failed",
     "myelin_exception": b"Internal Error: MyelinCheckException: gvn.cpp:318: CHECK(graph().valid()) failed.",
     "no_conforming": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.precision import allows, constraints, foreign_members, layer_names, requests
+from trtforensics.findings.precision import WEAK_FLAGS, allows, constraints, foreign_members, layer_names, requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec
 
@@ -86,7 +86,7 @@ def _steps(case: Case, nodes: Sequence[OnnxNode]) -> Iterator[Step]:
         names = " ".join(f"'{node.name}'" for node in nodes)
         cast = f"python -m modelopt.onnx.autocast --onnx_path {model} --output_path mixed.onnx"
         yield Step("Put FP32 around them in the model", f"{cast} --low_precision_type fp16 --nodes_to_exclude {names}")
-        typed = trtexec(case, "--onnx=mixed.onnx", "--stronglyTyped", without=_WEAK)
+        typed = trtexec(case, "--onnx=mixed.onnx", "--stronglyTyped", without=WEAK_FLAGS)
         yield Step("and build that strongly typed", typed)
     outputs = [tensor for node in nodes for tensor in node.outputs]
     if outputs:
@@ -96,16 +96,3 @@ def _steps(case: Case, nodes: Sequence[OnnxNode]) -> Iterator[Step]:
     if version is not None and version.has("10.12", "11"):
         seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors", "--profilingVerbosity=detailed", "--dumpLayerInfo")
         yield Step("See the types inside without breaking fusions", seen)
-
-
-_WEAK = (
-    "--fp16",
-    "--bf16",
-    "--int8",
-    "--fp8",
-    "--best",
-    "--layerPrecisions",
-    "--layerOutputTypes",
-    "--precisionConstraints",
-)
-"""What a strongly typed build refuses."""
