@@ -125,7 +125,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
     near = [c for c in build.choices if c.near_tie and c.final is not False and in_engine(build, c.pass_index)]
     if not near:
         return
-    used = [c for c in (*build.choices, *build.cached) if c.final]
+    used = [*(c for c in build.choices if c.final), *(c for c in build.cached if c.final)]
     total = sum(one.time_ms or 0 for one in used)
     mine = sum(c.time_ms or 0 for c in near if c.final)
     share = f", {mine / total:.0%} of the tuned time" if used and total and all(c.final for c in near) else ""

@@ -240,7 +240,8 @@ def turing(case: Case) -> Iterator[Observation]:
 )
 def no_tactic(case: Case) -> Iterator[Observation]:
     """Only where no choice of the layer has a tactic; nor a cached result."""
-    alive = {one.layer for one in (*case.build.choices, *case.build.cached) if one.tactic is not None}
+    alive = {choice.layer for choice in case.build.choices if choice.tactic is not None}
+    alive |= {cached.layer for cached in case.build.cached}
     dead = [one for one in case.build.choices if one.tactic is None and one.layer and one.layer not in alive]
     if dead:
         layers = list(dict.fromkeys(one.layer for one in dead))

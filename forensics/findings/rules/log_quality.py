@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def _last(case: Case) -> SourceSpan | None:
     """Return the last line that this build's facts name."""
     build = case.build
-    facts = (*build.messages, *build.notes, *build.stages, *build.choices, *build.results, *build.engine_layers)
-    return max((fact.span for fact in facts), key=lambda span: span.line, default=None)
+    lists = (build.messages, build.notes, build.stages, build.choices, build.results, build.engine_layers)
+    return max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
 
 
 @rule(
