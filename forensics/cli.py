@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
+    "replay": "show, check, convert and mix tactic replays",
     "graph": "write the graph of layers, fusions and tensors",
     "report": "say what is wrong with a build, why, where, and what to do",
     "explain": "explain one finding code: cause, confirmation, fix by version",
+    "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
+    "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
 }
 
 
@@ -54,11 +57,16 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         if name == command:
-            importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)
-            sub.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
-            sub.add_argument("--quiet", action="store_true", help="no progress on stderr")
-            sub.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
+            actions = importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)
+            for each in actions or (sub,):  # a command with subcommands returns their parsers
+                _add_common_arguments(each)
     return parser
+
+
+def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
 
 _MAX_BYTES_HELP = "stop with exit code 2 where a source's text is longer (default: 64G; K, M and G count 1024)"

@@ -396,6 +396,8 @@ class Build:
     """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
     starved: tuple[StarvedLayer, ...] = ()
     """The layers that wanted more workspace than there was, most wanting first."""
+    runner_ids: Mapping[str, int] = field(default_factory=dict)
+    """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
 
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""

@@ -7,8 +7,11 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from trtforensics.streams import tell
+from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trtforensics.loading import Progress
 
 _TERMINAL_PERIOD = 0.1
@@ -25,6 +28,7 @@ class ProgressLine:
         self._terminal = sys.stderr.isatty()
         self._next = time.monotonic() + (_QUIET_START if self._terminal else _PIPED_PERIOD)
         self._shown = 0
+        self._files = 0
 
     def __enter__(self) -> Self:
         return self
@@ -34,17 +38,25 @@ class ProgressLine:
             tell("\r" + " " * self._shown + "\r")
 
     def __call__(self, progress: Progress) -> None:
-        """Show progress if it is time to."""
+        """Show progress within a source if it is time to."""
+        self._show(lambda: _text(progress))
+
+    def file(self, path: str) -> None:
+        """Take note of the next of many sources, and show it if it is time to."""
+        self._files += 1
+        self._show(lambda: f"reading file {self._files:,}: {visible(path)}")
+
+    def _show(self, text: Callable[[], str]) -> None:
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
-        text = _text(progress)
+        shown = text()
         if self._terminal:
-            tell("\r" + text.ljust(self._shown))
-            self._shown = max(self._shown, len(text))
+            tell("\r" + shown.ljust(self._shown))
+            self._shown = max(self._shown, len(shown))
         else:
-            tell(f"trtforensics: {text}\n")
+            tell(f"trtforensics: {shown}\n")
 
 
 def _text(progress: Progress) -> str:

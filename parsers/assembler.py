@@ -97,6 +97,7 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
         results=header.results(view, passes, span),
         notes=notes(view, span),
         starved=starved_layers(view, timed, span),
+        runner_ids=autotuning.runner_ids(view),
     )
 
 

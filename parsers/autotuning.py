@@ -85,6 +85,17 @@ def _runner_columns(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return line[order], layer[order], runner[order]
 
 
+def runner_ids(view: View) -> dict[str, int]:
+    """Return the id of each runner that was timed, as far as the log prints ids."""
+    rows = view.events["timing_runner"]
+    span = rows.between(view.first_line, view.last_line)
+    cut = slice(span.start, span.stop)
+    columns = (np.array(rows.columns[name][cut], np.int64) for name in ("runner", "runner_id"))
+    texts = view.events.texts.all()
+    pairs = np.unique(np.stack(tuple(columns), axis=1), axis=0).tolist()
+    return {texts[runner]: int(texts[identifier], 16) for runner, identifier in pairs if identifier != NO_TEXT}
+
+
 def counts(view: View) -> Autotuning:
     """Count the lines of a build's autotuning."""
     return Autotuning(

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 @cache
-def _parser(grammar: str) -> Lark:
+def parser(grammar: str) -> Lark:
+    """Return the LALR parser of one of the nested grammars; it raises Lark's errors, which say where and what."""
     text = resources.files("trtforensics.parsers.grammars.nested").joinpath(f"{grammar}.lark").read_text("utf-8")
     return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
 
 
 def parse(grammar: str, text: str) -> Tree[Token] | None:
     """Parse a text with one of the nested grammars; None where the text is not of that form."""
-    parser = _parser(grammar)
     try:
-        return parser.parse(text)
+        return parser(grammar).parse(text)
     except LarkError:
         return None
 

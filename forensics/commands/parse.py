@@ -1,4 +1,4 @@
-"""``trtforensics parse``: what a build log says, for a person or as JSON."""
+"""``trtforensics parse``: what a build log or a replay says, for a person or as JSON."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
+    from trtforensics.kinds import Kind, add_kind_argument
+
     parser.epilog = EXAMPLE
-    parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
-    )
+    what = "a build log or a tactic replay: a path, .gz or .zst, or - for standard input"
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
+    add_kind_argument(parser, (Kind.BUILD_LOG, Kind.REPLAY))
     parser.add_argument("--json", action="store_true", help="print the JSON document instead of the summary")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
 
@@ -32,23 +34,47 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: The source cannot be read.
         NotABuildLogError: It is not a build log.
+        NotAReplayError: It is a damaged replay.
         OutputError: FILE, or stdout, cannot be written.
         UsageError: FILE is the source itself.
     """
     from trtforensics import atomic, streams
-    from trtforensics.loading import keep_sources, load_build_log
-    from trtforensics.progress import ProgressLine
+    from trtforensics.kinds import Kind, kind_of
+    from trtforensics.loading import keep_sources
 
     if args.output is not None:
         keep_sources(args.sources, args.output)
-    with ProgressLine(quiet=args.quiet) as progress:
-        log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    text = _json(log) if args.json else _summary(log, to_file=args.output is not None)
+    kind = Kind(args.kind) if args.kind else kind_of(args.sources[0])
+    text = _replay(args) if kind is Kind.REPLAY else _build_log(args)
     if args.output is not None:
         atomic.write_text(args.output, text)
     else:
         streams.print_result(text)
     return 0
+
+
+def _build_log(args: Namespace) -> str:
+    from trtforensics.loading import load_build_log
+    from trtforensics.progress import ProgressLine
+
+    with ProgressLine(quiet=args.quiet) as progress:
+        log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+    return _json(log) if args.json else _summary(log, to_file=args.output is not None)
+
+
+def _replay(args: Namespace) -> str:
+    from trtforensics.errors import UsageError
+    from trtforensics.replay.json_documents import show_document, to_json
+    from trtforensics.replay.loading import load_replay
+    from trtforensics.replay.text import show
+    from trtforensics.terminal import wants_colour
+
+    if len(args.sources) > 1:
+        raise UsageError(" ".join(args.sources), "a replay is one file", "Name one, or `diff` to compare them")
+    replay = load_replay(args.sources[0], max_bytes=args.max_bytes)
+    if args.json:
+        return to_json(show_document(replay))
+    return show(replay, colour=args.output is None and wants_colour(sys.stdout))
 
 
 def _json(log: BuildLog) -> str:

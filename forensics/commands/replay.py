@@ -1,0 +1,272 @@
+"""``trtforensics replay``: show, check, convert and mix tactic replays, without TensorRT or Polygraphy."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
+
+    from trtforensics.model import Build, BuildLog
+    from trtforensics.replay.edges import Node
+    from trtforensics.replay.from_log import LeftOut
+    from trtforensics.replay.json_documents import Document
+
+EXAMPLE = """examples:
+  trtforensics replay show replay.json
+  trtforensics replay lint replay.json --log build.log
+  trtforensics replay convert build.log -o replay.json
+  trtforensics replay mix --good good.json --bad bad.json --take 'conv1 + relu1' -o mixed.json"""
+_FORMS = ("F1", "F2", "F3", "F4", "F5")
+_FILE = "a replay: a path, .gz or .zst, or - for standard input"
+
+
+def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
+    """Declare the subcommands of ``replay`` and return their parsers."""
+    parser.epilog = EXAMPLE
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
+    added = []
+    for name, (summary, example, declare) in _ACTIONS.items():
+        sub = actions.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"example: trtforensics replay {name} {example}",
+            allow_abbrev=False,
+        )
+        declare(sub)
+        added.append(sub)
+    return added
+
+
+def _show_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=_FILE)
+    parser.add_argument("--json", action="store_true", help="print a JSON document instead")
+
+
+def _lint_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=_FILE)
+    parser.add_argument("--log", metavar="LOG", help="the verbose log of a build that the replay is meant for")
+    _build_argument(parser)
+    parser.add_argument("--onnx", metavar="MODEL", help="the model that is built")
+    parser.add_argument("--layer-info", metavar="JSON", help="detailed layer information of an engine of it")
+    parser.add_argument("--json", action="store_true", help="print a JSON document instead")
+
+
+def _convert_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=f"{_FILE}; or a verbose build log of TensorRT 8.6 or later")
+    parser.add_argument("--to", choices=_FORMS, default="F5", metavar="FORM", help="F1 to F5 (default: F5)")
+    parser.add_argument("--log", metavar="LOG", help="a build's log that gives the fields which the replay lacks")
+    _build_argument(parser)
+    parser.add_argument(
+        "--kind", choices=("replay", "build-log"), metavar="KIND", help="replay or build-log: what FILE is"
+    )
+    _output_arguments(parser)
+
+
+def _mix_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--good", required=True, metavar="G", help="the replay that most layers are from")
+    parser.add_argument("--bad", required=True, metavar="B", help="the replay that the layers of --take are from")
+    parser.add_argument("--take", required=True, nargs="+", metavar="LAYER", help="layers, by their whole names")
+    parser.add_argument("--log", metavar="LOG", help="a build's log; with it, the formats across the cut are said")
+    _build_argument(parser)
+    parser.add_argument("--onnx", metavar="MODEL", help="the model, to the same end")
+    parser.add_argument("--layer-info", metavar="JSON", help="detailed layer information, to the same end")
+    _output_arguments(parser)
+
+
+def _build_argument(parser: ArgumentParser) -> None:
+    what = "which build of the log, from 0 (default: the last one with engine layers, else the last)"
+    parser.add_argument("--build", type=int, metavar="N", help=what)
+
+
+def _output_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="OUT", help="write there instead of to stdout, whole or not at all")
+    parser.add_argument("--json", action="store_true", help="say as a JSON document what was written; needs -o")
+
+
+_ACTIONS = {
+    "show": ("print a replay readably", "replay.json", _show_arguments),
+    "lint": ("say whether a replay will be accepted", "replay.json --log build.log", _lint_arguments),
+    "convert": ("write a replay in another form, or make one of a log", "build.log -o replay.json", _convert_arguments),
+    "mix": (
+        "write good's replay with some layers of bad's",
+        "--good G --bad B --take conv1 -o mixed.json",
+        _mix_arguments,
+    ),
+}
+
+
+def run(args: Namespace) -> int:
+    """Run a subcommand.
+
+    Raises:
+        ForensicsError: A source cannot be read or is not what it should be, an entry cannot be expressed, the
+            arguments make no sense, or the output cannot be written.
+    """
+    return {"show": _show, "lint": _lint, "convert": _convert, "mix": _mix}[args.action](args)
+
+
+def _show(args: Namespace) -> int:
+    from trtforensics import streams
+    from trtforensics.replay.json_documents import show_document, to_json
+    from trtforensics.replay.loading import load_replay
+    from trtforensics.replay.text import show
+    from trtforensics.terminal import wants_colour
+
+    replay = load_replay(args.file, max_bytes=args.max_bytes)
+    text = to_json(show_document(replay)) if args.json else show(replay, colour=wants_colour(sys.stdout))
+    streams.print_result(text)
+    return 0
+
+
+def _lint(args: Namespace) -> int:
+    from trtforensics import streams
+    from trtforensics.diagnostics import ExitCode
+    from trtforensics.replay.json_documents import lint_document, to_json
+    from trtforensics.replay.lint import Lint
+    from trtforensics.replay.loading import ReplayFile
+    from trtforensics.replay.text import lint_text
+    from trtforensics.replay_model import Severity
+    from trtforensics.terminal import wants_colour
+
+    file = ReplayFile(args.file, max_bytes=args.max_bytes)
+    lint = Lint(file.replay, file.place)
+    around = _Surroundings(args)
+    if around.build is not None:
+        lint.against_build(around.build, args.log)
+    if around.operators:
+        lint.against_model(around.operators)
+    lint.against_edges(around.nodes(entry.layer for entry in file.replay.entries))
+    report = lint.report()
+    against = [path for path in (args.log, args.onnx, args.layer_info) if path is not None]
+    if args.json:
+        text = to_json(lint_document(file.replay, report, against))
+    else:
+        text = lint_text(file.replay, report, against, colour=wants_colour(sys.stdout))
+    streams.print_result(text)
+    return ExitCode.NO if report.count(Severity.ERROR) else ExitCode.OK
+
+
+def _convert(args: Namespace) -> int:
+    from trtforensics import streams
+    from trtforensics.replay.converting import converted
+    from trtforensics.replay.from_log import replay_of
+    from trtforensics.replay.json_documents import convert_document
+    from trtforensics.replay.loading import load_replay
+    from trtforensics.replay.offers import Offers
+    from trtforensics.replay.text import left_out_text
+    from trtforensics.replay.writing import to_text
+    from trtforensics.replay_model import ReplayForm
+
+    _check_output(args, [args.file, args.log])
+    log = _log_to_convert(args)
+    left_out: tuple[LeftOut, ...] = ()
+    offers = None
+    if log is not None:
+        build = _select_build(log, args.build)
+        made = replay_of(build, log.source)
+        replay, left_out, offers = made.replay, made.left_out, Offers(build)
+    else:
+        replay = load_replay(args.file, max_bytes=args.max_bytes)
+        if args.log is not None:
+            offers = Offers(_select_build(_load_log(args, args.log), args.build))
+    form = ReplayForm(args.to)
+    text = to_text(converted(replay, form, offers), form)
+    _write(args, text, convert_document(args.output or "", replay, form, left_out))
+    if left_out and not args.quiet:
+        streams.tell(left_out_text(left_out))
+    return 0
+
+
+def _mix(args: Namespace) -> int:
+    from trtforensics import streams
+    from trtforensics.replay.json_documents import mix_document
+    from trtforensics.replay.loading import load_replay
+    from trtforensics.replay.mixing import Mixer, across_cut, check_layers, mixed_entries
+    from trtforensics.replay.text import cut_text
+
+    _check_output(args, [args.good, args.bad, args.log])
+    good, bad = (load_replay(path, max_bytes=args.max_bytes) for path in (args.good, args.bad))
+    check_layers(bad, args.take)
+    mixer = Mixer(good, bad)
+    entries = mixed_entries(good, bad, set(args.take))
+    cut = across_cut(_Surroundings(args).nodes(entry.layer for entry in entries), entries, set(args.take))
+    _write(args, mixer.text(set(args.take)), mix_document(args.output or "", mixer.form, args.take, cut))
+    if cut and not args.quiet:
+        streams.tell(cut_text(cut))
+    return 0
+
+
+class _Surroundings:
+    """What ``--log``, ``--onnx`` and ``--layer-info`` tell besides the replay itself."""
+
+    def __init__(self, args: Namespace) -> None:
+        from trtforensics.replay.edges import nodes_of_layer_info
+        from trtforensics.replay.onnx_names import operators_of
+
+        self.build = _select_build(_load_log(args, args.log), args.build) if args.log is not None else None
+        self.operators = operators_of(args.onnx) if args.onnx is not None else ()
+        self._layer_info: tuple[Node, ...] = ()
+        if args.layer_info is not None:
+            self._layer_info = nodes_of_layer_info(args.layer_info, max_bytes=args.max_bytes)
+
+    def nodes(self, layers: Iterable[str]) -> tuple[Node, ...]:
+        """Return the layers with their tensors, from whichever source knows them best."""
+        from trtforensics.replay.edges import nodes_of_build, nodes_of_model
+
+        of_build = nodes_of_build(self.build) if self.build is not None else ()
+        return self._layer_info or of_build or nodes_of_model(self.operators, layers)
+
+
+def _load_log(args: Namespace, path: str) -> BuildLog:
+    from trtforensics.loading import load_build_log
+    from trtforensics.progress import ProgressLine
+
+    with ProgressLine(quiet=args.quiet) as progress:
+        return load_build_log([path], max_bytes=args.max_bytes, on_progress=progress)
+
+
+def _select_build(log: BuildLog, index: int | None) -> Build:
+    from trtforensics.graph import select_build
+
+    return select_build(log, index)
+
+
+def _log_to_convert(args: Namespace) -> BuildLog | None:
+    """Return FILE as a build log; None where it is a replay, or nothing that could be either."""
+    from trtforensics.errors import NotABuildLogError
+    from trtforensics.kinds import Kind, kind_of
+
+    if args.kind is not None:
+        return _load_log(args, args.file) if args.kind == Kind.BUILD_LOG else None
+    if args.file == "-" or kind_of(args.file) is not Kind.BUILD_LOG:
+        return None
+    try:
+        return _load_log(args, args.file)
+    except NotABuildLogError:
+        return None  # whoever reads replays says what it is
+
+
+def _check_output(args: Namespace, sources: list[str | None]) -> None:
+    from trtforensics.errors import UsageError
+    from trtforensics.loading import keep_sources
+
+    if args.output is not None:
+        keep_sources([source for source in sources if source is not None], args.output)
+    elif args.json:
+        raise UsageError("--json", "says what was written, and the replay itself goes to stdout", "Name OUT with `-o`")
+
+
+def _write(args: Namespace, text: str, document: Document) -> None:
+    from trtforensics import atomic, streams
+    from trtforensics.replay.json_documents import to_json
+
+    if args.output is None:
+        streams.print_result(text)
+        return
+    atomic.write_text(args.output, text)
+    if args.json:
+        streams.print_result(to_json(document))

@@ -1,0 +1,1 @@
+"""Tactic replays: load, show, check, convert and mix them."""

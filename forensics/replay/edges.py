@@ -1,0 +1,155 @@
+"""Which layer reads what another one writes: a replay does not say it, a log, a model or layer information does."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.dumps import last_dump
+from trtforensics.errors import ForensicsError
+from trtforensics.parsers.document import read_document
+from trtforensics.parsers.names import is_reformat, members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from trtforensics.model import Build
+    from trtforensics.replay_model import ReplayEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A layer with the names of the tensors it reads and writes; a ForeignNode is several nodes of one name."""
+
+    layer: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A tensor on its way; ``output`` and ``input`` are its places in the two layers' lists."""
+
+    producer: str
+    output: int
+    consumer: str
+    input: int
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """An edge between two entries; a format is empty where the lists of the two sources cannot be compared."""
+
+    edge: Edge
+    leaves: str
+    enters: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether the tensor leaves one layer in another format than it enters the next."""
+        return bool(self.leaves and self.enters) and self.leaves != self.enters
+
+
+def edges_between(nodes: Sequence[Node]) -> tuple[Edge, ...]:
+    """Return the edges between layers, past the reformats of TensorRT, which a replay may lack."""
+    writers = {tensor: (node, place) for node in nodes for place, tensor in enumerate(node.outputs)}
+    found: dict[Edge, None] = {}
+    for node in nodes:
+        if is_reformat(node.layer):
+            continue
+        for place, tensor in enumerate(node.inputs):
+            writer = writers.get(tensor)
+            seen = set()
+            while writer is not None and is_reformat(writer[0].layer) and writer[0].inputs and tensor not in seen:
+                seen.add(tensor)
+                tensor = writer[0].inputs[0]  # noqa: PLW2901 - the tensor before the reformat is what is followed
+                writer = writers.get(tensor)
+            if writer is not None and writer[0].layer != node.layer and not is_reformat(writer[0].layer):
+                found[Edge(writer[0].layer, writer[1], node.layer, place, tensor)] = None
+    return tuple(found)
+
+
+def meetings(edges: Iterable[Edge], nodes: Sequence[Node], entries: Mapping[str, ReplayEntry]) -> list[Meeting]:
+    """Return the edges between entries with the format on either side.
+
+    The tensors of an entry are compared with those of its node by their place, so only where there are as many.
+    """
+    by_layer: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        by_layer[node.layer].append(node)
+    found = []
+    for edge in edges:
+        producer, consumer = entries.get(edge.producer), entries.get(edge.consumer)
+        if producer is None or consumer is None:
+            continue
+        leaves = enters = ""
+        writers, readers = by_layer[edge.producer], by_layer[edge.consumer]
+        if len(writers) == 1 and len(writers[0].outputs) == len(producer.outputs):
+            leaves = producer.outputs[edge.output].text
+        if len(readers) == 1 and len(readers[0].inputs) == len(consumer.inputs):
+            enters = consumer.inputs[edge.input].text
+        found.append(Meeting(edge, leaves, enters))
+    return found
+
+
+def nodes_of_build(build: Build) -> tuple[Node, ...]:
+    """Return the layers of a build's engine, a Myelin kernel under the name of its ForeignNode where the log tells."""
+    found = []
+    for layer in last_dump(build.engine_layers):
+        name = layer.name
+        if layer.choice is not None:
+            name = build.choices[layer.choice].layer
+        elif layer.cached is not None and not is_reformat(layer.name):
+            name = build.cached[layer.cached].layer
+        found.append(Node(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs)))
+    return tuple(found)
+
+
+def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[Node, ...]:
+    """Return the layers of a detailed engine-layer JSON (``--exportLayerInfo``, TensorRT 8.2 to 10).
+
+    Raises:
+        SourceError: it cannot be read.
+        ForensicsError: it is no such JSON, or one with names only.
+    """
+    data = read_document(path, max_bytes=max_bytes).data
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        raise ForensicsError(path, f"is no JSON: {error}", _DETAILED) from error
+    layers = document.get("Layers") if isinstance(document, dict) else None
+    if not isinstance(layers, list) or not all(isinstance(layer, dict) and "Name" in layer for layer in layers):
+        raise ForensicsError(path, "holds no detailed layer information", _DETAILED)
+    return tuple(Node(str(layer["Name"]), _names(layer, "Inputs"), _names(layer, "Outputs")) for layer in layers)
+
+
+_DETAILED = "Give what `trtexec --exportLayerInfo --profilingVerbosity=detailed` writes"
+
+
+def _names(layer: dict[str, Any], side: str) -> tuple[str, ...]:
+    tensors = layer.get(side)
+    return tuple(str(t.get("Name")) for t in tensors if isinstance(t, dict)) if isinstance(tensors, list) else ()
+
+
+def nodes_of_model(operators: Iterable[Node], layers: Iterable[str]) -> tuple[Node, ...]:
+    """Return layers as nodes by the ONNX operators fused into them: what they read from outside, and what leaves them.
+
+    ``operators`` are the model's own nodes. Tensors inside a layer are left out; a ForeignNode's members are unknown.
+    """
+    by_name = {operator.layer: operator for operator in operators}
+    readers: dict[str, set[str]] = defaultdict(set)
+    for operator in by_name.values():
+        for tensor in operator.inputs:
+            readers[tensor].add(operator.layer)
+    found = []
+    for layer in layers:
+        inside = [by_name[name] for name in members(layer) if name in by_name]
+        names = {operator.layer for operator in inside}
+        written = [tensor for operator in inside for tensor in operator.outputs]
+        read = [tensor for operator in inside for tensor in operator.inputs if tensor not in written]
+        leaving = [tensor for tensor in written if not readers[tensor] or readers[tensor] - names]
+        found.append(Node(layer, tuple(dict.fromkeys(read)), tuple(leaving)))
+    return tuple(found)

@@ -1,0 +1,117 @@
+"""A replay of what a build chose, from its verbose log (TensorRT 8.6 and later, which print runner ids).
+
+A runner with its id, a tactic and a combination of formats are exactly what a replay states of a layer (checked on
+logs and replays of TensorRT 8.6 and 10). What the log does not say is not guessed: the layer is left out and named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.dumps import last_dump
+from trtforensics.errors import ForensicsError
+from trtforensics.model import CachedResult, Choice
+from trtforensics.parsers.formats import parse_formats
+from trtforensics.replay.offers import tensor_of
+from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm, ReplayTensor
+
+if TYPE_CHECKING:
+    from trtforensics.model import Build, SourceInfo, SourceSpan
+
+_OPTIMIZER = "Optimizer Reformat"
+_FOREIGN = "{ForeignNode["
+_NEXT = "Give the verbose log of a build with TensorRT 8.6 or later"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A layer, or part of one, that a replay of this log cannot express, and why."""
+
+    layer: str
+    span: SourceSpan
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogReplay:
+    """A replay made from a log, and what it does not express."""
+
+    replay: Replay
+    left_out: tuple[LeftOut, ...]
+
+
+def replay_of(build: Build, source: SourceInfo) -> LogReplay:
+    """Make a replay of the final choices and cached results of a build; each entry's span is the line that states it.
+
+    Raises:
+        ForensicsError: the log has no choices, or prints no ids of runners.
+    """
+    where = f"{source.path}:{build.first_line}"
+    if not (build.choices or build.cached):
+        raise ForensicsError(where, "this build has no autotuning, so no tactic to replay", _NEXT)
+    if not build.runner_ids:
+        raise ForensicsError(where, "prints no ids of runners, which a replay needs", _NEXT)
+    entries: dict[str, ReplayEntry] = {}
+    left_out: list[LeftOut] = []
+    finals = _finals(build)
+    for tuned in finals.values():
+        made = _entry(build, tuned)
+        if isinstance(made, LeftOut):
+            left_out.append(made)
+            continue
+        entries[made.layer] = made
+        if made.layer.startswith(_FOREIGN):
+            why = "a ForeignNode is one entry: which kernels it runs inside cannot be pinned"
+            left_out.append(LeftOut(made.layer, made.span, why))
+    left_out += _untold(build, finals)
+    replay = Replay(source, ReplayForm.F5, "", tuple(entries.values()))
+    return LogReplay(replay, tuple(sorted(left_out, key=lambda one: one.span.line)))
+
+
+def _finals(build: Build) -> dict[str, Choice | CachedResult]:
+    """Return what the engine uses of each tuned layer, in the log's order; of a combination tuned twice, the last."""
+    every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
+    final = (one for one in every if one.final and not one.layer.startswith(_OPTIMIZER))
+    return {one.layer: one for one in sorted(final, key=lambda one: one.span.line)}
+
+
+def _entry(build: Build, tuned: Choice | CachedResult) -> ReplayEntry | LeftOut:
+    runner_id = tuned.runner_id if isinstance(tuned, Choice) else None
+    runner_id = build.runner_ids.get(tuned.runner) if runner_id is None else runner_id
+    if runner_id is None:
+        kind = (
+            "a cached result names its runner without the id" if isinstance(tuned, CachedResult) else "no id is printed"
+        )
+        return LeftOut(tuned.layer, tuned.span, f"{kind}, and no other line has that of {tuned.runner}")
+    if tuned.tactic is None:
+        return LeftOut(tuned.layer, tuned.span, "no tactic worked")
+    sides = _tensors(tuned.inputs), _tensors(tuned.outputs)
+    if sides[0] is None or sides[1] is None:
+        return LeftOut(tuned.layer, tuned.span, "its strides are symbolic (dynamic shapes); a replay holds numbers")
+    return ReplayEntry(tuned.layer, runner_id, tuned.tactic, sides[0], sides[1], tuned.span)
+
+
+def _tensors(texts: tuple[str, ...]) -> tuple[ReplayTensor, ...] | None:
+    tensors = []
+    for text in texts:
+        for printed in parse_formats(text) or (None,):
+            tensor = tensor_of(printed) if printed is not None else None
+            if tensor is None:
+                return None
+            tensors.append(tensor)
+    return tuple(tensors)
+
+
+def _untold(build: Build, finals: dict[str, Choice | CachedResult]) -> list[LeftOut]:
+    """Return the engine's layers that no final choice stands for; kernels of a ForeignNode are part of its entry."""
+    every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
+    undecided = {one.layer: one for one in every if one.final is None and not one.layer.startswith(_OPTIMIZER)}
+    layers = last_dump(build.engine_layers)
+    found = [
+        LeftOut(layer.name, layer.span, layer.origin)
+        for layer in layers
+        if layer.choice is None and layer.cached is None and layer.origin and layer.name not in undecided
+    ]
+    why = "the log does not tell which of its choices the engine uses"
+    return [*found, *(LeftOut(n, one.span, why) for n, one in undecided.items() if n not in finals)]

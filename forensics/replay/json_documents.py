@@ -1,0 +1,139 @@
+"""The JSON documents of ``replay``, schema 1; README's reference describes every field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.replay_model import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from trtforensics.model import SourceInfo, SourceSpan
+    from trtforensics.replay.edges import Meeting
+    from trtforensics.replay.from_log import LeftOut
+    from trtforensics.replay.lint import LintReport
+    from trtforensics.replay_model import Problem, Replay, ReplayEntry, ReplayForm, ReplayTensor
+
+SCHEMA = 1
+
+Document = dict[str, Any]
+
+
+def to_json(document: Document) -> str:
+    """Render a document in ASCII."""
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def show_document(replay: Replay) -> Document:
+    """Return a replay; tactics are strings as in every document of this tool."""
+    return {
+        **_head("replay", replay),
+        "entries": [_entry(entry) for entry in replay.entries],
+        "shadowed": [_entry(entry) for entry in replay.shadowed],
+        "problems": [_problem(problem) for problem in replay.problems],
+    }
+
+
+def lint_document(replay: Replay, report: LintReport, against: Sequence[str]) -> Document:
+    """Return what lint found; ``accepted`` is null without a log."""
+    return {
+        **_head("replay-lint", replay),
+        "against": list(against),
+        "summary": {
+            "entries": len(replay.entries),
+            "accepted": report.accepted,
+            **{severity.value: report.count(severity) for severity in Severity},
+        },
+        "problems": [_problem(problem) for problem in report.problems],
+    }
+
+
+def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: Iterable[LeftOut]) -> Document:
+    """Return what a conversion wrote, and what it could not express."""
+    return {
+        **_head("replay-convert", replay),
+        "output": output,
+        "to": form.value,
+        "entries": len(replay.entries),
+        "left_out": [{"layer": one.layer, **_place(one.span), "why": one.why} for one in left_out],
+    }
+
+
+def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Iterable[Meeting]) -> Document:
+    """Return what a mix wrote, and the edges between a taken and another layer."""
+    return {
+        "schema": SCHEMA,
+        "kind": "replay-mix",
+        "output": output,
+        "form": form.value,
+        "taken": list(taken),
+        "cut": [
+            {
+                "tensor": one.edge.tensor,
+                "producer": one.edge.producer,
+                "consumer": one.edge.consumer,
+                "leaves": one.leaves or None,
+                "enters": one.enters or None,
+                "differs": one.differs if one.leaves and one.enters else None,
+            }
+            for one in cut
+        ],
+    }
+
+
+def _head(kind: str, replay: Replay) -> Document:
+    form = replay.form
+    return {
+        "schema": SCHEMA,
+        "kind": kind,
+        "source": _source(replay.source),
+        "form": form.value if form is not None else None,
+        "polygraphy": {
+            "written_by": replay.written_by or None,
+            "read_by": form.read_by if form is not None and replay.written_by else None,
+        },
+    }
+
+
+def _source(info: SourceInfo) -> Document:
+    return {"path": info.path, "bytes": info.bytes, "lines": info.lines, "sha256": info.sha256}
+
+
+def _place(span: SourceSpan) -> Document:
+    column = getattr(span, "column", None)
+    return {"file": span.file, "line": span.line, **({"column": column} if column is not None else {})}
+
+
+def _entry(entry: ReplayEntry) -> Document:
+    return {
+        "layer": entry.layer,
+        "runner_id": entry.runner_id,
+        "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
+        "inputs": [_tensor(tensor) for tensor in entry.inputs],
+        "outputs": [_tensor(tensor) for tensor in entry.outputs],
+        "line": entry.span.line,
+    }
+
+
+def _tensor(tensor: ReplayTensor) -> Document:
+    return {
+        "dtype": tensor.dtype,
+        "format": tensor.format,
+        "strides": None if tensor.strides is None else list(tensor.strides),
+        "vectorized_dim": tensor.vectorized_dim,
+        "components": tensor.components,
+    }
+
+
+def _problem(problem: Problem) -> Document:
+    return {
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "layer": problem.layer or None,
+        "field": problem.field,
+        **_place(problem.span),
+        "what": problem.what,
+        "next_step": problem.next_step,
+    }

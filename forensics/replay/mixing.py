@@ -1,0 +1,96 @@
+"""A replay with some layers from another: the means of a bisection, so that each mix costs next to nothing."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import UsageError
+from trtforensics.replay.edges import edges_between, meetings
+from trtforensics.replay.writing import document_text, entry_text
+from trtforensics.replay_model import ReplayForm
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from trtforensics.replay.edges import Meeting, Node
+    from trtforensics.replay_model import Replay, ReplayEntry
+
+_ALIKE = 0.6
+_NEWEST_COMMON = (
+    ({ReplayForm.F1}, ReplayForm.F1),
+    ({ReplayForm.F3}, ReplayForm.F3),
+    ({ReplayForm.F1, ReplayForm.F2, ReplayForm.F3}, ReplayForm.F2),
+    ({ReplayForm.F4, ReplayForm.F5}, ReplayForm.F5),
+)
+
+
+class Mixer:
+    """Writes mixes of two replays; every entry is written once, a mix only joins them.
+
+    ``layers`` are all layers: good's in its order, then those that bad alone has. ``differing`` are the layers whose
+    entries differ, or that only one of them has. ``form`` is the newest that both can be written in.
+
+    Raises:
+        UsageError: the two have forms of which none can be written from both.
+        NotExpressibleError: an entry lacks a field.
+    """
+
+    def __init__(self, good: Replay, bad: Replay) -> None:
+        self.form = common_form(good, bad)
+        self._good = {entry.layer: entry_text(entry, self.form) for entry in good.entries}
+        self._bad = {entry.layer: entry_text(entry, self.form) for entry in bad.entries}
+        self.layers = tuple(dict.fromkeys((*self._good, *self._bad)))
+        self.differing = tuple(layer for layer in self.layers if self._good.get(layer) != self._bad.get(layer))
+
+    def text(self, take: Collection[str]) -> str:
+        """Write good's replay with the layers of ``take`` as bad has them; one that bad lacks is left out.
+
+        ``take`` should be a set: every layer is looked up in it.
+        """
+        sides = ((self._bad if layer in take else self._good).get(layer) for layer in self.layers)
+        return document_text((text for text in sides if text is not None), self.form)
+
+
+def mixed_entries(good: Replay, bad: Replay, take: Collection[str]) -> tuple[ReplayEntry, ...]:
+    """Return the entries of a mix, in the order of :class:`Mixer`."""
+    of_good, of_bad = ({entry.layer: entry for entry in replay.entries} for replay in (good, bad))
+    layers = dict.fromkeys((*of_good, *of_bad))
+    sides = ((of_bad if layer in take else of_good).get(layer) for layer in layers)
+    return tuple(entry for entry in sides if entry is not None)
+
+
+def check_layers(bad: Replay, take: Collection[str]) -> None:
+    """Refuse layers that bad has no entry of: their names are most likely mistyped.
+
+    Raises:
+        UsageError: there is such a layer; it names the most alike.
+    """
+    layers = [entry.layer for entry in bad.entries]
+    for layer in take:
+        if layer not in layers:
+            near = get_close_matches(layer, layers, 1, _ALIKE)
+            advice = f"Is {near[0]!r} meant?" if near else "`replay show` lists the layers"
+            raise UsageError(bad.source.path, f"has no entry of a layer {layer!r}", advice.rstrip("."))
+
+
+def across_cut(nodes: Sequence[Node], entries: Iterable[ReplayEntry], take: Collection[str]) -> list[Meeting]:
+    """Return the edges of a mix from a taken layer to another one or back, with the formats on either side."""
+    by_layer = {entry.layer: entry for entry in entries}
+    cut = [edge for edge in edges_between(nodes) if (edge.producer in take) != (edge.consumer in take)]
+    return meetings(cut, nodes, by_layer)
+
+
+def common_form(good: Replay, bad: Replay) -> ReplayForm:
+    """Return the newest form that the entries of both replays can be written in.
+
+    Raises:
+        UsageError: there is none.
+    """
+    forms = {replay.form for replay in (good, bad) if replay.form is not None}
+    found = next((form for group, form in _NEWEST_COMMON if forms <= group), None)
+    if found is None or any(replay.form is None and replay.entries for replay in (good, bad)):
+        names = " and ".join(f"{replay.source.path} ({replay.form or 'no one form'})" for replay in (good, bad))
+        what = "have forms that no replay can hold together"
+        raise UsageError(names, what, "Convert them to one form with `replay convert --log`")
+    return found if forms else ReplayForm.F5

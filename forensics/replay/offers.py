@@ -1,0 +1,170 @@
+"""What a build offered for each layer: the combinations of formats it tried, and the tactics it timed in each.
+
+A replayed tactic must equal an offered one in every field, so a log tells whether a replay will be accepted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.model import CachedResult, Choice
+from trtforensics.parsers.formats import parse_formats
+from trtforensics.replay_model import ReplayTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.model import Build, SourceSpan
+    from trtforensics.parsers.formats import Format
+    from trtforensics.replay_model import ReplayEntry
+
+_REFORMAT = "Optimizer Reformat"
+_LINEAR_FORMATS = {"LINEAR", "DLA_LINEAR"}
+_CHANNELS_LAST = {"HWC", "DHWC"}
+
+
+class Difference(NamedTuple):
+    """Where an entry and a combination differ, and both values as text.
+
+    ``index`` is None where the numbers of tensors differ, and ``field`` empty.
+    """
+
+    side: str
+    index: int | None
+    field: str
+    pinned: str
+    offered: str
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One combination of formats that a build tried for a layer; a side is None where the log does not print it."""
+
+    tuned: Choice | CachedResult
+    inputs: tuple[Format, ...] | None
+    outputs: tuple[Format, ...] | None
+
+    @property
+    def span(self) -> SourceSpan:
+        """The line that ends it."""
+        return self.tuned.span
+
+    @property
+    def text(self) -> str:
+        """Both sides in the notation of the log."""
+        return f"{', '.join(self.tuned.inputs)} -> {', '.join(self.tuned.outputs)}"
+
+    def differences(self, entry: ReplayEntry) -> list[Difference]:
+        """Return where an entry's tensors differ from it; empty for a combination that the entry can mean."""
+        found = []
+        for name, pinned, offered in (
+            ("inputs", entry.inputs, self.inputs),
+            ("outputs", entry.outputs, self.outputs),
+        ):
+            if offered is None:
+                continue
+            if len(pinned) != len(offered):
+                found.append(Difference(name, None, "", f"{len(pinned)} tensors", f"{len(offered)} tensors"))
+                continue
+            for index, (tensor, other) in enumerate(zip(pinned, offered, strict=True)):
+                found += (Difference(name, index, *fields) for fields in _tensor_differences(tensor, other))
+        return found
+
+
+class Offers:
+    """Everything a build tried, by layer; reformats of the optimiser itself are none of the layers."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self._by_layer: dict[str, list[Combination]] = defaultdict(list)
+        tuned: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
+        for one in tuned:
+            if not one.layer.startswith(_REFORMAT):
+                self._by_layer[one.layer].append(_combination(one))
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that were tuned, in the log's order of their first choice."""
+        return tuple(self._by_layer)
+
+    def of(self, layer: str) -> list[Combination]:
+        """Return the combinations of a layer; empty for one that was not tuned under this name."""
+        return self._by_layer.get(layer, [])
+
+    def runners(self, combination: Combination, tactic: int) -> list[str]:
+        """Return the runners that offered a tactic in a combination."""
+        tuned = combination.tuned
+        if isinstance(tuned, CachedResult):
+            return [tuned.runner] if tuned.tactic == tactic else []
+        offered = (c.runner for c in self.build.candidates(tuned) if c.tactic == tactic)
+        chosen = [tuned.runner] if tuned.tactic == tactic else []
+        return list(dict.fromkeys((*offered, *chosen)))
+
+    def has(self, combination: Combination, entry: ReplayEntry) -> bool:
+        """Whether a combination offered the entry's tactic for the entry's runner."""
+        found = self.runners(combination, entry.tactic) if entry.tactic is not None else []
+        return any(self.is_runner(runner, entry.runner_id) for runner in found)
+
+    def is_runner(self, name: str, runner_id: int | None) -> bool:
+        """Whether a runner may have this id; the log prints ids since TensorRT 8.6 only."""
+        known = self.build.runner_ids.get(name)
+        if known is not None:
+            return known == runner_id
+        return runner_id not in self.build.runner_ids.values()
+
+
+def _combination(tuned: Choice | CachedResult) -> Combination:
+    if not tuned.inputs and not tuned.outputs:
+        return Combination(tuned, None, None)
+    return Combination(tuned, _formats(tuned.inputs), _formats(tuned.outputs))
+
+
+def _formats(texts: tuple[str, ...]) -> tuple[Format, ...] | None:
+    found: list[Format] = []
+    for text in texts:
+        parsed = parse_formats(text)
+        if not parsed:
+            return None
+        found += parsed
+    return tuple(found)
+
+
+def tensor_of(offered: Format) -> ReplayTensor | None:
+    """Return a printed format as a replay has it; None where a stride is symbolic: a replay holds numbers."""
+    strides = tuple(stride for stride in offered.strides if isinstance(stride, int))
+    if len(strides) < len(offered.strides):
+        return None
+    return ReplayTensor(offered.dtype.upper(), None, strides, offered.vectorized_dim, offered.components)
+
+
+def _tensor_differences(tensor: ReplayTensor, offered: Format) -> Iterator[tuple[str, str, str]]:
+    """Give each field that differs, with what is pinned and what is offered."""
+    if tensor.dtype is not None and tensor.dtype != offered.dtype.upper():
+        yield "dtype", tensor.dtype, offered.dtype.upper()
+    symbolic = any(isinstance(stride, str) for stride in offered.strides)
+    if tensor.strides is not None and not symbolic and tensor.strides != offered.strides:
+        yield "strides", tensor.text, offered.text
+    for name, pinned, other in (
+        ("vectorized_dim", tensor.vectorized_dim, offered.vectorized_dim),
+        ("components_per_element", tensor.components, offered.components),
+    ):
+        if pinned is not None and pinned != other:
+            yield name, str(pinned), str(other)
+    if tensor.strides is None and tensor.format is not None and not _may_be(tensor.format, offered):
+        yield "tensor_format", tensor.format, offered.text
+
+
+def _may_be(name: str, offered: Format) -> bool:
+    """Whether a ``TensorFormat`` can be a printed format, as far as its name tells how many elements a pack holds."""
+    digits = "".join(filter(str.isdecimal, name))
+    if int(digits or 1) != offered.components:
+        return False
+    strides = [stride for stride in offered.strides if isinstance(stride, int)]
+    if len(strides) < len(offered.strides):
+        return True
+    descending = strides == sorted(strides, reverse=True)
+    if name in _LINEAR_FORMATS:
+        return descending
+    return not descending if name in _CHANNELS_LAST else True

@@ -1,0 +1,149 @@
+"""Replays, and what is wrong with them, for a person."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from trtforensics.replay.writing import signed
+from trtforensics.replay_model import Severity
+from trtforensics.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.replay.edges import Meeting
+    from trtforensics.replay.from_log import LeftOut
+    from trtforensics.replay.lint import LintReport
+    from trtforensics.replay_model import Problem, Replay, ReplayEntry
+
+_WIDTH = 120
+_SHOWN = 6
+_COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1m"}
+_PLAIN = "\x1b[0m"
+
+
+def show(replay: Replay, *, colour: bool = False) -> str:
+    """Return a replay readably: its form, each layer with runner, tactic and tensors, and its problems."""
+    blocks = [_head(replay), *map(_entry, replay.entries)]
+    if replay.problems:
+        blocks += [*_problems(replay.problems, colour=colour), [_counts(replay.problems)]]
+    return _joined(blocks)
+
+
+def lint_text(replay: Replay, report: LintReport, against: Sequence[str], *, colour: bool = False) -> str:
+    """Return what is wrong with a replay, worst first, and how much of it the log offers."""
+    head = _head(replay)
+    if against:
+        head.append(f"judged by {', '.join(against)}")
+    summary = _counts(report.problems) if report.problems else "nothing to say against it"
+    if report.accepted is not None:
+        summary += f"; the log offers {report.accepted} of {_count(len(replay.entries), 'entry', 'entries')} as pinned"
+    return _joined([head, *_problems(report.problems, colour=colour), [summary]])
+
+
+def left_out_text(left_out: Iterable[LeftOut]) -> str:
+    """Return what a replay made from a log does not express, one line a reason and its layers."""
+    by_reason: dict[str, list[LeftOut]] = {}
+    for one in left_out:
+        by_reason.setdefault(one.why, []).append(one)
+    lines = []
+    for why, ones in by_reason.items():
+        lines.append(f"not expressed: {why}")
+        lines += [f"  {one.span}: {one.layer}" for one in ones]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def cut_text(cut: Iterable[Meeting]) -> str:
+    """Return the edges between taken and other layers, one line each: do the formats meet there?"""
+    lines = []
+    for one in cut:
+        if not (one.leaves and one.enters):
+            how = "the formats on either side cannot be compared"
+        elif one.differs:
+            how = f"leaves as {one.leaves}, enters as {one.enters}: TensorRT puts a reformat between"
+        else:
+            how = f"{one.leaves} on both sides"
+        lines.append(f"across the cut: {one.edge.producer!r} -> {one.edge.consumer!r}: {how}")
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _head(replay: Replay) -> list[str]:
+    layers = _count(len(replay.entries), "layer", "layers")
+    if replay.form is not None:
+        form = f"form {replay.form}"
+        readers = f"; read by {replay.form.read_by}"
+    else:
+        form, readers = "no form that the entries tell" if not replay.entries else "no one form", ""
+    written = f", written by Polygraphy {replay.written_by}{readers}" if replay.written_by else ""
+    lines = [f"{replay.source.path}: tactic replay of {layers}, {form}{written}"]
+    if replay.shadowed:
+        lines.append(f"{_count(len(replay.shadowed), 'entry', 'entries')} that a later one of the same layer replaces")
+    return lines
+
+
+def _entry(entry: ReplayEntry) -> list[str]:
+    runner = "?" if entry.runner_id is None else f"0x{entry.runner_id:08x}"
+    tactic = "?" if entry.tactic is None else f"0x{entry.tactic:016x} ({signed(entry.tactic)})"
+    return [
+        entry.layer,
+        f"  line {entry.span.line}  runner {runner}  tactic {tactic}",
+        *(f"  in   {tensor.text}" for tensor in entry.inputs),
+        *(f"  out  {tensor.text}" for tensor in entry.outputs),
+    ]
+
+
+def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str]]:
+    """Give a block a problem; problems that differ only in their layer make one."""
+    groups: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.severity, problem.code, problem.what, problem.next_step), []).append(problem)
+    order = list(Severity)
+    for group in sorted(groups.values(), key=lambda group: order.index(group[0].severity)):
+        first = group[0]
+        severity = f"{_COLOURS[first.severity]}{first.severity}{_PLAIN}" if colour else first.severity
+        number = f" ({len(group)} times)" if len(group) > 1 else ""
+        places = [f"  {one.span} {one.layer or one.field}" for one in group[:_SHOWN]]
+        more = [f"  and {len(group) - _SHOWN} more; `--json` lists all"] if len(group) > _SHOWN else []
+        field = f" at {first.field}" if len(first.path) > len(("replay", "layer")) and len(group) == 1 else ""
+        yield [
+            f"{severity} [{first.code}]{number}{visible(field)}",
+            *places,
+            *more,
+            *_wrapped(first.what),
+            *_wrapped(f"What to do: {first.next_step}."),
+        ]
+
+
+def _wrapped(text: str) -> list[str]:
+    whole = visible(text)
+    return textwrap.wrap(
+        whole[0].upper() + whole[1:],
+        _WIDTH,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _counts(problems: Sequence[Problem]) -> str:
+    numbers = {severity: sum(problem.severity is severity for problem in problems) for severity in Severity}
+    return ", ".join(_count(number, severity.value, f"{severity.value}s") for severity, number in numbers.items())
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _joined(blocks: Iterable[list[str]]) -> str:
+    return "\n\n".join("\n".join(map(_safe, block)) for block in blocks) + "\n"
+
+
+def _safe(line: str) -> str:
+    """Make a line visible but for the colour this module put in front of it."""
+    for code in _COLOURS.values():
+        if line.startswith(code):
+            head, _, rest = line.removeprefix(code).partition(_PLAIN)
+            return f"{code}{visible(head)}{_PLAIN}{visible(rest)}"
+    return visible(line)

@@ -1,0 +1,102 @@
+"""Replays as Polygraphy writes them, byte for byte: the text that its own writer makes of the same entries."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.errors import ForensicsError
+from trtforensics.parsers.replay_fields import CLASS, LEGACY_ALGORITHM, LEGACY_TOP, LEGACY_VALUE
+from trtforensics.replay_model import ReplayForm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.replay_model import ReplayEntry, ReplayTensor
+
+_INDENT = 4
+_SIGNED = 1 << 63
+_UNSIGNED = 1 << 64
+
+
+class NotExpressibleError(ForensicsError):
+    """An entry lacks what a form needs."""
+
+
+def to_text(entries: Iterable[ReplayEntry], form: ReplayForm = ReplayForm.F5) -> str:
+    """Write a replay, in ASCII and without a line feed at its end.
+
+    Raises:
+        NotExpressibleError: an entry lacks a field that the form has.
+    """
+    return document_text((entry_text(entry, form) for entry in entries), form)
+
+
+def entry_text(entry: ReplayEntry, form: ReplayForm = ReplayForm.F5) -> str:
+    """Write one entry as it stands in a replay: its layer's name and the algorithm.
+
+    Raises:
+        NotExpressibleError: it lacks a field that the form has.
+    """
+    algorithm = {
+        "implementation": _given(entry, "implementation", entry.implementation),
+        "tactic": signed(_given(entry, "tactic", entry.tactic)),
+        "inputs": [_tensor(entry, f"inputs[{i}]", tensor, form) for i, tensor in enumerate(entry.inputs)],
+        "outputs": [_tensor(entry, f"outputs[{i}]", tensor, form) for i, tensor in enumerate(entry.outputs)],
+        **_marker("Algorithm", form),
+    }
+    # A line feed inside a string is escaped, so every one here begins a line.
+    lines = json.dumps(algorithm, indent=_INDENT).replace("\n", f"\n{' ' * 2 * _INDENT}")
+    return f"{json.dumps(entry.layer)}: {lines}"
+
+
+def document_text(entries: Iterable[str], form: ReplayForm = ReplayForm.F5) -> str:
+    """Put entries that are written already into a replay."""
+    indent = " " * _INDENT
+    begin = f"\n{indent * 2}"
+    body = f",{begin}".join(entries)
+    layers = f"{{{begin}{body}\n{indent}}}" if body else "{}"
+    ((key, value),) = _marker("TacticReplayData", form).items()
+    return f'{{\n{indent}"replay": {layers},\n{indent}{json.dumps(key)}: {json.dumps(value)}\n}}'
+
+
+def signed(tactic: int) -> int:
+    """Return a 64-bit id as TensorRT's API and replays spell it."""
+    return tactic - _UNSIGNED if tactic >= _SIGNED else tactic
+
+
+def _marker(name: str, form: ReplayForm) -> dict[str, str]:
+    if form is not ReplayForm.F1:
+        return {CLASS: name}
+    return {LEGACY_ALGORITHM if name == "Algorithm" else LEGACY_TOP: LEGACY_VALUE}
+
+
+def _tensor(entry: ReplayEntry, field: str, tensor: ReplayTensor, form: ReplayForm) -> object:
+    dtype = f"DataType.{_given(entry, f'{field}.dtype', tensor.dtype)}"
+    if form is ReplayForm.F5:
+        return {"dtype": dtype, **_layout(entry, field, tensor)}
+    kind = f"TensorFormat.{_given(entry, f'{field}.tensor_format', tensor.format)}"
+    if form is ReplayForm.F4:
+        return {"tensor_format": kind, "dtype": dtype, **_layout(entry, field, tensor)}
+    if form is ReplayForm.F3:
+        return [kind, dtype, list(_given(entry, f"{field}.strides", tensor.strides))]
+    return [kind, dtype]
+
+
+def _layout(entry: ReplayEntry, field: str, tensor: ReplayTensor) -> dict[str, Any]:
+    strides = list(_given(entry, f"{field}.strides", tensor.strides))
+    return {
+        "strides": strides,
+        "vectorized_dim": tensor.vectorized_dim,
+        "components_per_element": tensor.components,
+        CLASS: "TensorInfo",
+    }
+
+
+def _given(entry: ReplayEntry, field: str, value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
+    if value is None:
+        what = f"layer {entry.layer!r} has no {field}, which this form needs"
+        raise NotExpressibleError(
+            str(entry.span), what, "Name the build's log with `--log`, or another form with `--to`"
+        )
+    return value

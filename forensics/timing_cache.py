@@ -1,0 +1,74 @@
+"""Timing-cache exports: the keys of an editable timing cache (TensorRT >= 10.8) as a JSON file of our own.
+
+A key is an operation inside a ForeignNode, its value the tactic that the next build uses for it. TensorRT has no text
+form of it; a verbose log (``Autotuning op X(key: 0x…)``) and the binary cache are where it is found.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.errors import UsageError
+from trtforensics.model import tactic_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.model import BuildLog, SourceInfo, TimingCacheKey
+
+SCHEMA = 1
+KIND = "timing-cache"
+
+
+@dataclass(frozen=True, slots=True)
+class TimingCache:
+    """A timing-cache export. ``made_from`` is the path of the log or the cache it tells of.
+
+    A key from a binary cache has no ``op`` (empty) and no candidates: only a log names them. Spans are of the file
+    that was read: the export's own lines, or the log's.
+    """
+
+    source: SourceInfo
+    made_from: str
+    tensorrt_version: str | None
+    keys: tuple[TimingCacheKey, ...]
+
+
+def of_log(log: BuildLog) -> TimingCache:
+    """Return the keys of the last build of a log that prints any; of a key that was tuned twice, the last.
+
+    Raises:
+        UsageError: no build prints a key.
+    """
+    build = next((build for build in reversed(log.builds) if build.timing_cache_keys), None)
+    if build is None:
+        next_step = "Build with TensorRT 10.8 or later, BuilderFlag.EDITABLE_TIMING_CACHE and a verbose logger"
+        raise UsageError(log.source.path, "prints no keys of an editable timing cache", next_step)
+    keys = {key.key: key for key in build.timing_cache_keys}
+    return TimingCache(log.source, log.source.path, build.tensorrt_version, tuple(keys.values()))
+
+
+def to_json(cache: TimingCache) -> str:
+    """Render an export, one key a line."""
+    head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
+    opening = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+    keys = ",\n".join(f"  {json.dumps(row)}" for row in rows(cache.keys))
+    return f'{{\n{opening},\n "keys": [\n{keys}\n ]\n}}\n'
+
+
+def rows(keys: Iterable[TimingCacheKey]) -> Iterable[dict[str, Any]]:
+    """Give the keys as JSON objects; ``line`` is where the source that they were read from states them."""
+    for key in keys:
+        candidates = [
+            {"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates
+        ]
+        yield {
+            "op": key.op,
+            "key": key.key,
+            "selected": tactic_text(key.selected),
+            "time_ms": key.time_ms,
+            "candidates": candidates,
+            "line": key.span.line,
+        }

@@ -1,0 +1,116 @@
+"""What a file is that somebody took for a tactic replay, so that the refusal can name it.
+
+Forms seen: Polygraphy 0.29 to 0.53.6 (debug replays, run results, saved inputs, the text of ``inspect tactics``),
+trtexec 8 to 10 (layer information, profiles), this tool's own documents.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+_PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_INSPECTED = re.compile(rb"Loading tactic replay file from|^\s*Algorithm: \(Implementation: ", re.MULTILINE)
+_LOGGED = re.compile(rb"^\[[^\]\n]*\]\s?\[[VIWEF]\]|^\[[VIWEF]\] |^&&&& |^=== .* ===", re.MULTILINE)
+_JSON_BEGINS = (b"{", b"[")
+_SHOW_THEM = "Replays are what `--save-tactics` writes"
+
+
+_EMPTY = re.compile(rb"[ \t\r\n]*")
+
+
+class What(NamedTuple):
+    """What a file is instead, as the end of a sentence that begins with its name, and what to do."""
+
+    sentence: str
+    next_step: str = ""
+
+
+_A_PICKLE = What(
+    "is a Python pickle, as Polygraphy before 0.27 wrote replays; it is not unpickled, since that would run whatever "
+    "it holds",
+    "Load it with that Polygraphy in a sandbox and save it again with 0.27 or later",
+)
+_INSPECTED_TEXT = What(
+    "is the text that `polygraphy inspect tactics` prints, no replay", "Give the file that it was made from"
+)
+
+
+def not_json(opening: bytes) -> What | None:
+    """Say what a file is that is no JSON, by its first bytes; None where it may be JSON."""
+    text = opening.lstrip(b" \t\r\n")
+    if text.startswith(_JSON_BEGINS) and not _LOGGED.match(text):
+        return None
+    recognised = (
+        (_EMPTY.fullmatch(opening), What("the file is empty")),
+        (_PICKLE.match(opening), _A_PICKLE),
+        (b"\0" in opening, What("is binary, no JSON")),
+        (_INSPECTED.search(opening), _INSPECTED_TEXT),
+        (_LOGGED.search(opening), What("is a log, no replay", "`trtforensics replay convert LOG` makes one of it")),
+    )
+    return next((what for found, what in recognised if found), What("is no JSON, so no replay"))
+
+
+def other_json(value: Any) -> What:  # noqa: ANN401 - any JSON value
+    """Say what a JSON document is that has not the outline of a replay."""
+    if isinstance(value, dict):
+        found = _other_object(value)
+    elif isinstance(value, list):
+        found = _other_list(value)
+    else:
+        return What("holds a single value, no replay")
+    if found is None and _holds_arrays(value):
+        found = What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
+    return found or What("is JSON, but no tactic replay: there is no `replay` object in it", _SHOW_THEM)
+
+
+_BY_CLASS = {
+    "IterationContext": "is a debug replay (`--save-debug-replay`): it records how a search went and holds no tactics",
+    "Algorithm": "is the entry of a single layer without the replay around it",
+    "TacticReplayData": "is marked as TacticReplayData, but has no `replay` object",
+    "RunResults": "holds the outputs of a run (`--save-outputs`), no replay",
+}
+
+
+def _other_object(value: dict[str, Any]) -> What | None:
+    if "schema" in value and isinstance(value.get("kind"), str):
+        return What(f"is a `{value['kind']}` document of trtforensics, no replay")
+    for name, what in _BY_CLASS.items():
+        if _class_of(value) == name or any(_class_of(member) == name for member in value.values()):
+            return What(what, _SHOW_THEM)
+    if "Layers" in value:
+        return What("is the layer information of an engine (`--exportLayerInfo`), no replay", _SHOW_THEM)
+    return What(_BY_CLASS["RunResults"], _SHOW_THEM) if _is_run_results(value) else None
+
+
+def _other_list(value: list[Any]) -> What | None:
+    first = next((item for item in value if isinstance(item, dict)), {})
+    if isinstance(first.get("replay"), dict):
+        what = "holds a list around a replay, which Polygraphy does not load either"
+        return What(what, "Remove the outer brackets, `[` and `]`")
+    if first.keys() & {"count", "averageMs", "timeMs"}:
+        return What("is a profile (`--exportProfile`) or the times of a run, no replay", _SHOW_THEM)
+    return None
+
+
+def _class_of(value: object) -> object:
+    return value.get("polygraphy_class") if isinstance(value, dict) else None
+
+
+def _is_run_results(value: dict[str, Any]) -> bool:
+    """Whether this is ``{"lst": [["runner", [{"outputs": …}]]]}``; 0.45 and later also name the class."""
+    runs = value.get("lst")
+    return isinstance(runs, list) and all(isinstance(run, list) and isinstance(run[:1], list) for run in runs)
+
+
+def _holds_arrays(value: object) -> bool:
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, dict):
+            if item.get("polygraphy_class") in {"ndarray", "LazyNumpyArray"} or "__polygraphy_encoded_ndarray" in item:
+                return True
+            todo += item.values()
+        elif isinstance(item, list):
+            todo += item
+    return False
