@@ -32,6 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
     )
     parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
+    parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
+    parser.add_argument("--layer-info", metavar="J", help="the engine's layers (trtexec --exportLayerInfo)")
     parser.add_argument("--format", choices=FORMS, default="text", help="form of the report (default: text)")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument("-v", "--verbose", action="store_true", help="with causes, evidence lines and fixes")
@@ -67,7 +69,7 @@ def run(args: Namespace) -> int:
     from trtforensics.terminal import wants_colour
 
     if args.output is not None:
-        keep_sources([path for path in (*args.sources, args.onnx) if path], args.output)
+        keep_sources([p for p in (*args.sources, args.onnx, args.replay, args.layer_info) if p], args.output)
     settings = settings_for(Path.cwd())
     suppression = Suppression.of([*settings.suppress, *args.suppress])
     report = judge(_inputs(args), suppression)
@@ -93,10 +95,19 @@ def _inputs(args: Namespace) -> Inputs:
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.logs import read_log
     from trtforensics.findings.onnx_model import load_model
+    from trtforensics.parsers.document import read_document
+    from trtforensics.parsers.layer_json import read_layer_json
     from trtforensics.progress import ProgressLine
+    from trtforensics.replay.loading import ReplayFile
 
     logs = []
     for path in args.sources:
         with ProgressLine(quiet=args.quiet) as progress:
             logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
-    return Inputs(logs, load_model(args.onnx) if args.onnx else None)
+    limit = args.max_bytes
+    return Inputs(
+        logs,
+        model=load_model(args.onnx) if args.onnx else None,
+        replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
+        engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else None,
+    )

@@ -5,16 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from trtforensics.dumps import last_dump
 from trtforensics.findings.versions import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from trtforensics.engine_info import EngineInfo
     from trtforensics.findings.onnx_model import OnnxModel
-    from trtforensics.model import Build
+    from trtforensics.model import Build, BuildLog, EngineLayer
     from trtforensics.notes import Note
+    from trtforensics.replay.loading import ReplayFile
+
+
+T = TypeVar("T")
 
 
 class Need(StrEnum):
@@ -26,25 +32,62 @@ class Need(StrEnum):
     OTHER_LOG = "other-log"
 
 
+class Other(NamedTuple):
+    """A build of another log of the same model, to compare with."""
+
+    log: BuildLog
+    build: Build
+
+
 @dataclass(frozen=True)
 class Case:
     """One build of one log; the other inputs are None where the user gave none.
 
-    ``baseline`` is the first build of the first log that has one like it, where several logs were given.
+    ``baseline`` is the first build of an earlier log that is of the same model.
     """
 
     build: Build
+    log: BuildLog
     model: OnnxModel | None = None
-    baseline: Build | None = None
+    replay: ReplayFile | None = None
+    engine_info: EngineInfo | None = None
+    baseline: Other | None = None
 
     def has(self, need: Need) -> bool:
         """Whether an input is there."""
-        return {Need.ONNX: self.model, Need.OTHER_LOG: self.baseline}.get(need) is not None
+        inputs = {
+            Need.ONNX: self.model,
+            Need.REPLAY: self.replay,
+            Need.LAYER_INFO: self.engine_info,
+            Need.OTHER_LOG: self.baseline,
+        }
+        return inputs[need] is not None
+
+    @property
+    def the_model(self) -> OnnxModel:
+        """The ONNX model, for rules that declare that they need it."""
+        return _declared(self.model, Need.ONNX)
+
+    @property
+    def the_replay(self) -> ReplayFile:
+        """The replay, for rules that declare that they need it."""
+        return _declared(self.replay, Need.REPLAY)
+
+    @property
+    def the_baseline(self) -> Other:
+        """The build to compare with, for rules that declare that they need it."""
+        return _declared(self.baseline, Need.OTHER_LOG)
 
     @cached_property
     def version(self) -> Version | None:
         """The TensorRT version; None where the log does not tell."""
         return Version.of(self.build)
+
+    @cached_property
+    def engine(self) -> Sequence[EngineLayer]:
+        """The engine's layers: of the engine-layer file where it tells their types, else of the log's last dump."""
+        told = [engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed]
+        return told[-1] if told else last_dump(self.build.engine_layers)
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:
@@ -59,8 +102,13 @@ class Case:
             return self._notes.get(kinds[0], [])
         return sorted((n for kind in kinds for n in self._notes.get(kind, ())), key=lambda note: note.span.line)
 
-    def ops(self) -> Iterator[tuple[str, str]]:
-        """Give name and operator of every ONNX node that the log or the model names."""
-        yield from ((node.name, node.op) for node in self.build.onnx_nodes)
-        if self.model is not None:
-            yield from ((node.name, node.op) for node in self.model.nodes)
+
+def _declared(value: T | None, need: Need) -> T:
+    """Return an input that the engine has made sure of.
+
+    Raises:
+        LookupError: The rule does not declare its need.
+    """
+    if value is None:
+        raise LookupError(f"a rule uses {need.value} without declaring that it needs it")
+    return value

@@ -15,18 +15,21 @@ from trtforensics.findings.finding import (
     Report,
     ReportSource,
 )
+from trtforensics.findings.logs import quote_file
 from trtforensics.findings.pairs import baseline_of
-from trtforensics.findings.registry import rules
+from trtforensics.findings.registry import rule_of, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from trtforensics.engine_info import EngineInfo
     from trtforensics.findings.finding import Observation
     from trtforensics.findings.logs import ReadLog
     from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
-    from trtforensics.model import BuildLog
+    from trtforensics.model import BuildLog, SourceSpan
+    from trtforensics.replay.loading import ReplayFile
 
 MAX_EVIDENCE = 20
 """Lines that a finding quotes; it counts the rest."""
@@ -40,6 +43,8 @@ class Inputs:
 
     logs: Sequence[ReadLog]
     model: OnnxModel | None = None
+    replay: ReplayFile | None = None
+    engine_info: EngineInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +64,18 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
         SourceError: A log whose lines are quoted cannot be read again.
         UsageError: A rule of another package cannot be loaded.
     """
-    found: list[Finding] = []
+    seen: list[_Seen] = []
     asked: set[str] = set()
     logs = [one.log for one in inputs.logs]
-    for index, read in enumerate(inputs.logs):
-        seen = []
-        for case in _cases(inputs, logs, index):
+    for index, log in enumerate(logs):
+        for build in log.builds:
+            other = baseline_of(logs, index, build)
+            case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, other)
             able = [rule for rule in rules() if all(map(case.has, rule.needs))]
             asked |= {rule.code for rule in able}
             seen += [_Seen(rule, case, one, index) for rule in able for one in rule.check(case)]
-        found += _findings(seen, read)
+    quotes = _quotes(seen, inputs.logs)
+    found = [_finding(one, quotes) for one in seen]
     found.sort(key=lambda one: (-one.severity, one.source, one.code, one.line))
     shown = tuple(one for one in found if not suppression.covers(one))
     return Report(
@@ -80,18 +87,22 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
     )
 
 
-def _cases(inputs: Inputs, logs: Sequence[BuildLog], index: int) -> Iterator[Case]:
-    for build in logs[index].builds:
-        yield Case(build, inputs.model, baseline_of(logs, index, build))
+def _quotes(seen: Sequence[_Seen], logs: Sequence[ReadLog]) -> dict[SourceSpan, str]:
+    """Read the lines that are quoted: of the logs, and of the other files that findings point to."""
+    wanted: dict[str, set[SourceSpan]] = {}
+    for one in seen:
+        for span in one.observation.spans[:MAX_EVIDENCE]:
+            wanted.setdefault(span.file, set()).add(span)
+    by_path = {read.log.source.path: read for read in logs}
+    texts: dict[SourceSpan, str] = {}
+    for path, spans in wanted.items():
+        lines = {span.line for span in spans}
+        found = by_path[path].quote(lines) if path in by_path else quote_file(path, lines)
+        texts |= {span: found.get(span.line, "") for span in spans}
+    return texts
 
 
-def _findings(seen: Sequence[_Seen], read: ReadLog) -> list[Finding]:
-    lines = {span.line for one in seen for span in one.observation.spans[:MAX_EVIDENCE]}
-    texts = read.quote(lines) if lines else {}
-    return [_finding(one, texts) for one in seen]
-
-
-def _finding(seen: _Seen, texts: Mapping[int, str]) -> Finding:
+def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
     rule, observation = seen.rule, seen.observation
     if not observation.spans:
         raise ValueError(f"{rule.code} gave no line for: {observation.title}")
@@ -105,7 +116,7 @@ def _finding(seen: _Seen, texts: Mapping[int, str]) -> Finding:
         settle=observation.settle,
         source=seen.source,
         build=seen.case.build.index,
-        evidence=tuple(Evidence(span, texts.get(span.line, "")) for span in observation.spans[:MAX_EVIDENCE]),
+        evidence=tuple(Evidence(span, quotes[span]) for span in observation.spans[:MAX_EVIDENCE]),
         evidence_total=len(observation.spans),
         fixes=tuple(
             fix.text if version or not fix.versions else f"{fix.versions}: {fix.text}"
@@ -124,13 +135,15 @@ def _common(findings: Sequence[Finding]) -> tuple[Common, ...]:
     groups: dict[str, list[Finding]] = {}
     for one in findings:
         groups.setdefault(one.signature, []).append(one)
-    shared = [
-        Common(first.code, first.severity, first.title, signature, tuple(sorted({one.source for one in group})))
-        for signature, group in groups.items()
-        for first in group[:1]
-    ]
+    shared = [_shared(signature, group) for signature, group in groups.items()]
     several = [one for one in shared if len(one.sources) > 1]
     return tuple(sorted(several, key=lambda one: (-len(one.sources), -one.severity, one.code)))
+
+
+def _shared(signature: str, group: Sequence[Finding]) -> Common:
+    first = group[0]
+    title = first.title if all(one.title == first.title for one in group) else rule_of(first.code).title
+    return Common(first.code, first.severity, title, signature, tuple(sorted({one.source for one in group})))
 
 
 def _source(log: BuildLog) -> ReportSource:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.dumps import last_dump
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,11 +13,6 @@ FLOATS = {"Float", "FP32", "Half", "FP16", "BF16", "BFloat16", "FP8", "Int8", "I
 """Types in which an engine computes, as dumps of 7.x to 11 spell them; the rest are indexes, shapes and masks."""
 
 FULL = {"Float", "FP32"}
-
-
-def layers_of(build: Build) -> Sequence[EngineLayer]:
-    """Return the engine's layers as the last complete dump prints them."""
-    return last_dump(build.engine_layers)
 
 
 def is_foreign(layer: EngineLayer) -> bool:

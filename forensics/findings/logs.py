@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.loading import load_build_log, read_build_log
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.source import MAX_BYTES, open_source
 from trtforensics.parsers.windows import Window
 
 if TYPE_CHECKING:
@@ -40,8 +40,17 @@ class ReadLog:
         """
         if self.spool is not None:
             return _quotes(self.spool.windows(), lines)
-        with open_source(self.path, max_bytes=self.max_bytes) as source:
-            return _quotes(source.windows(), lines)
+        return quote_file(self.path, lines, max_bytes=self.max_bytes)
+
+
+def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES) -> Mapping[int, str]:
+    """Return the text of some lines of any file, as :meth:`ReadLog.quote` does.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
+    with open_source(path, max_bytes=max_bytes) as source:
+        return _quotes(source.windows(), lines)
 
 
 class Spool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.case import Other
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,10 +15,10 @@ _SHARED = 0.5
 """Share of ONNX nodes (or engine layers) that two builds of one model have in common by name."""
 
 
-def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> Build | None:
+def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> Other | None:
     """Return the build of the first earlier log that is of the same model; None where there is none."""
-    others = (other for log in logs[:index] for other in log.builds)
-    return next((other for other in others if same_model(other, build)), None)
+    others = (Other(log, other) for log in logs[:index] for other in log.builds)
+    return next((other for other in others if same_model(other.build, build)), None)
 
 
 def same_model(one: Build, other: Build) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.findings.engine_facts import in_engine
+from trtforensics.parsers.names import members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import Build, Fact, ForeignNode, OnnxNode, SourceSpan
+    from trtforensics.model import Build, Fact, OnnxNode, SourceSpan
 
 WEAK_FLAGS = (
     "--fp16",
@@ -118,11 +121,31 @@ def layer_names(build: Build) -> Mapping[str, OnnxNode]:
     return {layer: node for node in build.onnx_nodes for layer in node.layers}
 
 
-def foreign_members(build: Build) -> Mapping[str, ForeignNode]:
-    """Return the ForeignNode that holds each ONNX node, in the engine's pass where the log tells it."""
-    held: dict[str, ForeignNode] = {}
+class Held(NamedTuple):
+    """The ForeignNode that holds an ONNX node; ``told`` False: the log does not list members, the order suggests it."""
+
+    name: str
+    span: SourceSpan
+    told: bool
+
+
+def foreign_members(build: Build) -> Mapping[str, Held]:
+    """Return the ForeignNode that holds each ONNX node, in the engine's pass where the log tells it.
+
+    TensorRT 10 and later list the members. Before, a ForeignNode's name gives its two ends: the nodes between them, in
+    the model's order, are its members unless they are on another branch.
+    """
+    held: dict[str, Held] = {}
     for foreign in build.foreign_nodes:
-        chosen = foreign.pass_index is None or build.passes[foreign.pass_index].chosen is not False
-        for node in foreign.onnx_nodes if chosen else ():
-            held.setdefault(node, foreign)
+        for node in foreign.onnx_nodes if in_engine(build, foreign.pass_index) else ():
+            held.setdefault(node, Held(foreign.name, foreign.span, told=True))
+    if held:
+        return held
+    places = {name: at for at, node in enumerate(build.onnx_nodes) for name in (node.name, *node.layers)}
+    layers = {layer.name: layer.span for layer in build.engine_layers} or {c.layer: c.span for c in build.choices}
+    for name, span in layers.items():
+        ends = [places.get(end.split(" + ")[0]) for end in members(name)] if name.startswith("{ForeignNode[") else []
+        if ends and ends[0] is not None and ends[-1] is not None:
+            for node in build.onnx_nodes[ends[0] : ends[-1] + 1]:
+                held.setdefault(node.name, Held(name, span, told=False))
     return held

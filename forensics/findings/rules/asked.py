@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import is_foreign, layers_of, output_types
+from trtforensics.findings.engine_facts import is_foreign, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.precision import (
     TYPE_WORDS,
@@ -129,7 +129,7 @@ def non_conforming(case: Case) -> Iterator[Observation]:
 def output_type(case: Case) -> Iterator[Observation]:
     """Hold what was asked against the engine's layers that hold the node, ForeignNodes apart."""
     layers, held = layer_names(case.build), foreign_members(case.build)
-    engine = [layer for layer in layers_of(case.build) if not is_foreign(layer)]
+    engine = [layer for layer in case.engine if not is_foreign(layer)]
     for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
         nodes = [node.name for name, node in layers.items() if request.matches(name) and node.name not in held]
         other = [layer for layer in engine if output_types(layer) - {TYPE_WORDS[request.type]}]
@@ -145,6 +145,37 @@ def output_type(case: Case) -> Iterator[Observation]:
                 layers=[layer.name for layer in wrong],
                 onnx_nodes=nodes,
                 steps=(Step("Ask for the outputs' type too", trtexec(case, f"--layerOutputTypes={flag}")),),
+            )
+
+
+@rule(
+    "TF218",
+    Severity.ERROR,
+    "Inside a ForeignNode a node runs in another type than asked for",
+    cause="The detailed engine dump shows the kernel that holds the node, and its output is of another type.",
+    confirm="The kernel's line names the ONNX node in its metadata, and the types of its tensors.",
+    fixes=(
+        Fix("Put Casts around the node in the model, and build strongly typed.", "10"),
+        Fix("Mark the node's output, which takes it out of the ForeignNode.", before="11"),
+    ),
+    sources=("NVIDIA/TensorRT#4505", "detailed engine dumps of 10.x"),
+)
+def kernel_type(case: Case) -> Iterator[Observation]:
+    """Hold what was asked against the kernels that Myelin made, by their metadata."""
+    layers = layer_names(case.build)
+    kernels = [layer for layer in case.engine if is_foreign(layer) and not layer.name.startswith("{ForeignNode[")]
+    for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
+        nodes = {node.name for name, node in layers.items() if request.matches(name)}
+        wrong = [k for k in kernels if nodes & set(k.onnx_nodes) and output_types(k) - {TYPE_WORDS[request.type]}]
+        if wrong and request.span is not None:
+            types = sorted({kind for kernel in wrong for kind in output_types(kernel)})
+            yield Observation(
+                f"{request.text}, but Myelin's kernels for {listed(sorted(nodes))} give {' and '.join(types)}",
+                (request.span, *(kernel.span for kernel in wrong)),
+                confidence=Confidence.LIKELY,
+                settle="A kernel may compute as asked and round at its end; comparing its output with FP32 shows it",
+                layers=[kernel.name for kernel in wrong],
+                onnx_nodes=sorted(nodes),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import in_engine, is_foreign, layers_of, spans_of, timing_of, tuned_ms
+from trtforensics.findings.engine_facts import in_engine, is_foreign, spans_of, timing_of, tuned_ms
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
@@ -125,8 +125,8 @@ def near_ties(case: Case) -> Iterator[Observation]:
     near = [c for c in build.choices if c.near_tie and c.final is not False and in_engine(build, c.pass_index)]
     if not near:
         return
-    used = [*(c for c in build.choices if c.final), *(c for c in build.cached if c.final)]
-    total = sum(one.time_ms or 0 for one in used)
+    used = [c.time_ms or 0 for c in build.choices if c.final] + [c.time_ms or 0 for c in build.cached if c.final]
+    total = sum(used)
     mine = sum(c.time_ms or 0 for c in near if c.final)
     share = f", {mine / total:.0%} of the tuned time" if used and total and all(c.final for c in near) else ""
     near.sort(key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1))
@@ -157,7 +157,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
 )
 def coverage(case: Case) -> Iterator[Observation]:
     """Share of layers, and of the tuned time where it is known."""
-    layers = layers_of(case.build)
+    layers = case.engine
     foreign = [layer for layer in layers if is_foreign(layer)]
     if foreign:
         timed = all(timing_of(case.build, layer) is not None for layer in foreign)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import FULL, layers_of, output_types, spans_of
+from trtforensics.findings.engine_facts import FULL, output_types, spans_of
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.precision import (
     WEAK_FLAGS,
@@ -193,7 +193,7 @@ def calibrator(case: Case) -> Iterator[Observation]:
 )
 def silent_float(case: Case) -> Iterator[Observation]:
     """Strongly typed, or FP16 allowed, and no layer of another type."""
-    layers = [layer for layer in layers_of(case.build) if output_types(layer)]
+    layers = [layer for layer in case.engine if output_types(layer)]
     if not layers or any(output_types(layer) - FULL for layer in layers):
         return
     fact = precision_fact(case.build)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import is_reformat, layers_of, spans_of, timing_of, tuned_ms
+from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
@@ -132,7 +132,7 @@ def held_up(case: Case) -> Iterator[Observation]:
 )
 def reformats(case: Case) -> Iterator[Observation]:
     """Count them, and their share of the tuned time where all are measured."""
-    layers = layers_of(case.build)
+    layers = case.engine
     found = [layer for layer in layers if is_reformat(layer)]
     if not found:
         return

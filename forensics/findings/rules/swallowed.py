@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import Request
-    from trtforensics.model import ForeignNode, OnnxNode
+    from trtforensics.findings.precision import Held, Request
+    from trtforensics.model import OnnxNode
 
 
 @rule(
@@ -48,15 +48,16 @@ def swallowed(case: Case) -> Iterator[Observation]:
         for layer in (name for name in layers if request.type == "fp32" and request.matches(name)):
             if layers[layer].name in held:
                 groups.setdefault(held[layers[layer].name].name, []).append((request, layer))
-    for name, asked in groups.items():
+    for asked in groups.values():
         nodes = {layers[layer].name: layers[layer] for _, layer in asked}
         foreign = held[next(iter(nodes))]
-        yield _observation(case, name, foreign, list(nodes.values()), asked)
+        yield _observation(case, foreign, list(nodes.values()), asked)
 
 
 def _observation(
-    case: Case, name: str, foreign: ForeignNode, nodes: Sequence[OnnxNode], asked: Sequence[tuple[Request, str]]
+    case: Case, foreign: Held, nodes: Sequence[OnnxNode], asked: Sequence[tuple[Request, str]]
 ) -> Observation:
+    name = foreign.name
     options = dict.fromkeys(request.text for request, _ in asked)
     spans = {span.line: span for request, _ in asked if (span := request.span)}
     spans |= {foreign.span.line: foreign.span, **{node.span.line: node.span for node in nodes}}
@@ -68,8 +69,8 @@ def _observation(
         cause=f"{' and '.join(options)} ({constraints(case)} precision constraints) names them, but they are inside "
         f"{name}, where Myelin picks the types by itself; a per-layer precision does not reach in.",
         confidence=Confidence.LIKELY,
-        settle="That they are inside is certain; which type they ran in shows in a detailed engine dump, or in their "
-        "outputs compared with FP32"
+        settle=(_CERTAIN if foreign.told else _BETWEEN)
+        + "; which type they ran in shows in a detailed engine dump, or in their outputs compared with FP32"
         + ("" if reduced else ". No reduced type is allowed in this log's options, so they may run in FP32 after all"),
         severity=Severity.ERROR if reduced else Severity.NOTE,
         layers=(name, *dict.fromkeys(layer for _, layer in asked)),
@@ -77,6 +78,10 @@ def _observation(
         steps=tuple(_steps(case, nodes)),
         same_as=" ".join(sorted(options)),
     )
+
+
+_CERTAIN = "That they are inside is certain"
+_BETWEEN = "This version does not list members: the nodes lie between the ForeignNode's ends in the model's order"
 
 
 def _steps(case: Case, nodes: Sequence[OnnxNode]) -> Iterator[Step]:
