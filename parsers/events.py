@@ -93,7 +93,7 @@ KEEP: dict[str, tuple[str, ...]] = {
     "no_implementation": ("layer",),
     "skipping_tactic": ("tactic", "text"),
     # kinds that findings read (notes.py)
-    "broadcasting": ("layer", "text"),
+    "broadcasting": ("layer", "count", "text"),
     "cache_deleted": ("count", "hits"),
     "cache_disabled": (),
     "cache_invalid": (),

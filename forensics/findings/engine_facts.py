@@ -17,12 +17,12 @@ FULL = {"Float", "FP32"}
 
 def is_foreign(layer: EngineLayer) -> bool:
     """Whether a layer is Myelin's, as a whole (``{ForeignNode[…]}``) or a kernel of it."""
-    return "{ForeignNode[" in layer.name or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
+    return layer.name.startswith("{ForeignNode[") or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
 
 
 def is_reformat(layer: EngineLayer) -> bool:
-    """Whether a layer changes a format only."""
-    return layer.type in {"Reformat", "MyelinReformat"} or layer.name.startswith("Reformatting ")
+    """Whether a layer is a copy that changes a format or a type; a NoOp of that name copies nothing."""
+    return layer.type in {"Reformat", "MyelinReformat"}
 
 
 def timing_of(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:

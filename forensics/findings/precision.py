@@ -146,6 +146,6 @@ def foreign_members(build: Build) -> Mapping[str, Held]:
     for name, span in layers.items():
         ends = [places.get(end.split(" + ")[0]) for end in members(name)] if name.startswith("{ForeignNode[") else []
         if ends and ends[0] is not None and ends[-1] is not None:
-            for node in build.onnx_nodes[ends[0] : ends[-1] + 1]:
-                held.setdefault(node.name, Held(name, span, told=False))
+            between = build.onnx_nodes[ends[0] : ends[-1] + 1]
+            held |= {node.name: Held(name, span, told=False) for node in between if node.name not in held}
     return held

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
+    from trtforensics.model import SourceSpan
 
 CACHE = "--timingCacheFile=timing.cache"
 
@@ -30,8 +31,11 @@ CACHE = "--timingCacheFile=timing.cache"
 )
 def unread(case: Case) -> Iterator[Observation]:
     """Name the file."""
+    lines: dict[str, list[SourceSpan]] = {}
     for note in case.notes("cache_unread"):
-        yield Observation(f"No timing cache was read from {note.text('text').partition('. A new')[0]}", (note.span,))
+        lines.setdefault(note.text("text").partition(". A new")[0], []).append(note.span)
+    for path, spans in lines.items():
+        yield Observation(f"No timing cache was read from {path}", spans)
 
 
 @rule(
@@ -130,9 +134,9 @@ def near_ties(case: Case) -> Iterator[Observation]:
     mine = sum(c.time_ms or 0 for c in near if c.final)
     share = f", {mine / total:.0%} of the tuned time" if used and total and all(c.final for c in near) else ""
     near.sort(key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1))
-    whose = f"of {len(used)} choices of the engine" if share else "choices (the log does not tell all that are used)"
+    whose = f"of {count(len(used), 'choice')} of the engine" if share else "among the choices that may be the engine's"
     yield Observation(
-        f"{len(near)} {whose} are near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}){share}",
+        f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}{share}",
         [c.span for c in near],
         layers=list(dict.fromkeys(c.layer for c in near)),
         steps=(Step("Keep the timings, so that the same tactics win again", trtexec(case, CACHE)),),

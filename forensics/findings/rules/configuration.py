@@ -188,7 +188,7 @@ def library(case: Case) -> Iterator[Observation]:
 
 @rule(
     "TF411",
-    Severity.WARNING,
+    Severity.NOTE,
     "Two loggers in one process",
     cause="The process registered another logger before: TensorRT keeps the first one, so this log may miss messages.",
     confirm="Search the program for a second trt.Logger, also inside libraries that use TensorRT.",

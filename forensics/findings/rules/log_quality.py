@@ -115,6 +115,6 @@ def names_only(case: Case) -> Iterator[Observation]:
     notes = case.notes("names_only", "names_only_inspected")
     facts = [fact for fact in case.build.options.get("build", ()) if fact.name == "Profiling verbosity"]
     spans = [note.span for note in notes] or ([fact.span for fact in facts] if case.build.layer_names else [])
-    if spans and case.build.tool is Tool.TRTEXEC:
+    if spans and case.build.tool is Tool.TRTEXEC and not case.build.engine_layers:
         step = Step("Build with detailed verbosity", trtexec(case, "--profilingVerbosity=detailed", "--dumpLayerInfo"))
         yield Observation("The engine's layers are known by name only", spans, steps=(step,), same_as="names")

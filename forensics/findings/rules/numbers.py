@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.model import OnnxNode
+    from trtforensics.notes import Note
 
 _REDUCTIONS = {"LayerNormalization", "Softmax", "Pow", "ReduceMean", "ReduceSum", "InstanceNormalization"}
 _EXACT = 1e-4
@@ -242,8 +243,9 @@ def mark_all(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"{len(marks)} tensors of a network of {nodes} nodes are marked as outputs",
             [mark.span for mark in marks],
-            confidence=Confidence.LIKELY,
+            confidence=Confidence.POSSIBLE,
             settle="Whether the model has that many outputs of its own",
+            severity=Severity.NOTE,
             steps=_fewer(case),
             same_as="all",
         )
@@ -342,13 +344,23 @@ def differs(case: Case) -> Iterator[Observation]:
 def broadcast(case: Case) -> Iterator[Observation]:
     """A static leading 1, and operations that TensorRT says it broadcasts along a leading 1."""
     static = [note for note in case.notes("adding_input") if note.text("dims").startswith("(1,")]
-    wide = [note for note in case.notes("broadcasting") if "=[1," in note.text("text")]
+    nodes = {node.name: node for node in case.build.onnx_nodes}
+    made = {tensor for node in nodes.values() for tensor in node.outputs} | {n.text("tensor") for n in static}
+    wide = [note for note in case.notes("broadcasting") if _stretches(note, nodes.get(note.text("layer")), made)]
     if static and wide:
         yield from told(
             [*static, *wide],
-            f"{count(len(wide), 'operation')} broadcasts a leading dimension of 1, and the batch is fixed to 1",
+            f"A leading dimension of 1 is broadcast {count(len(wide), 'time')}, and the batch is fixed to 1",
             names="layer",
             confidence=Confidence.POSSIBLE,
             settle="The same model built with a dynamic batch, run at batch 1",
             same_as="broadcast",
         )
+
+
+def _stretches(note: Note, node: OnnxNode | None, made: set[str]) -> bool:
+    """Whether a tensor that varies is stretched along its leading 1; of weights that is the usual thing."""
+    at = int(note.number("count") or 0)
+    if node is None or at >= len(node.inputs) or node.inputs[at] not in made:
+        return False
+    return f"dims(input{at})=[1," in note.text("text")

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
     from trtforensics.model import EngineLayer
 
+_MANY = 0.2
+"""Share of the layers from which reformats are reported even where they change no type."""
+_SMALL = 5
+"""Engines of fewer layers are toys, in which reformats always weigh much."""
 _COSTLY = 0.1
 """Share of the tuned time from which reformats are a warning."""
 
@@ -134,9 +138,9 @@ def reformats(case: Case) -> Iterator[Observation]:
     """Count them, and their share of the tuned time where all are measured."""
     layers = case.engine
     found = [layer for layer in layers if is_reformat(layer)]
-    if not found:
-        return
     changing = [layer for layer in found if _types(layer)]
+    if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
+        return
     timed = [layer for layer in found if timing_of(case.build, layer) is not None]
     whole, cost = tuned_ms(case.build, layers), tuned_ms(case.build, found)
     share = cost / whole if whole and len(timed) == len(found) else None
@@ -146,7 +150,7 @@ def reformats(case: Case) -> Iterator[Observation]:
         f"change{'s' if len(changing) == 1 else ''} the type{costs}",
         spans_of(found),
         confidence=Confidence.CERTAIN,
-        severity=Severity.WARNING if share is not None and share >= _COSTLY else Severity.NOTE,
+        severity=Severity.WARNING if share is not None and share >= _COSTLY and len(layers) >= _SMALL else Severity.NOTE,
         layers=[layer.name for layer in found],
         steps=(Step("See what each costs", trtexec(case, "--dumpProfile", "--separateProfileRun")),),
         same_as="reformats",

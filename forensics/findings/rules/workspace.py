@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
 
+_FEW = 0.02
+"""Share of the timed tactics up to which skipped ones are no loss, where the limit is ample."""
+_AMPLE = 256 * MEBIBYTE
+
 _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
 
 
@@ -60,12 +64,14 @@ def starved(case: Case) -> Iterator[Observation]:
     if layers:
         skipped = sum(layer.skipped for layer in layers)
         most = layers[0]
+        few = skipped <= _FEW * case.build.autotuning.tactics_timed and most.available >= _AMPLE
         yield Observation(
             f"{skipped} tactic{'s were' if skipped > 1 else ' was'} skipped for want of workspace: {most.requested:,} "
             f"bytes wanted, {most.available:,} available",
             sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
             layers=[layer.layer for layer in layers if layer.layer],
             steps=(workspace(case, most.requested),),
+            severity=Severity.NOTE if few else Severity.WARNING,
             same_as="starved",
         )
 
