@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from trtforensics.diagnostics import ExitCode
@@ -72,7 +73,8 @@ def run(args: Namespace) -> int:
         keep_sources([p for p in (*args.sources, args.onnx, args.replay, args.layer_info) if p], args.output)
     settings = settings_for(Path.cwd())
     suppression = Suppression.of([*settings.suppress, *args.suppress])
-    report = judge(_inputs(args), suppression)
+    with ExitStack() as stack:
+        report = judge(_inputs(args, stack), suppression)
     look = Look(verbose=args.verbose, colour=args.output is None and wants_colour(sys.stdout))
     text = render(report, args.format, look)
     if args.output is not None:
@@ -91,7 +93,7 @@ def _level(args: Namespace, settings: Settings) -> float:
     return float("inf") if asked is None else Severity[asked.upper()]
 
 
-def _inputs(args: Namespace) -> Inputs:
+def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.logs import read_log
     from trtforensics.findings.onnx_model import load_model
@@ -104,6 +106,7 @@ def _inputs(args: Namespace) -> Inputs:
     for path in args.sources:
         with ProgressLine(quiet=args.quiet) as progress:
             logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
+        stack.callback(logs[-1].close)
     limit = args.max_bytes
     return Inputs(
         logs,

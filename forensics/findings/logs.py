@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from bisect import bisect_left
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from trtforensics.loading import load_build_log, read_build_log
 from trtforensics.parsers.source import MAX_BYTES, open_source
@@ -42,6 +42,11 @@ class ReadLog:
             return _quotes(self.spool.windows(), lines)
         return quote_file(self.path, lines, max_bytes=self.max_bytes)
 
+    def close(self) -> None:
+        """Remove what was kept of a pipe; nothing can be quoted from it any more."""
+        if self.spool is not None:
+            self.spool.close()
+
 
 def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES) -> Mapping[int, str]:
     """Return the text of some lines of any file, as :meth:`ReadLog.quote` does.
@@ -54,11 +59,21 @@ def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES)
 
 
 class Spool:
-    """A temporary file that keeps windows of lines; it is gone when nobody holds it any more."""
+    """A temporary file that keeps windows of lines; a context manager that removes it."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the log does
         self._kept: list[tuple[int, int]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove it."""
+        self._file.close()
 
     def keep(self, window: Window) -> None:
         """Append a window."""
@@ -101,12 +116,14 @@ def read_log(path: str, *, max_bytes: int, on_progress: Callable[[Progress], Non
     if path != "-" and not _is_pipe(path):
         log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
         return ReadLog(log, path, max_bytes)
-    spool = Spool()
-    log = read_build_log(open_source(path, max_bytes=max_bytes), on_progress=on_progress, on_window=spool.keep)
+    with ExitStack() as undo:
+        spool = undo.enter_context(Spool())
+        log = read_build_log(open_source(path, max_bytes=max_bytes), on_progress=on_progress, on_window=spool.keep)
+        undo.pop_all()
     return ReadLog(log, path, max_bytes, spool)
 
 
 def _is_pipe(path: str) -> bool:
     with suppress(OSError):  # whoever opens it says what is wrong
-        return not Path(path).is_file()
+        return Path(path).exists() and not Path(path).is_file()
     return False

@@ -195,7 +195,8 @@ def calibrator(case: Case) -> Iterator[Observation]:
 def silent_float(case: Case) -> Iterator[Observation]:
     """Strongly typed, or FP16 allowed, and no layer of another type."""
     layers = [layer for layer in case.engine if output_types(layer)]
-    if not layers or any(output_types(layer) - FULL for layer in layers):
+    hidden = any(layer.name.startswith("{ForeignNode[") for layer in layers)  # their inner types are not printed
+    if not layers or hidden or any(output_types(layer) - FULL for layer in layers):
         return
     fact = precision_fact(case.build)
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
@@ -256,7 +257,7 @@ _MANY_OUTPUTS = 10
 
 def _fewer(case: Case) -> tuple[Step, ...]:
     """Right for the version: debug tensors from 10.12 on, the ends of fused layers before."""
-    if case.version is not None and case.version.has("10.12"):
+    if case.version is not None and case.version.has("10.13"):
         seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors")
         return (Step("Look at tensors without breaking fusions", seen),)
     return (Step("Mark two or three tensors instead", polygraphy("run", case, "--trt", "--trt-outputs", "TENSOR")),)

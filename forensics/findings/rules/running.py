@@ -144,13 +144,14 @@ def reformats(case: Case) -> Iterator[Observation]:
     timed = [layer for layer in found if timing_of(case.build, layer) is not None]
     whole, cost = tuned_ms(case.build, layers), tuned_ms(case.build, found)
     share = cost / whole if whole and len(timed) == len(found) else None
+    costly = share is not None and share >= _COSTLY and len(layers) >= _SMALL
     costs = f"; together {cost:.3g} ms, {share:.0%} of the tuned time" if share is not None else ""
     yield Observation(
         f"{count(len(found), 'reformat')} among {count(len(layers), 'engine layer')}, {len(changing)} of which "
         f"change{'s' if len(changing) == 1 else ''} the type{costs}",
         spans_of(found),
         confidence=Confidence.CERTAIN,
-        severity=Severity.WARNING if share is not None and share >= _COSTLY and len(layers) >= _SMALL else Severity.NOTE,
+        severity=Severity.WARNING if costly else Severity.NOTE,
         layers=[layer.name for layer in found],
         steps=(Step("See what each costs", trtexec(case, "--dumpProfile", "--separateProfileRun")),),
         same_as="reformats",

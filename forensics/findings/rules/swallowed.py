@@ -98,6 +98,6 @@ def _steps(case: Case, nodes: Sequence[OnnxNode]) -> Iterator[Step]:
         marks = f"polygraphy run {model} --trt --fp16 --onnxrt --trt-outputs {' '.join(outputs)} --onnx-outputs"
         command = f"{marks} {' '.join(outputs)} --atol 1e-3 --rtol 1e-3"
         yield Step("Compare their outputs with ONNX Runtime (marking ends the ForeignNode there)", command)
-    if version is not None and version.has("10.12", "11"):
+    if version is not None and version.has("10.13", "11"):
         seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors", "--profilingVerbosity=detailed", "--dumpLayerInfo")
         yield Step("See the types inside without breaking fusions", seen)

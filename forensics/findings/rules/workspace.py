@@ -18,6 +18,7 @@ _FEW = 0.02
 """Share of the timed tactics up to which skipped ones are no loss, where the limit is ample."""
 _AMPLE = 256 * MEBIBYTE
 
+_UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
 _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
 
 
@@ -33,7 +34,8 @@ _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
 )
 def unit(case: Case) -> Iterator[Observation]:
     """Look at the pool that trtexec prints."""
-    for fact in case.build.options.get("build", ()):
+    meant = _UNIT.search(case.build.command or "")
+    for fact in case.build.options.get("build", ()) if meant is None else ():
         found = _POOL.search(fact.value) if fact.name == "Memory Pools" else None
         size = float(found.group(1)) if found else 1.0
         if size < 1:
