@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from trtforensics.findings.rule import Rule
     from trtforensics.model import BuildLog
 
 
@@ -145,7 +146,7 @@ def test_long_evidence_is_cut_and_counted(tmp_path: Path) -> None:
     assert {len(e.text) for e in found.evidence} == {LONGEST_QUOTE + 1}
 
 
-def declared(code: str = "XX001", needs: tuple[Need, ...] = ()) -> registry.Rule:
+def declared(code: str = "XX001", needs: tuple[Need, ...] = ()) -> Rule:
     """Return a rule of somebody else's."""
 
     @rule(code, Severity.NOTE, "A title", cause="c", confirm="d", fixes=("e",), sources=("f",), needs=needs)
@@ -182,7 +183,7 @@ def test_other_packages_bring_rules_by_entry_point(
     tmp_path: Path,
 ) -> None:
     module = types.ModuleType("other")
-    module.its = declared()  # type: ignore[attr-defined] - a module's own name
+    vars(module)["its"] = declared()
     entry_points(monkeypatch, module if as_module else declared())
     (tmp_path / "b.log").write_text(marked("V Original: 1 layers").text, encoding="utf-8")
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)

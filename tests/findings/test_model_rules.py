@@ -52,9 +52,9 @@ def model_of(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
 
 
-def reshape(shape: Sequence[int], **attributes: int) -> tuple[list[onnx.NodeProto], dict[str, np.ndarray]]:
+def reshape(shape: Sequence[int], *, allowzero: int = 0) -> tuple[list[onnx.NodeProto], dict[str, np.ndarray]]:
     """Return a Reshape and its constant shape."""
-    return [helper.make_node("Reshape", ["x", "shape"], ["y"], "odd", **attributes)], {
+    return [helper.make_node("Reshape", ["x", "shape"], ["y"], "odd", allowzero=allowzero)], {
         "shape": np.array(shape, np.int64)
     }
 
