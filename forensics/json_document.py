@@ -36,16 +36,21 @@ def to_json(log: BuildLog) -> str:
 
     That reads and compares well, and is several times as fast as ``json.dumps`` with an indent.
     """
-    return f"{_rendered(document(log), 0)}\n"
+    return f"{render(document(log), _RECORD_DEPTH)}\n"
 
 
-def _rendered(value: object, depth: int) -> str:
-    if depth >= _RECORD_DEPTH or not value or not isinstance(value, dict | list):
+def render(value: object, record_depth: int, depth: int = 0) -> str:
+    """Render a document in ASCII with everything that lies ``record_depth`` deep on a line of its own."""
+    if depth >= record_depth or not value or not isinstance(value, dict | list):
         return _encode(value)
+    below = depth + 1
     if isinstance(value, dict):
-        entries, (opening, closing) = [f"{_encode(k)}: {_rendered(v, depth + 1)}" for k, v in value.items()], "{}"
+        entries, (opening, closing) = (
+            [f"{_encode(k)}: {render(v, record_depth, below)}" for k, v in value.items()],
+            "{}",
+        )
     else:
-        entries, (opening, closing) = [_rendered(v, depth + 1) for v in value], "[]"
+        entries, (opening, closing) = [render(v, record_depth, below) for v in value], "[]"
     begin = f"\n{' ' * (depth + 1)}"
     return f"{opening}{begin}{f',{begin}'.join(entries)}\n{' ' * depth}{closing}"
 

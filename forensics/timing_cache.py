@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 from trtforensics.model import tactic_text
+from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,3 +73,15 @@ def rows(keys: Iterable[TimingCacheKey]) -> Iterable[dict[str, Any]]:
             "candidates": candidates,
             "line": key.span.line,
         }
+
+
+def summarise(cache: TimingCache) -> str:
+    """Return the operations of a cache for a person, each with its line."""
+    version = f", TensorRT {cache.tensorrt_version}" if cache.tensorrt_version else ""
+    lines = [f"{cache.source.path}: {len(cache.keys)} timing-cache keys{version}, made from {cache.made_from}"]
+    for key in cache.keys:
+        time = f"{key.time_ms:g} ms" if key.time_ms is not None else "time not told"
+        count = f", {len(key.candidates)} candidates" if key.candidates else ""
+        lines.append(f"  {key.op or '(name not told)'}  (line {key.span.line})")
+        lines.append(f"    {key.key}  {tactic_text(key.selected) or 'no tactic told'}  {time}{count}")
+    return "".join(f"{visible(line)}\n" for line in lines)

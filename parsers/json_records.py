@@ -56,9 +56,21 @@ class Records:
         """
         at = skip(self._text, 0)
         while at < len(self._text):
-            record, at = self._record(at, depth)
+            record, at = self._document(at, depth)
             yield record
             at = skip(self._text, at)
+
+    def _document(self, at: int, depth: int) -> tuple[Record, int]:
+        """Read a document as it stands, or with its texts mended where that is what it takes."""
+        try:
+            return self._record(at, depth)
+        except NotEngineInfoError as error:
+            if self._inserted or not self._mend(at):
+                raise
+            try:
+                return self._record(at, depth)
+            except NotEngineInfoError:
+                raise error from None
 
     def _record(self, at: int, depth: int) -> tuple[Record, int]:
         opening = self._text[at : at + 1]
@@ -92,21 +104,15 @@ class Records:
         return skip(self._text, at + 1)
 
     def _plain(self, at: int) -> tuple[Any, int]:
-        """Decode a value, mending the texts in it where that is what it takes."""
         try:
             return _decode(self._text, at)
         except json.JSONDecodeError as error:
-            where, what = error.pos, error.msg
-        except RecursionError:
-            raise self._error(at, "is nested too deep for an export of TensorRT") from None
-        self._mend(at)
-        try:
-            return _decode(self._text, at)
-        except json.JSONDecodeError:
-            raise self._error(where, f"this is no JSON: {what}") from None
+            raise self._error(error.pos, f"this is no JSON: {error.msg}") from error
+        except RecursionError as error:
+            raise self._error(at, "is nested too deep for an export of TensorRT") from error
 
-    def _mend(self, begin: int) -> None:
-        """Escape the quotes and backslashes inside the texts from here to the end of the file."""
+    def _mend(self, begin: int) -> bool:
+        """Escape the quotes and backslashes inside the texts from here to the end of the file; False: none wants it."""
         old = self._text
         marks: list[int] = []
         opening = old.find('"', begin)
@@ -122,6 +128,7 @@ class Records:
         cuts = [0, *marks, len(old)]
         self._text = "\\".join(old[a:b] for a, b in pairwise(cuts))
         self._inserted = [mark + count for count, mark in enumerate(marks)]
+        return bool(marks)
 
     def _place(self, at: int) -> SourceSpan:
         return self._lines.place(at - bisect_left(self._inserted, at))

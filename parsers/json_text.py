@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from itertools import accumulate
-from json.decoder import scanstring
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lark import Token, Tree
@@ -22,10 +20,11 @@ from trtforensics.parsers import nested
 from trtforensics.replay_model import FieldPath, TextSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 Node = Tree[Token] | Token
 
+_key = json.JSONDecoder().raw_decode
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?[0-9]+")
 _SHOWN = 20
@@ -36,16 +35,20 @@ class Lines:
 
     def __init__(self, text: str, file: str) -> None:
         self._file = file
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._bytes = self._starts
+        lines = text.split("\n")
+        self._starts = self._bytes = _starts(map(len, lines))
         if not text.isascii():
-            sizes = (len(line.encode("utf-8", "surrogatepass")) for line in re.findall("[^\n]*\n", text))
-            self._bytes = [0, *accumulate(sizes)]
+            self._bytes = _starts(len(line.encode("utf-8", "surrogatepass")) for line in lines)
 
     def place(self, offset: int) -> TextSpan:
         """Return the place of the character at an offset."""
         line = bisect_right(self._starts, offset) - 1
         return TextSpan(self._file, line + 1, self._bytes[line], offset - self._starts[line] + 1)
+
+
+def _starts(sizes: Iterable[int]) -> list[int]:
+    """Return where each line begins; sizes are without the line feeds."""
+    return [begin + number for number, begin in enumerate(accumulate(sizes, initial=0))][:-1]
 
 
 class Member(NamedTuple):
@@ -74,7 +77,7 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
     while True:
         if text[at : at + 1] != '"':
             raise ValueError("not a key")
-        key, end = scanstring(text, at + 1, True)  # noqa: FBT003 - its arguments are positional only
+        key, end = _key(text, at)
         end = skip(text, end)
         if text[end : end + 1] != ":":
             raise ValueError("no colon")
@@ -94,22 +97,124 @@ def skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-@dataclass(slots=True)
-class Places:
-    """Where the keys and values of a document stand, by path; of a key that stands twice, the last."""
+class _Pair(NamedTuple):
+    key: Token
+    value: Node
 
-    values: dict[FieldPath, TextSpan] = field(default_factory=dict)
-    keys: dict[FieldPath, TextSpan] = field(default_factory=dict)
-    leaves: dict[FieldPath, Any] = field(default_factory=dict)
-    """The values that are neither object nor array; an empty object or array too, as ``{}`` or ``[]``."""
-    repeated: list[tuple[FieldPath, TextSpan]] = field(default_factory=list)
-    """Keys that stand again later in the same object, each with its own place."""
+
+class Places:
+    """Where the keys and values of a document stand, by path; of a key that stands twice, the last.
+
+    Made by :func:`locate`; paths are looked up in the syntax tree when they are asked for.
+    """
+
+    def __init__(self, root: Node, lines: Lines) -> None:
+        self._root = root
+        self._lines = lines
+        self._pairs: dict[int, dict[str, _Pair]] = {}
 
     def of(self, path: FieldPath) -> TextSpan:
         """Return the place of a value; of what is missing, the place of what should hold it."""
-        while path not in self.values:
-            path = path[:-1]
-        return self.values[path]
+        node, at = self._root, _begin(self._root)
+        for key in path:
+            if isinstance(node, Token):
+                return self._lines.place(_element(node, key) if node.type == "INTEGERS" else at)
+            child = self._child(node, key)
+            if child is None:
+                break
+            node, at = child, _begin(child)
+        return self._lines.place(at)
+
+    def key(self, path: FieldPath) -> TextSpan:
+        """Return the place of a key that is there.
+
+        Raises:
+            KeyError: it is not.
+        """
+        node = self._root
+        for step in path[:-1]:
+            child = self._child(node, step) if isinstance(node, Tree) else None
+            if child is None:
+                raise KeyError(path)
+            node = child
+        return self._lines.place(_begin(self._members(node)[str(path[-1])].key))
+
+    def repeated(self) -> list[tuple[FieldPath, TextSpan]]:
+        """Return the keys that stand again later in the same object, each with its own place."""
+        found = []
+        for path, node in self._walk():
+            if isinstance(node, Tree) and node.data == "object":
+                kept = self._members(node)
+                for pair in _pairs_of(node):
+                    name = json.loads(str(pair.key))
+                    if kept[name].key is not pair.key:
+                        found.append(((*path, name), self._lines.place(_begin(pair.key))))
+        return found
+
+    def leaves(self) -> dict[FieldPath, Any]:
+        """Return the values that are neither object nor array, and empty ones, by path.
+
+        Raises:
+            NotAReplayError: a number has more digits than Python reads.
+        """
+        found: dict[FieldPath, Any] = {}
+        for path, node in self._walk():
+            try:
+                if isinstance(node, Tree):
+                    found |= {path: [] if node.data == "array" else {}} if not node.children[1:] else {}
+                elif node.type == "INTEGERS":
+                    found |= {(*path, index): number for index, number in enumerate(json.loads(str(node)))}
+                else:
+                    found[path] = json.loads(str(node))
+            except ValueError as error:
+                what = "holds a number with more digits than Python reads"
+                raise NotAReplayError(str(self.of(path)), what, "Restore it") from error
+        return found
+
+    def _walk(self) -> Iterator[tuple[FieldPath, Node]]:
+        todo: list[tuple[FieldPath, Node]] = [((), self._root)]
+        while todo:
+            path, node = todo.pop()
+            yield path, node
+            if isinstance(node, Token):
+                continue
+            if node.data == "array":
+                todo += [((*path, index), child) for index, child in enumerate(node.children[1:])]
+            else:
+                todo += [((*path, name), pair.value) for name, pair in self._members(node).items()]
+
+    def _child(self, node: Tree[Token], key: str | int) -> Node | None:
+        if node.data == "array":
+            return node.children[key + 1] if isinstance(key, int) and key + 1 < len(node.children) else None
+        pair = self._members(node).get(str(key))
+        return pair.value if pair is not None else None
+
+    def _members(self, node: Node) -> dict[str, _Pair]:
+        if id(node) not in self._pairs:
+            self._pairs[id(node)] = {json.loads(str(pair.key)): pair for pair in _pairs_of(node)}
+        return self._pairs[id(node)]
+
+
+def _pairs_of(node: Node) -> Iterator[_Pair]:
+    """Give the members of an object as the grammar has them; the key is always a token."""
+    if isinstance(node, Tree):
+        for pair in nested.trees(node, "pair"):
+            key, value = pair.children
+            if isinstance(key, Token):
+                yield _Pair(key, value)
+
+
+def _begin(node: Node) -> int:
+    """Return the offset where a value begins: an object's and an array's first child is its opening bracket."""
+    opening = node.children[0] if isinstance(node, Tree) else node
+    return opening.start_pos or 0 if isinstance(opening, Token) else 0
+
+
+def _element(integers: Token, index: str | int) -> int:
+    """Return the offset of one number of a list of integers, or of the list."""
+    numbers = list(_NUMBER.finditer(integers))
+    at = integers.start_pos or 0
+    return at + numbers[index].start() if isinstance(index, int) and index < len(numbers) else at
 
 
 def locate(text: str, file: str) -> Places:
@@ -123,48 +228,7 @@ def locate(text: str, file: str) -> Places:
         tree = nested.parser("replay").parse(text)
     except UnexpectedInput as error:
         raise _syntax_error(error, text, lines) from error
-    places = Places()
-    todo: list[tuple[FieldPath, Node]] = [((), tree.children[0])]
-    while todo:
-        path, node = todo.pop()
-        opening, *rest = node.children if isinstance(node, Tree) else [node]
-        at = getattr(opening, "start_pos", None) or 0
-        places.values[path] = lines.place(at)
-        if isinstance(node, Token):
-            try:
-                _leaf(path, node, at, lines, places)
-            except ValueError as error:
-                what = "holds a number with more digits than Python reads"
-                raise NotAReplayError(str(places.values[path]), what, "Restore it") from error
-        elif not rest:
-            places.leaves[path] = [] if node.data == "array" else {}
-        elif node.data == "array":
-            todo += [((*path, index), child) for index, child in enumerate(rest)]
-        else:
-            todo += _pairs(path, node, lines, places)
-    return places
-
-
-def _leaf(path: FieldPath, token: Token, at: int, lines: Lines, places: Places) -> None:
-    if token.type != "INTEGERS":
-        places.leaves[path] = json.loads(token)
-        return
-    for index, number in enumerate(_NUMBER.finditer(token)):
-        places.values[*path, index] = lines.place(at + number.start())
-        places.leaves[*path, index] = int(number.group())
-
-
-def _pairs(path: FieldPath, node: Tree[Token], lines: Lines, places: Places) -> list[tuple[FieldPath, Node]]:
-    """Give the members of an object, of a repeated key the last."""
-    last: dict[FieldPath, Node] = {}
-    for pair in nested.trees(node, "pair"):
-        key, value = pair.children
-        own = (*path, json.loads(str(key)))
-        if own in last:
-            places.repeated.append((own, places.keys[own]))
-        places.keys[own] = lines.place(getattr(key, "start_pos", None) or 0)
-        last[own] = value
-    return list(last.items())
+    return Places(tree.children[0], lines)
 
 
 def _syntax_error(error: UnexpectedInput, text: str, lines: Lines) -> NotAReplayError:
@@ -173,7 +237,8 @@ def _syntax_error(error: UnexpectedInput, text: str, lines: Lines) -> NotAReplay
     where = str(lines.place(offset))
     before = nested.parser("replay").parse_interactive(text[:offset])
     before.exhaust_lexer()
-    wanted = _wanted(before.accepts())
+    accepted: set[str] = before.accepts()  # type: ignore[no-untyped-call]
+    wanted = _wanted(accepted)
     if ended:
         return NotAReplayError(where, f"the JSON ends too early: {wanted} should follow", "Copy the file again")
     shown = text[offset : offset + _SHOWN].partition("\n")[0]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _IO = ("I/O Tensors", "Bindings")
 _OWN = {"Name", "LayerType", "Inputs", "Outputs", "TacticValue", "TacticName", "Metadata"}
-_DEPTH = 2
-"""A layer, and a tensor of the engine, is a record; what is inside it is plain."""
+_DEPTH = 3
+"""A field of a layer is a record, because a layer is where its name stands; what is inside a field is plain."""
 _NEXT_STEP = "Give what `trtexec --exportLayerInfo` wrote"
 
 
@@ -53,7 +53,7 @@ def _engine(record: Record) -> Engine:
         raise NotEngineInfoError(str(record.span), 'holds no list of "Layers"', _NEXT_STEP)
     found = tuple(_layer(layer) for layer in layers.value)
     io = next((top[name] for name in _IO if name in top), None)
-    plain = [layer.value for layer in layers.value if isinstance(layer.value, dict)]
+    plain = [_fields(layer) for layer in layers.value if isinstance(layer.value, dict)]
     return Engine(
         layers=found,
         io=tuple(_io_tensor(tensor) for tensor in io.value) if io and isinstance(io.value, list) else (),
@@ -64,12 +64,18 @@ def _engine(record: Record) -> Engine:
 
 
 def _layer(record: Record) -> EngineLayer:
-    value = record.value
-    if isinstance(value, str):
-        return _made(value, {}, record.span)
-    if not isinstance(value, dict) or not isinstance(value.get("Name"), str):
+    if isinstance(record.value, str):
+        return _made(record.value, {}, record.span)
+    fields = _fields(record)
+    name = fields.get("Name")
+    if not isinstance(name, str):
         raise NotEngineInfoError(str(record.span), "a layer is neither a name nor an object with a Name", _NEXT_STEP)
-    return _made(value["Name"], value, record.span)
+    return _made(name, fields, record["Name"].span)
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """Return the members of an object without their places; none where it is no object."""
+    return {key: one.value for key, one in record.value.items()} if isinstance(record.value, dict) else {}
 
 
 def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer:
@@ -119,8 +125,9 @@ def _dims(value: object) -> str:
 def _io_tensor(record: Record) -> IoTensor:
     if not isinstance(record.value, dict):
         return IoTensor(_text(record.value), "", "", (), record.span)
-    known = described("", _dims(record.value.get("Dimensions", [])), "", "?")
-    name, mode, dtype = (_text(record.value.get(key, "")) for key in ("Name", "IOMode", "DataType"))
+    fields = _fields(record)
+    known = described("", _dims(fields.get("Dimensions", [])), "", "?")
+    name, mode, dtype = (_text(fields.get(key, "")) for key in ("Name", "IOMode", "DataType"))
     return IoTensor(name, mode, dtype, known.dims, record.span)
 
 

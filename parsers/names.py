@@ -16,6 +16,8 @@ from trtforensics.parsers import nested
 _PROFILE = re.compile(r" \[profile (\d+)\]")
 _REFORMAT = re.compile(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
 _KERNEL = re.compile(r"(.*)_myl(\d+)_\d+")
+_FOREIGN_NODE = "{ForeignNode["
+_TRIED_REFORMAT = "Optimizer Reformat"
 _MYELIN_MADE = ("__myl_", "__mye", "__myln")
 _ITEM = "[ONNX Layer: "
 _SEPARATORS = re.compile("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
@@ -35,6 +37,16 @@ def without_profile(name: str) -> str:
 def is_reformat(name: str) -> bool:
     """Whether a layer or tensor was put in by TensorRT to change a format."""
     return _REFORMAT.match(name) is not None
+
+
+def is_foreign_node(name: str) -> bool:
+    """Whether a layer is a part of the network that was given to another compiler as a whole."""
+    return name.startswith(_FOREIGN_NODE)
+
+
+def is_tried_reformat(name: str) -> bool:
+    """Whether this is a change of format that the optimiser timed (``Optimizer Reformat(x -> <out>)``), no layer."""
+    return name.startswith(_TRIED_REFORMAT)
 
 
 def myelin_graph(name: str) -> int | None:

@@ -115,7 +115,7 @@ def _values(text: str, file: str) -> _Values:
             raise _not_this(file, json.loads(text))
         found, end = members(text, begin, below_top)
     except ValueError as error:
-        locate(text, file)
+        locate(text, file).leaves()
         raise NotAReplayError(file, f"cannot be read as JSON: {error}", _GIVE) from error
     except RecursionError as error:
         raise NotAReplayError(file, "nests too deeply for a replay", _GIVE) from error
@@ -157,7 +157,7 @@ def _top_class(top: dict[str, Any]) -> list[Flaw]:
 
 
 def _located(flaws: list[Flaw], places: Places) -> tuple[Problem, ...]:
-    problems = [_repeated(path, span, places) for path, span in places.repeated]
+    problems = [_repeated(path, span, places) for path, span in places.repeated()]
     for flaw in flaws:
         span = places.of(flaw.path)
         problems.append(Problem(flaw.code, flaw.severity, flaw.layer, flaw.path, span, flaw.what, flaw.next_step))
@@ -165,7 +165,7 @@ def _located(flaws: list[Flaw], places: Places) -> tuple[Problem, ...]:
 
 
 def _repeated(path: FieldPath, span: TextSpan, places: Places) -> Problem:
-    last = places.keys[path]
+    last = places.key(path)
     is_layer = len(path) == len(("replay", "layer")) and path[0] == "replay"
     code = "duplicate-layer" if is_layer else "duplicate-field"
     named = "layer" if is_layer else "field"

@@ -63,6 +63,7 @@ class EntryReader:
         self._forms: Counter[ReplayForm] = Counter()
         self._first: dict[ReplayForm, FieldPath] = {}
         self._ignored: dict[str, tuple[int, str, FieldPath]] = {}
+        self._right: dict[str, ReplayTensor] = {}
         self._layer = ""
 
     def entry(self, layer: str, value: Any, span: TextSpan) -> ReplayEntry:  # noqa: ANN401 - any JSON value
@@ -177,24 +178,33 @@ class EntryReader:
         return tuple(self._tensor(item, (*path, index), legacy=legacy) for index, item in enumerate(found))
 
     def _tensor(self, value: Any, path: FieldPath, *, legacy: bool) -> ReplayTensor:  # noqa: ANN401
-        if isinstance(value, dict):
-            return self._object(value, path)
-        form = _LIST_LENGTHS.get(len(value)) if isinstance(value, list) else None
+        """Read an input or output; most are the same as one before, and what was right once is right again."""
+        form = _form_of(value, legacy=legacy)
         if form is None:
             what = f"is {_kind(value)} where an input or output should be; {_REFUSED}"
             self._refuse("tensor-type", path, what, "Restore it")
             return ReplayTensor(None)
-        self._count(ReplayForm.F1 if legacy and form is ReplayForm.F2 else form, path)
+        self._forms[form] += 1
+        self._first.setdefault(form, path)
+        spelled = repr(value)
+        if spelled in self._right:
+            return self._right[spelled]
+        before = len(self.flaws)
+        tensor = self._object(value, path) if isinstance(value, dict) else self._list(value, path)
+        if len(self.flaws) == before and (isinstance(value, list) or value.keys() <= _TENSOR_KEYS):
+            self._right[spelled] = tensor
+        return tensor
+
+    def _list(self, value: list[Any], path: FieldPath) -> ReplayTensor:
         kind = self._enumerator(value[0], (*path, 0), "TensorFormat", FORMATS)
         dtype = self._enumerator(value[1], (*path, 1), "DataType", DTYPES)
-        return ReplayTensor(dtype, kind, None if form is ReplayForm.F2 else self._strides(value[2], (*path, 2)))
+        return ReplayTensor(dtype, kind, self._strides(value[2], (*path, 2)) if value[2:] else None)
 
     def _object(self, value: dict[str, Any], path: FieldPath) -> ReplayTensor:
         self._class(value, path, "TensorInfo", "")
-        if value.keys() - _TENSOR_KEYS:
+        if not value.keys() <= _TENSOR_KEYS:
             self._note_ignored(value, path, _TENSOR_KEYS)
         has_format = "tensor_format" in value
-        self._count(ReplayForm.F4 if has_format else ReplayForm.F5, path)
         kind = dtype = strides = None
         if has_format:
             kind = self._enumerator(value["tensor_format"], (*path, "tensor_format"), "TensorFormat", FORMATS)
@@ -208,10 +218,6 @@ class EntryReader:
             what = f"dimension {packed} is said to be packed, and the tensor has {len(strides)}; {_NEVER}"
             self._refuse("vectorized-dim", (*path, "vectorized_dim"), what, "Restore it; -1 means none")
         return ReplayTensor(dtype, kind, strides, packed, components)
-
-    def _count(self, form: ReplayForm, path: FieldPath) -> None:
-        self._forms[form] += 1
-        self._first.setdefault(form, path)
 
     def _enumerator(self, value: Any, path: FieldPath, cls: str, known: tuple[str, ...]) -> str | None:  # noqa: ANN401
         if isinstance(value, str):
@@ -247,6 +253,14 @@ class EntryReader:
         what = f"`{key}` is {_shown(value[key])}, no integer; {_NEVER}"
         self._refuse(f"{key.replace('_', '-')}-type", (*path, key), what, "Restore the number")
         return None
+
+
+def _form_of(value: object, *, legacy: bool) -> ReplayForm | None:
+    """Tell the form by the shape of an input or output, and F1 from F2 by the class marker around it."""
+    if isinstance(value, dict):
+        return ReplayForm.F4 if "tensor_format" in value else ReplayForm.F5
+    form = _LIST_LENGTHS.get(len(value)) if isinstance(value, list) else None
+    return ReplayForm.F1 if legacy and form is ReplayForm.F2 else form
 
 
 def _is_integer(value: object) -> bool:

@@ -35,6 +35,15 @@ def corpus() -> Path:
 
 
 @pytest.fixture(scope="session")
+def replay_samples(corpus: Path) -> Path:
+    """The replays that 23 versions of Polygraphy wrote, and malformed ones; they lie beside the corpus."""
+    folder = corpus.parent / "research" / "samples" / "replay"
+    if not folder.is_dir():
+        pytest.skip(f"no sample replays at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def samples() -> list[Path]:
     """The logs that this project made itself."""
     return sorted((ROOT / "testdata" / "logs").glob("*.log"))

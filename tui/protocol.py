@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.diff.views import BuildView
     from trtforensics.model import BuildLog
 
 
@@ -73,5 +75,47 @@ class LogSession(Protocol):
         Raises:
             ForensicsError: The source cannot be read or is not a build log.
             ParseCancelledError: ``cancelled()`` was true; it is asked several times a second.
+        """
+        ...
+
+
+class TextSession(Protocol):
+    """Sources whose files are shown beside what was made of them."""
+
+    @property
+    def name(self) -> str:
+        """What the title shows."""
+        ...
+
+    def text(self, path: str) -> LogText:
+        """Return a file's lines; blocks, called in a thread.
+
+        Raises:
+            ForensicsError: The file cannot be read.
+        """
+        ...
+
+
+class CompareSession(TextSession, Protocol):
+    """Two sides to compare."""
+
+    def compare(self, on_file: Callable[[str], None], cancelled: Callable[[], bool]) -> Comparison:
+        """Read both sides and compare them; blocks, called once, in a thread. ``on_file`` is told each file.
+
+        Raises:
+            ForensicsError: A source cannot be used.
+            ParseCancelledError: ``cancelled()`` was true; it is asked before each file.
+        """
+        ...
+
+
+class BuildSession(TextSession, Protocol):
+    """One source that is no log: a replay, engine layers, a timing cache."""
+
+    def builds(self) -> Sequence[BuildView]:
+        """Read the source; blocks, called once, in a thread.
+
+        Raises:
+            ForensicsError: It cannot be used.
         """
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import ArgumentParser, Namespace, _SubParsersAction
 
     from trtforensics.timing_cache import TimingCache
 
@@ -15,18 +15,31 @@ EXAMPLE = """examples:
   trtforensics cache apply good.json --to model.cache -o fixed.cache"""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``cache``."""
+def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
+    """Declare the subcommands of ``cache`` and return their parsers."""
     parser.epilog = EXAMPLE
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    export = actions.add_parser("export", help="write the keys, tactics and candidates as JSON")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
+    summary = "write the keys, tactics and candidates as JSON"
+    export = _action(actions, "export", summary, "build.log -o good.json")
     what = "a verbose build log (TensorRT 10.8 or later, editable timing cache), a binary cache, or an export"
     export.add_argument("source", metavar="SOURCE", help=what)
     export.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
-    apply = actions.add_parser("apply", help="set the tactics of an export in a binary cache; needs TensorRT")
+    summary = "set the tactics of an export in a binary cache; needs TensorRT"
+    apply = _action(actions, "apply", summary, "good.json --to model.cache -o fixed.cache")
     apply.add_argument("source", metavar="EXPORT", help="what `cache export` wrote, edited perhaps")
     apply.add_argument("--to", required=True, metavar="CACHE", help="the binary editable cache to begin with")
     apply.add_argument("-o", "--output", required=True, metavar="OUT", help="the binary cache to write")
+    return [export, apply]
+
+
+def _action(actions: _SubParsersAction[ArgumentParser], name: str, summary: str, example: str) -> ArgumentParser:
+    return actions.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example: trtforensics cache {name} {example}",
+        allow_abbrev=False,
+    )
 
 
 def run(args: Namespace) -> int:

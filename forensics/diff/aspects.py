@@ -9,7 +9,7 @@ from trtforensics.diff.differences import Type
 from trtforensics.model import tactic_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from trtforensics.diff.views import LayerView
     from trtforensics.kinds import Kind
@@ -22,21 +22,24 @@ _FIELDS = {
     Type.TACTIC: ("runner_id", "runner", "tactic", "kernel"),
 }
 ASPECTS = tuple(_FIELDS)
-_GETTERS = {name: attrgetter(name) for fields in _FIELDS.values() for name in fields}
+_READERS: dict[Type, Callable[[LayerView], Value]] = {
+    Type.PRECISION: lambda layer: (layer.tensors.types,),
+    Type.FORMAT: attrgetter(*_FIELDS[Type.FORMAT]),
+    Type.TACTIC: attrgetter(*_FIELDS[Type.TACTIC]),
+}
+_NOTHING = {aspect: (None,) * len(fields) for aspect, fields in _FIELDS.items()}
 
 
 def values(aspect: Type, layers: Mapping[int, LayerView], kinds: Mapping[int, Kind]) -> dict[int, Value]:
     """Return an aspect's value by build; a build that does not tell it is missing, and none where nothing is common."""
-    told = {build: [get(layer) for get in _getters(aspect)] for build, layer in layers.items()}
-    told = {build: row for build, row in told.items() if any(value is not None for value in row)}
-    common = [n for n in range(len(_FIELDS[aspect])) if all(row[n] is not None for row in told.values())]
+    read = _READERS[aspect]
+    told = {build: row for build, layer in layers.items() if (row := read(layer)) != _NOTHING[aspect]}
+    common = [n for n, column in enumerate(zip(*told.values(), strict=True)) if None not in column]
     if not common or (aspect is not Type.TACTIC and _unlike(layers, told, kinds)):
         return {}
+    if len(common) == len(_FIELDS[aspect]):
+        return told
     return {build: tuple(row[n] for n in common) for build, row in told.items()}
-
-
-def _getters(aspect: Type) -> tuple[attrgetter[Any], ...]:
-    return tuple(_GETTERS[name] for name in _FIELDS[aspect])
 
 
 def _unlike(layers: Mapping[int, LayerView], told: Mapping[int, object], kinds: Mapping[int, Kind]) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.diff import aspects, effects, fusion_lines
-from trtforensics.diff.alignment import MatchedBy
+from trtforensics.diff.alignment import MatchedBy, plain_name
 from trtforensics.diff.differences import Comparison, Difference, Entry, Half, SuspiciousPair, Type
 from trtforensics.diff.scores import Item, count, suspicious_pairs, worst
 from trtforensics.diff.slots import side_by_side
@@ -64,7 +64,7 @@ class _Table:
             found = {aspect: aspects.values(aspect, slot.layers, self._kinds) for aspect in aspects.ASPECTS}
             of_slot = [row for aspect, values in found.items() for row in self._aspect(slot, aspect, values)]
             explained = any((build, id(layer)) in in_sites for build, layer in slot.layers.items())
-            rows += of_slot if explained else [*of_slot, *self._presence(slot)]
+            rows += of_slot if explained else [*self._renamed(slot), *of_slot, *self._presence(slot)]
             silent += len(slot.layers) > 1 and not any(found.values())
             self._remember(slot, found, explained=explained)
         if silent and silent == sum(len(slot.layers) > 1 for slot in self.table.slots):
@@ -81,8 +81,17 @@ class _Table:
         name = first[min(values, key=lambda build: (len(values[build]), build))].name
         self._add_items(values, first, name)
         why = (f"{len(site.parts)} members: {', '.join(sorted(site.parts))}",)
-        about = _About(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why)
+        about = _About(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
         return self._row(Type.FUSION, about, values, entries)
+
+    def _renamed(self, slot: Slot) -> list[Difference]:
+        """Return the row of a layer that has another name in some builds: a replay would not find it there."""
+        if slot.how is MatchedBy.NAME:
+            return []
+        values = {build: plain_name(layer.name) for build, layer in slot.layers.items()}
+        entries = self._entries(values, {build: (layer,) for build, layer in slot.layers.items()})
+        why = ("the same layer under another name: a replay made of one build does not apply to it in the other",)
+        return self._row(Type.FUSION, _about(slot, why), values, entries)
 
     def _aspect(self, slot: Slot, aspect: Type, values: Mapping[int, aspects.Value]) -> list[Difference]:
         if len(set(values.values())) <= 1:
@@ -118,7 +127,8 @@ class _Table:
         why = [*about.why, *_seen(counts)]
         if type_ is Type.TACTIC:
             why += _near_ties(good, "good") + _near_ties(bad, "bad")
-        return [Difference(type_, about.name, about.how, good, bad, counts, tuple(why), about.position, about.parts)]
+        name, how, position, parts, _, regroups = about
+        return [Difference(type_, name, how, good, bad, counts, tuple(why), position, parts, regroups)]
 
     def _entries(
         self, values: Mapping[int, Hashable], layers: Mapping[int, Sequence[LayerView]], aspect: Type | None = None
@@ -161,11 +171,12 @@ class _About(NamedTuple):
     position: float
     parts: frozenset[str]
     why: tuple[str, ...] = ()
+    regroups: bool = False
 
 
-def _about(slot: Slot) -> _About:
+def _about(slot: Slot, why: tuple[str, ...] = ()) -> _About:
     parts = frozenset().union(*{layer.parts for layer in slot.layers.values()})
-    return _About(slot.name, slot.how, slot.position, parts)
+    return _About(slot.name, slot.how, slot.position, parts, why)
 
 
 def _entry(builds: Sequence[int], layers: Mapping[int, Sequence[LayerView]], aspect: Type | None) -> Entry:

@@ -51,7 +51,8 @@ class Difference:
     """One difference. ``suspicion`` is that of the most suspicious value of the bad side, with its ``counts``.
 
     ``parts`` are the network layers and ONNX nodes it is about; ``position`` orders differences as the layers stand in
-    the builds. ``cause`` is the index of the difference that this one follows from, None where there is none.
+    the builds. ``regroups``: members are fused otherwise; a fusion row without it is a layer under another name, from
+    which nothing follows. ``cause`` is the index of the difference that this one follows from, or None.
     """
 
     type: Type
@@ -63,6 +64,7 @@ class Difference:
     why: tuple[str, ...]
     position: float
     parts: frozenset[str]
+    regroups: bool = False
     cause: int | None = None
 
     @property

@@ -30,8 +30,9 @@ def ordered(rows: Sequence[Difference], tables: Iterable[SideBySide], goods: int
     for index in range(len(rows)):
         groups[causes.get(index, index)].append(index)
 
-    def rank(index: int) -> tuple[float, int, float]:
-        return (-rows[index].suspicion, rows[index].type.rank, rows[index].position)
+    def rank(index: int) -> tuple[float, int, bool, float]:
+        row = rows[index]
+        return (-row.suspicion, row.type.rank, not row.regroups, row.position)
 
     order: list[int] = []
     for root in sorted(groups, key=rank):
@@ -44,7 +45,7 @@ def ordered(rows: Sequence[Difference], tables: Iterable[SideBySide], goods: int
 def _causes(rows: Sequence[Difference], tables: Iterable[SideBySide], goods: int) -> dict[int, int]:
     """Return the root cause of each difference that has one."""
     causes: dict[int, int] = {}
-    fusions = [index for index, row in enumerate(rows) if row.type is Type.FUSION]
+    fusions = [index for index, row in enumerate(rows) if row.regroups]
     by_part = {part: index for index in reversed(fusions) for part in rows[index].parts}
     by_layer: dict[str, list[int]] = defaultdict(list)
     for index, row in enumerate(rows):

@@ -63,7 +63,7 @@ def merged(rows: Iterable[Difference], groups: Iterable[FusionGroup], goods: int
     """Put each group's lines under the fusion rows they explain; a group that explains none becomes a row itself."""
     every = list(rows)
     for group in groups:
-        explained = [n for n, row in enumerate(every) if row.type is Type.FUSION and row.parts & group.parts]
+        explained = [n for n, row in enumerate(every) if row.regroups and row.parts & group.parts]
         for n in explained:
             every[n] = replace(every[n], why=(*every[n].why, *_evidence(group, goods)))
         if not explained:
@@ -92,7 +92,9 @@ def _row(group: FusionGroup, goods: int, why: str) -> list[Difference]:
     first = min((fusion for found in group.fusions.values() for fusion in found.values()), key=_line)
     name = " + ".join(first.inputs)
     whys = (why,) if why else ()
-    return [Difference(Type.FUSION, name, MatchedBy.NAME, good, bad, counts, whys, float("inf"), group.parts)]
+    return [
+        Difference(Type.FUSION, name, MatchedBy.NAME, good, bad, counts, whys, float("inf"), group.parts, regroups=True)
+    ]
 
 
 def _entries(builds: Sequence[Mapping[Inputs, Fusion]]) -> tuple[Entry, ...]:

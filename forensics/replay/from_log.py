@@ -13,14 +13,13 @@ from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
 from trtforensics.model import CachedResult, Choice
 from trtforensics.parsers.formats import parse_formats
+from trtforensics.parsers.names import is_foreign_node, is_tried_reformat
 from trtforensics.replay.offers import tensor_of
 from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
     from trtforensics.model import Build, SourceInfo, SourceSpan
 
-_OPTIMIZER = "Optimizer Reformat"
-_FOREIGN = "{ForeignNode["
 _NEXT = "Give the verbose log of a build with TensorRT 8.6 or later"
 
 
@@ -61,7 +60,7 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
             left_out.append(made)
             continue
         entries[made.layer] = made
-        if made.layer.startswith(_FOREIGN):
+        if is_foreign_node(made.layer):
             why = "a ForeignNode is one entry: which kernels it runs inside cannot be pinned"
             left_out.append(LeftOut(made.layer, made.span, why))
     left_out += _untold(build, finals)
@@ -72,7 +71,7 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
 def _finals(build: Build) -> dict[str, Choice | CachedResult]:
     """Return what the engine uses of each tuned layer, in the log's order; of a combination tuned twice, the last."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
-    final = (one for one in every if one.final and not one.layer.startswith(_OPTIMIZER))
+    final = (one for one in every if one.final and not is_tried_reformat(one.layer))
     return {one.layer: one for one in sorted(final, key=lambda one: one.span.line)}
 
 
@@ -86,6 +85,8 @@ def _entry(build: Build, tuned: Choice | CachedResult) -> ReplayEntry | LeftOut:
         return LeftOut(tuned.layer, tuned.span, f"{kind}, and no other line has that of {tuned.runner}")
     if tuned.tactic is None:
         return LeftOut(tuned.layer, tuned.span, "no tactic worked")
+    if not tuned.inputs and not tuned.outputs:
+        return LeftOut(tuned.layer, tuned.span, "the log does not print its formats")
     sides = _tensors(tuned.inputs), _tensors(tuned.outputs)
     if sides[0] is None or sides[1] is None:
         return LeftOut(tuned.layer, tuned.span, "its strides are symbolic (dynamic shapes); a replay holds numbers")
@@ -106,7 +107,7 @@ def _tensors(texts: tuple[str, ...]) -> tuple[ReplayTensor, ...] | None:
 def _untold(build: Build, finals: dict[str, Choice | CachedResult]) -> list[LeftOut]:
     """Return the engine's layers that no final choice stands for; kernels of a ForeignNode are part of its entry."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
-    undecided = {one.layer: one for one in every if one.final is None and not one.layer.startswith(_OPTIMIZER)}
+    undecided = {one.layer: one for one in every if one.final is None and not is_tried_reformat(one.layer)}
     layers = last_dump(build.engine_layers)
     found = [
         LeftOut(layer.name, layer.span, layer.origin)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.json_document import render
 from trtforensics.replay_model import Severity
 
 if TYPE_CHECKING:
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from trtforensics.replay_model import Problem, Replay, ReplayEntry, ReplayForm, ReplayTensor
 
 SCHEMA = 1
+_RECORD_DEPTH = 2
 
 Document = dict[str, Any]
 
 
 def to_json(document: Document) -> str:
-    """Render a document in ASCII."""
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    """Render a document in ASCII, one entry or problem a line."""
+    return f"{render(document, _RECORD_DEPTH)}\n"
 
 
 def show_document(replay: Replay) -> Document:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
 from trtforensics.model import CachedResult, Tool
-from trtforensics.parsers.names import members
+from trtforensics.parsers.names import is_foreign_node, is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.renaming import Renaming
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Place = Callable[[FieldPath], SourceSpan]
 
-_FOREIGN = "{ForeignNode["
 _LAST_WITH_SELECTOR = 10
 _SHOWN = 3
 _ALIKE = 0.5
@@ -118,9 +117,8 @@ class Lint:
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
             own = [member for member in members(entry.layer) if not _made_by_tensorrt(member)]
-            missing = [member for member in own if member not in names]
-            if missing and len(missing) == len(own):
-                what = f"the model has no node {_listed(missing)}"
+            if own and names.isdisjoint(own):
+                what = "the model has no node of this layer"
                 self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
 
     def against_edges(self, nodes: Sequence[Node]) -> None:
@@ -142,11 +140,11 @@ class Lint:
         self._problems.append(Problem(code, _SEVERITIES[code], entry.layer, path, span, what, next_step))
 
     def _foreign_nodes(self) -> None:
-        foreign = [entry for entry in self._replay.entries if entry.layer.startswith(_FOREIGN)]
+        foreign = [entry for entry in self._replay.entries if is_foreign_node(entry.layer)]
         if foreign:
             what = (
-                f"{len(foreign)} of {len(self._replay.entries)} entries are ForeignNodes: which kernels run inside "
-                "them is not pinned by a replay"
+                f"ForeignNodes among the entries: {len(foreign)} of {len(self._replay.entries)}; which kernels run "
+                "inside them is not pinned by a replay"
             )
             advice = "To pin those, use the editable timing cache (TensorRT 10.8 and later)"
             self._add("foreign-nodes", foreign[0], (), what, advice)
@@ -173,8 +171,12 @@ class Lint:
             return
         profiles = renaming.other_profiles(entry.layer)
         if profiles:
-            what = f"the build has this layer under another profile: {_listed(profiles)}"
+            what = f"its suffix of a profile is wrong: the build has {_listed(profiles)}"
             self._add("wrong-profile", entry, (), what, f"Rename the entry to {profiles[0]!r}")
+            return
+        if is_reformat(entry.layer):
+            what = "the build puts in no such reformat, so the entry has no effect"
+            self._add("missing-layer", entry, (), what, "Remove the entry: TensorRT decides on reformats by itself")
             return
         near = renaming.nearest(entry.layer)
         if not near:
@@ -213,15 +215,17 @@ class Lint:
         return False
 
     def _no_combination(self, entry: ReplayEntry, compared: list[tuple[list[Difference], Combination]]) -> None:
-        differences, nearest = min(compared, key=lambda pair: len(pair[0]))
+        # Of equals the engine's own: an edited replay was most likely recorded from it.
+        differences, nearest = min(compared, key=lambda pair: (len(pair[0]), not pair[1].tuned.final))
         first = differences[0]
         field = f"{first.side}[{first.index}].{first.field}" if first.index is not None else first.side
-        more = f", and {len(differences) - 1} fields more" if differences[1:] else ""
+        more = f", and {len(differences) - 1} more fields" if differences[1:] else ""
         path = self._path(first)
-        if first.field == "dtype" and entry.layer.startswith(_FOREIGN):
+        if first.field == "dtype" and is_foreign_node(entry.layer):
+            rest = "nearest to it" if more else "with all else as pinned"
             what = (
-                f"{field} is {first.pinned}, but the log offers this ForeignNode with {first.offered} there{more}, as "
-                f"in {nearest.text} (log line {nearest.span.line}); a replay cannot change the types of a ForeignNode"
+                f"{field} is {first.pinned}; {rest}, the log offers this ForeignNode with {first.offered} there{more}: "
+                f"{nearest.text} (log line {nearest.span.line}). A replay cannot change the types of a ForeignNode"
             )
             advice = (
                 f"Restore {first.offered}; for {first.pinned}, change the network (a Cast, a layer's precision) and "

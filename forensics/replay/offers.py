@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trtforensics.model import CachedResult, Choice
 from trtforensics.parsers.formats import parse_formats
+from trtforensics.parsers.names import is_tried_reformat
 from trtforensics.replay_model import ReplayTensor
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from trtforensics.parsers.formats import Format
     from trtforensics.replay_model import ReplayEntry
 
-_REFORMAT = "Optimizer Reformat"
 _LINEAR_FORMATS = {"LINEAR", "DLA_LINEAR"}
 _CHANNELS_LAST = {"HWC", "DHWC"}
 
 
-class Difference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Difference:
     """Where an entry and a combination differ, and both values as text.
 
     ``index`` is None where the numbers of tensors differ, and ``field`` empty.
@@ -81,7 +82,7 @@ class Offers:
         self._by_layer: dict[str, list[Combination]] = defaultdict(list)
         tuned: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
         for one in tuned:
-            if not one.layer.startswith(_REFORMAT):
+            if not is_tried_reformat(one.layer):
                 self._by_layer[one.layer].append(_combination(one))
 
     @property

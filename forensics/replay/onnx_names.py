@@ -26,7 +26,7 @@ def operators_of(path: str) -> tuple[Node, ...]:
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - as above
 
     try:
-        model = onnx.load(path, load_external_data=False)
+        model = onnx.load(path, format="protobuf", load_external_data=False)  # whatever its ending says
     except OSError as error:
         raise SourceError(path, f"cannot be read ({error.strerror or error})", "Check the path") from error
     except DecodeError as error:

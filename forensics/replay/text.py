@@ -117,8 +117,9 @@ def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str
 
 def _wrapped(text: str) -> list[str]:
     whole = visible(text)
+    first_word = whole.partition(" ")[0]
     return textwrap.wrap(
-        whole[0].upper() + whole[1:],
+        whole[0].upper() + whole[1:] if first_word.isalpha() else whole,
         _WIDTH,
         initial_indent="  ",
         subsequent_indent="  ",
