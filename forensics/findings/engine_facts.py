@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.parsers.names import is_foreign_node
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.model import Build, CachedResult, Choice, EngineLayer, SourceSpan
 
-FLOATS = {"Float", "FP32", "Half", "FP16", "BF16", "BFloat16", "FP8", "Int8", "INT8", "FP4", "Int4"}
-"""Types in which an engine computes, as dumps of 7.x to 11 spell them; the rest are indexes, shapes and masks."""
-
-FULL = {"Float", "FP32"}
+FULL = "Float"
+_SPELLINGS = {
+    "Float": FULL,
+    "FP32": FULL,
+    "Half": "Half",
+    "FP16": "Half",
+    "BF16": "BFloat16",
+    "BFloat16": "BFloat16",
+    "FP8": "FP8",
+    "Int8": "Int8",
+    "INT8": "Int8",
+    "FP4": "FP4",
+    "Int4": "Int4",
+}
+"""Types in which an engine computes, as logs and exports of 7.x to 11 spell them; the rest are indexes and masks."""
 
 
 def is_foreign(layer: EngineLayer) -> bool:
     """Whether a layer is Myelin's, as a whole (``{ForeignNode[…]}``) or a kernel of it."""
-    return layer.name.startswith("{ForeignNode[") or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
+    return is_foreign_node(layer.name) or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
 
 
 def is_reformat(layer: EngineLayer) -> bool:
@@ -39,8 +52,8 @@ def tuned_ms(build: Build, layers: Sequence[EngineLayer]) -> float:
 
 
 def output_types(layer: EngineLayer) -> set[str]:
-    """Return the computing types of a layer's outputs."""
-    return {kind for kind in layer.precision if kind in FLOATS}
+    """Return the computing types of a layer's outputs, each in one spelling."""
+    return {_SPELLINGS[kind] for kind in layer.precision if kind in _SPELLINGS}
 
 
 def in_engine(build: Build, pass_index: int | None) -> bool:

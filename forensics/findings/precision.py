@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.findings.engine_facts import in_engine
-from trtforensics.parsers.names import members
+from trtforensics.parsers.names import is_foreign_node, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,7 +144,7 @@ def foreign_members(build: Build) -> Mapping[str, Held]:
     places = {name: at for at, node in enumerate(build.onnx_nodes) for name in (node.name, *node.layers)}
     layers = {layer.name: layer.span for layer in build.engine_layers} or {c.layer: c.span for c in build.choices}
     for name, span in layers.items():
-        ends = [places.get(end.split(" + ")[0]) for end in members(name)] if name.startswith("{ForeignNode[") else []
+        ends = [places.get(end.split(" + ")[0]) for end in members(name)] if is_foreign_node(name) else []
         if ends and ends[0] is not None and ends[-1] is not None:
             between = build.onnx_nodes[ends[0] : ends[-1] + 1]
             held |= {node.name: Held(name, span, told=False) for node in between if node.name not in held}

@@ -423,6 +423,10 @@ CONFIGURATION = {
         e Unknown error
         """,
     ),
+    "TF415": Example(
+        "> W In JIT build, strongly typed is enabled by default.",
+        "W TF32 is enabled by default.",
+    ),
     "TF414": Example(
         "> w --plugins flag has been deprecated, use --staticPlugins flag instead.",
         "i Loading supplied plugin library: lib.so",

@@ -18,6 +18,7 @@ from trtforensics.findings.precision import (
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
 from trtforensics.findings.told import listed, told
+from trtforensics.parsers.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -163,7 +164,7 @@ def output_type(case: Case) -> Iterator[Observation]:
 def kernel_type(case: Case) -> Iterator[Observation]:
     """Hold what was asked against the kernels that Myelin made, by their metadata."""
     layers = layer_names(case.build)
-    kernels = [layer for layer in case.engine if is_foreign(layer) and not layer.name.startswith("{ForeignNode[")]
+    kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
     for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
         nodes = {node.name for name, node in layers.items() if request.matches(name)}
         wrong = [k for k in kernels if nodes & set(k.onnx_nodes) and output_types(k) - {TYPE_WORDS[request.type]}]

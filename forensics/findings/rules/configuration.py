@@ -237,6 +237,20 @@ def unknown_option(case: Case) -> Iterator[Observation]:
 
 
 @rule(
+    "TF415",
+    Severity.NOTE,
+    "TensorRT-RTX takes its types from the model",
+    cause="TensorRT-RTX builds strongly typed by default: no flag asks for FP16, an FP32 model gives an FP32 engine.",
+    confirm="The warning; the types of the model's weights.",
+    fixes=("Put the types into the model, with Casts or by ModelOpt AutoCast.",),
+    sources=("TensorRT-RTX 1.7.1 logs",),
+)
+def rtx_types(case: Case) -> Iterator[Observation]:
+    """Report the warning."""
+    yield from told(case.notes("strongly_typed"), "Strong typing is on: types come from the model alone")
+
+
+@rule(
     "TF414",
     Severity.NOTE,
     "A deprecated option was given",

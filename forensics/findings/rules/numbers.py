@@ -17,6 +17,7 @@ from trtforensics.findings.precision import (
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, polygraphy, trtexec
 from trtforensics.findings.told import count, listed, told
+from trtforensics.parsers.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,8 +196,8 @@ def calibrator(case: Case) -> Iterator[Observation]:
 def silent_float(case: Case) -> Iterator[Observation]:
     """Strongly typed, or FP16 allowed, and no layer of another type."""
     layers = [layer for layer in case.engine if output_types(layer)]
-    hidden = any(layer.name.startswith("{ForeignNode[") for layer in layers)  # their inner types are not printed
-    if not layers or hidden or any(output_types(layer) - FULL for layer in layers):
+    hidden = any(is_foreign_node(layer.name) for layer in layers)  # their inner types are not printed
+    if not layers or hidden or any(output_types(layer) - {FULL} for layer in layers):
         return
     fact = precision_fact(case.build)
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]

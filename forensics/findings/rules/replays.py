@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
 from trtforensics.findings.told import told
+from trtforensics.parsers.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def refused(case: Case) -> Iterator[Observation]:
     for layer in layers:
         spans = [n.span for n in notes if n.text("layer") == layer]
         spans += [n.span for n in case.notes("selector_threw") if n.span not in spans]
-        foreign = "{ForeignNode[" in layer
+        foreign = is_foreign_node(layer)
         yield Observation(
             f"The replay's tactic for {layer} is refused"
             + (": a ForeignNode offers what it recorded only" if foreign else ""),
