@@ -135,7 +135,7 @@ KEEP: dict[str, tuple[str, ...]] = {
     "non_conforming": ("layer",),
     "parser_assertion": ("text",),
     "poly_flags": ("text",),
-    "poly_mark": (),
+    "poly_mark": ("scope",),
     "poly_selector": (),
     "second_logger": (),
     "selector_cache": (),

@@ -134,6 +134,15 @@ def test_a_cause_is_found_wherever_it_stands_in_a_message() -> None:
     assert causes("nothing of the kind") == ()
 
 
+@pytest.mark.parametrize(("said", "found"), [("24 tensors", 1), ("3 tensors", 0), ("all ONNX tensors", 0)])
+def test_many_marked_tensors_are_found_without_the_command(said: str, found: int, tmp_path: Path) -> None:
+    text = marked(f"I Detected 1 inputs and 24 output network tensors.\n| [V] Marking {said} as outputs").text
+    (tmp_path / "b.log").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    seen = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF214"]
+    assert len(seen) == found
+
+
 def test_long_evidence_is_cut_and_counted(tmp_path: Path) -> None:
     names = ("t" * 2000 + str(number) for number in range(30))
     said = "Missing scale and zero-point for tensor {}, expect fall back to non-int8 implementation for it"

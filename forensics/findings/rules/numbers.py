@@ -233,24 +233,29 @@ def silent_float(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#3258, #3592, #2232", "Polygraphy's --mark-unfused-tensors-as-debug-tensors"),
 )
 def mark_all(case: Case) -> Iterator[Observation]:
-    """See the command, or more outputs than half the nodes."""
-    marks = case.notes("marking_output")
-    nodes = len(case.build.onnx_nodes)
-    span = command_span(case)
-    command = case.build.command or ""
-    if span is not None and ("-outputs mark all" in command):
+    """See the command, or how many outputs are marked."""
+    marks, span, nodes = case.notes("marking_output"), command_span(case), len(case.build.onnx_nodes)
+    many = [note for note in case.notes("poly_mark") if _number(note) > _MANY_OUTPUTS]
+    if span is not None and "--trt-outputs mark all" in (case.build.command or ""):
         title = "All tensors are marked as outputs (mark all)"
-        yield Observation(title, (span, *(n.span for n in case.notes("poly_mark"))), steps=_fewer(case), same_as="all")
-    elif nodes and len(marks) > max(_MANY_OUTPUTS, nodes / 2):
+        yield Observation(title, (span, *(note.span for note in many)), steps=_fewer(case), same_as="all")
+    elif many or (nodes and len(marks) > max(_MANY_OUTPUTS, nodes / 2)):
+        number = _number(many[0]) if many else len(marks)
         yield Observation(
-            f"{len(marks)} tensors of a network of {nodes} nodes are marked as outputs",
-            [mark.span for mark in marks],
-            confidence=Confidence.POSSIBLE,
+            f"{number} tensors are marked as outputs" + ("" if many else f", of a network of {nodes} nodes"),
+            [note.span for note in many or marks],
+            confidence=Confidence.LIKELY if many else Confidence.POSSIBLE,
             settle="Whether the model has that many outputs of its own",
-            severity=Severity.NOTE,
+            severity=Severity.WARNING if many else Severity.NOTE,
             steps=_fewer(case),
             same_as="all",
         )
+
+
+def _number(note: Note) -> int:
+    """Return how many tensors Polygraphy says it marks: ``24 tensors as outputs``, ``all ONNX tensors as outputs``."""
+    first = note.text("scope").partition(" ")[0]
+    return int(first) if first.isdecimal() else 0
 
 
 _MANY_OUTPUTS = 10
