@@ -134,6 +134,7 @@ KEEP: dict[str, tuple[str, ...]] = {
     "node_name": ("node",),
     "non_conforming": ("layer",),
     "parser_assertion": ("text",),
+    "plugin_tried": ("name", "version", "text"),
     "poly_flags": ("text",),
     "poly_mark": ("scope",),
     "poly_selector": (),

@@ -62,6 +62,7 @@ NOTED = (
     "node_name",
     "onnx_header",
     "parser_assertion",
+    "plugin_tried",
     "poly_flags",
     "poly_mark",
     "poly_run",

@@ -20,6 +20,7 @@ MODEL = "model.onnx"
 _OPTION = re.compile(r" (?=--[A-Za-z])")
 _PLAIN = re.compile(r"[\w@%+=:,./\\-]*")
 MEBIBYTE = 1 << 20
+_AMPLE = 1 << 30
 
 
 def model_path(case: Case) -> str:
@@ -50,10 +51,11 @@ def polygraphy(words: str, case: Case, *flags: str) -> str:
     return " ".join(["polygraphy", words, _quoted(model_path(case)), *map(_quoted, flags)])
 
 
-def workspace(case: Case, needed: int) -> Step:
-    """Advise a workspace of at least ``needed`` bytes, rounded up to a power of two of MiB."""
-    mebibytes = 1 << max(0, (-(-needed // MEBIBYTE) - 1).bit_length())
-    what = f"Build with a workspace of {mebibytes} MiB or more (the log names {needed:,} bytes)"
+def workspace(case: Case, needed: int | None) -> Step:
+    """Advise a workspace of at least ``needed`` bytes, rounded up to a power of two of MiB; None: none is named."""
+    mebibytes = 1 << max(0, (-(-(needed or _AMPLE) // MEBIBYTE) - 1).bit_length())
+    named = f" (the log names {needed:,} bytes)" if needed else ""
+    what = f"Build with a workspace of {mebibytes} MiB or more{named}"
     if case.build.tool in {Tool.TENSORRT_PYTHON, Tool.TENSORRT_RTX}:
         call = f"config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, {mebibytes} << 20)"
         old = case.version is not None and case.version.has(before="8.4")

@@ -67,6 +67,9 @@ EXAMPLES = {
     "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
     "option_input": b"x<-x.bin",
     "parser_assertion": b"[6] Invalid Node - /block/Add",
+    "plugin_tried": (
+        b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: "
+    ),
     "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
     "recorded_error": b"Error[2]: [builder.cpp::build::751] Error Code 2: Internal Error (Assertion engine failed. )",
     "registering_constant": b"Registering constant layer: w for ONNX initializer: w",

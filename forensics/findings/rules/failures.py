@@ -71,7 +71,7 @@ def no_implementation(case: Case) -> Iterator[Observation]:
 
 def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     asked = [int(one.number("requested") or 0) for one in reasons if one.kind == "myelin_budget"]
-    wanted = max([*asked, *(layer.requested for layer in case.build.starved)], default=1 << 30)
+    wanted = max([*asked, *(layer.requested for layer in case.build.starved)], default=None)
     memory = [workspace(case, wanted)] if {one.kind for one in reasons} & _SHORT_OF_MEMORY or case.build.starved else []
     reduce = f"polygraphy debug reduce {model_path(case)} -o reduced.onnx --mode=bisect --check polygraphy convert"
     return (*memory, Step("Find the smallest model that fails", f"{reduce} polygraphy_debug.onnx -o /dev/null"))
@@ -191,12 +191,13 @@ def crash(case: Case) -> Iterator[Observation]:
     sources=("TensorRT-RTX 1.7.1 logs on a machine without GPU", "trtexec's source"),
 )
 def no_gpu(case: Case) -> Iterator[Observation]:
-    """TensorRT-RTX prints it in builds that succeed without a GPU: only a note there."""
-    notes = case.notes("driver_old", "no_device")
-    benign = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
-    title = "This machine has no GPU or too old a driver" + (
-        ": the build succeeds, running it would not" if benign else ""
-    )
+    """Only a note where TensorRT-RTX prints it in passing, as it does in every build without a GPU."""
+    notes = case.notes("driver_old", "no_device", "cuda_failed")
+    passing = {note.span.line for note in case.notes("driver_benign")}
+    rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
+    benign = rtx or all(note.span.line in passing for note in notes)
+    hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
+    title = f"CUDA cannot be used here: no GPU, or too old a driver{hindrance}"
     yield from told(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
 
 

@@ -39,12 +39,13 @@ class _Failure:
 def _failures(case: Case) -> Iterator[_Failure]:
     later = case.notes("node_name", "parser_assertion", "plugin_missing")
     for begin in case.notes("parse_failed"):
+        tried = [note for note in case.notes("plugin_tried") if 0 < begin.span.line - note.span.line <= _REACH]
         mine = [note for note in later if 0 < note.span.line - begin.span.line <= _REACH]
         node = next((note.text("node") for note in mine if note.kind == "node_name"), "")
         reason = next((note.text("text") for note in mine if note.kind == "parser_assertion"), "")
         if any(note.kind == "plugin_missing" for note in mine):
             reason = reason or "Plugin not found"
-        spans = (begin.span, *(note.span for note in mine))
+        spans = (*(note.span for note in tried), begin.span, *(note.span for note in mine))
         yield _Failure(begin.text("op"), begin.text("index"), node, reason, spans)
 
 

@@ -120,5 +120,5 @@ def none_fits(case: Case) -> Iterator[Observation]:
                 [note.span for note in notes],
                 confidence=confidence,
                 settle="" if confidence is Confidence.CERTAIN else "A build with a larger workspace",
-                steps=(workspace(case, 1 << 30),),
+                steps=(workspace(case, None),),
             )
