@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model import tactic_text
 
 if TYPE_CHECKING:
-    from trtforensics.engine_info import Engine, LayerTime, ProfileRun
+    from trtforensics.engine_info import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
     from trtforensics.engine_loading import EngineFiles
     from trtforensics.model import EngineLayer, EngineTensor, SourceInfo
 
@@ -24,11 +24,12 @@ def to_json(files: EngineFiles) -> str:
 
 def document(files: EngineFiles) -> Document:
     """Return the files as what ``json.dump`` takes. Tactic ids are strings, durations milliseconds."""
-    repairs = [one for info in (*files.layers, *files.profiles) for one in info.repairs]
+    infos: tuple[EngineInfo | ProfileInfo, ...] = (*files.layers, *files.profiles)
+    repairs = [one for info in infos for one in info.repairs]
     return {
         "schema": SCHEMA,
         "kind": "engine",
-        "sources": [_source(info.source) for info in (*files.layers, *files.profiles)],
+        "sources": [_source(info.source) for info in infos],
         "repairs": [{"path": one.span.file, "line": one.span.line, "what": one.what} for one in repairs],
         "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
         "profiles": [_run(run) for profile in files.profiles for run in profile.runs],

@@ -124,6 +124,7 @@ def _tuning(build: Build) -> Document:
             "tactics_skipped": counts.tactics_skipped,
             "cache_hits": counts.cache_hits,
         },
+        "runner_ids": dict(build.runner_ids),
         "tuning_seconds": [
             {"layer": t.layer, "seconds": round(t.seconds, 6), "line": t.span.line} for t in build.tuning
         ],

@@ -1,4 +1,4 @@
-"""Timing-cache exports: the keys of an editable timing cache (TensorRT >= 10.8) as a JSON file of our own.
+"""The typed model of a timing-cache export: the keys of an editable timing cache (TensorRT >= 10.8).
 
 A key is an operation inside a ForeignNode, its value the tactic that the next build uses for it. TensorRT has no text
 form of it; a verbose log (``Autotuning op X(key: 0x…)``) and the binary cache are where it is found.
@@ -6,18 +6,11 @@ form of it; a verbose log (``Autotuning op X(key: 0x…)``) and the binary cache
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from trtforensics.errors import UsageError
-from trtforensics.model import tactic_text
-from trtforensics.terminal import visible
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from trtforensics.model import BuildLog, SourceInfo, TimingCacheKey
+    from trtforensics.model import SourceInfo, TimingCacheKey
 
 SCHEMA = 1
 KIND = "timing-cache"
@@ -35,53 +28,3 @@ class TimingCache:
     made_from: str
     tensorrt_version: str | None
     keys: tuple[TimingCacheKey, ...]
-
-
-def of_log(log: BuildLog) -> TimingCache:
-    """Return the keys of the last build of a log that prints any; of a key that was tuned twice, the last.
-
-    Raises:
-        UsageError: no build prints a key.
-    """
-    build = next((build for build in reversed(log.builds) if build.timing_cache_keys), None)
-    if build is None:
-        next_step = "Build with TensorRT 10.8 or later, BuilderFlag.EDITABLE_TIMING_CACHE and a verbose logger"
-        raise UsageError(log.source.path, "prints no keys of an editable timing cache", next_step)
-    keys = {key.key: key for key in build.timing_cache_keys}
-    return TimingCache(log.source, log.source.path, build.tensorrt_version, tuple(keys.values()))
-
-
-def to_json(cache: TimingCache) -> str:
-    """Render an export, one key a line."""
-    head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
-    opening = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
-    keys = ",\n".join(f"  {json.dumps(row)}" for row in rows(cache.keys))
-    return f'{{\n{opening},\n "keys": [\n{keys}\n ]\n}}\n'
-
-
-def rows(keys: Iterable[TimingCacheKey]) -> Iterable[dict[str, Any]]:
-    """Give the keys as JSON objects; ``line`` is where the source that they were read from states them."""
-    for key in keys:
-        candidates = [
-            {"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates
-        ]
-        yield {
-            "op": key.op,
-            "key": key.key,
-            "selected": tactic_text(key.selected),
-            "time_ms": key.time_ms,
-            "candidates": candidates,
-            "line": key.span.line,
-        }
-
-
-def summarise(cache: TimingCache) -> str:
-    """Return the operations of a cache for a person, each with its line."""
-    version = f", TensorRT {cache.tensorrt_version}" if cache.tensorrt_version else ""
-    lines = [f"{cache.source.path}: {len(cache.keys)} timing-cache keys{version}, made from {cache.made_from}"]
-    for key in cache.keys:
-        time = f"{key.time_ms:g} ms" if key.time_ms is not None else "time not told"
-        count = f", {len(key.candidates)} candidates" if key.candidates else ""
-        lines.append(f"  {key.op or '(name not told)'}  (line {key.span.line})")
-        lines.append(f"    {key.key}  {tactic_text(key.selected) or 'no tactic told'}  {time}{count}")
-    return "".join(f"{visible(line)}\n" for line in lines)

@@ -35,9 +35,6 @@ class Record(NamedTuple):
     value: Any
     span: SourceSpan
 
-    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - a member of a container is whatever JSON has there
-        return self.value[key]
-
 
 class Records:
     """The documents of a text."""

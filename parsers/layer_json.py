@@ -70,7 +70,7 @@ def _layer(record: Record) -> EngineLayer:
     name = fields.get("Name")
     if not isinstance(name, str):
         raise NotEngineInfoError(str(record.span), "a layer is neither a name nor an object with a Name", _NEXT_STEP)
-    return _made(name, fields, record["Name"].span)
+    return _made(name, fields, record.value["Name"].span)
 
 
 def _fields(record: Record) -> dict[str, Any]:

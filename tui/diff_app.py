@@ -52,7 +52,7 @@ class Compared(Message):
 class DiffApp(RowsApp):
     """Browse the differences of two sides."""
 
-    HELP: ClassVar[Keys] = (
+    KEYS: ClassVar[Keys] = (
         (
             "Show",
             (
@@ -140,15 +140,16 @@ class DiffApp(RowsApp):
         """Compare in a thread; the outcome comes back as a message."""
         worker = get_current_worker()
         try:
-            found = self._session.compare(
-                lambda path: self.post_message(Reading(path)) and None, lambda: worker.is_cancelled
-            )
+            found = self._session.compare(self._report, lambda: worker.is_cancelled)
         except ForensicsError as error:
             self.post_message(Failed(error))
         except ParseCancelledError:
             return
         else:
             self.post_message(Compared(found))
+
+    def _report(self, path: str) -> None:
+        self.post_message(Reading(path))
 
     def on_reading(self, event: Reading) -> None:
         """Show which file is being read."""

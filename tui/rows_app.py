@@ -16,6 +16,8 @@ from trtforensics.tui.text_pane import TextPane
 from trtforensics.tui.virtual_list import LineBar
 
 if TYPE_CHECKING:
+    from pathlib import PurePath
+
     from textual.binding import BindingType
 
     from trtforensics.errors import ForensicsError
@@ -43,8 +45,8 @@ class Match(Message):
 class RowsApp(TerminalApp):
     """A list of rows, and panes of text that follow it. A subclass composes them and fills the list."""
 
-    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "rows.tcss"]
-    HELP: ClassVar[Keys] = ()
+    CSS_PATH: ClassVar[list[str | PurePath] | str | PurePath | None] = ["app.tcss", "rows.tcss"]
+    KEYS: ClassVar[Keys] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -121,7 +123,7 @@ class RowsApp(TerminalApp):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(self.HELP))
+        self.push_screen(HelpScreen(self.KEYS))
 
     def action_ask_search(self) -> None:
         """Ask what to search for in the file under the focus."""

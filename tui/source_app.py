@@ -38,7 +38,7 @@ class Read(Message):
 class SourceApp(RowsApp):
     """Browse a replay, an engine-layer file or a timing cache."""
 
-    HELP: ClassVar[Keys] = (
+    KEYS: ClassVar[Keys] = (
         (
             "Move",
             (

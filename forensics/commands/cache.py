@@ -53,26 +53,26 @@ def run(args: Namespace) -> int:
 
 
 def _export(args: Namespace) -> int:
-    from trtforensics import atomic, streams, timing_cache
+    from trtforensics import atomic, cache_export, streams
     from trtforensics.loading import keep_sources
     from trtforensics.terminal import visible
 
     keep_sources([args.source], args.output)
     cache = _load(args.source, args.max_bytes)
-    atomic.write_text(args.output, timing_cache.to_json(cache))
+    atomic.write_text(args.output, cache_export.to_json(cache))
     if not args.quiet:
         streams.tell(f"{visible(args.output)}: {len(cache.keys)} keys\n")
     return 0
 
 
 def _load(path: str, max_bytes: int) -> TimingCache:
-    from trtforensics import timing_cache
+    from trtforensics import cache_export
     from trtforensics.cache_loading import is_binary, load_timing_cache
     from trtforensics.kinds import Kind, kind_of
     from trtforensics.loading import load_build_log
 
     if kind_of(path) is Kind.BUILD_LOG and not is_binary(path):
-        return timing_cache.of_log(load_build_log([path], max_bytes=max_bytes))
+        return cache_export.of_log(load_build_log([path], max_bytes=max_bytes))
     return load_timing_cache(path, max_bytes=max_bytes)
 
 

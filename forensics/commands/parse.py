@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from trtforensics.kinds import Kind
     from trtforensics.model import BuildLog
 
 EXAMPLE = """examples:
@@ -44,24 +45,37 @@ def run(args: Namespace) -> int:
         UsageError: FILE is the source itself, or the sources do not go together.
     """
     from trtforensics import atomic, streams
-    from trtforensics.kinds import Kind, kind_of
+    from trtforensics.kinds import Kind
     from trtforensics.loading import keep_sources
 
     if args.output is not None:
         keep_sources(args.sources, args.output)
-    kind = Kind(args.kind) if args.kind else kind_of(args.sources[0])
     readers = {
         Kind.REPLAY: _replay,
         Kind.LAYER_INFO: _engine,
         Kind.PROFILE: _engine,
         Kind.TIMING_CACHE: _timing_cache,
     }
-    text = readers.get(kind, _build_log)(args)
+    text = readers.get(_kind(args), _build_log)(args)
     if args.output is not None:
         atomic.write_text(args.output, text)
     else:
         streams.print_result(text)
     return 0
+
+
+def _kind(args: Namespace) -> Kind:
+    """Return what the sources are; several are parts of a build log, unless all are exports of one engine."""
+    from pathlib import Path
+
+    from trtforensics.kinds import Kind, kind_of
+
+    if args.kind:
+        return Kind(args.kind)
+    if len(args.sources) == 1:
+        return kind_of(args.sources[0])
+    kinds = {kind_of(path) for path in args.sources if Path(path).is_file()}
+    return Kind.LAYER_INFO if kinds and kinds <= {Kind.LAYER_INFO, Kind.PROFILE} else Kind.BUILD_LOG
 
 
 def _build_log(args: Namespace) -> str:
@@ -97,14 +111,14 @@ def _engine(args: Namespace) -> str:
 
 
 def _timing_cache(args: Namespace) -> str:
-    from trtforensics import timing_cache
+    from trtforensics import cache_export
     from trtforensics.cache_loading import load_timing_cache
     from trtforensics.errors import UsageError
 
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "a timing cache is one file", "Name one, or `diff` to compare them")
     cache = load_timing_cache(args.sources[0], max_bytes=args.max_bytes)
-    return timing_cache.to_json(cache) if args.json else timing_cache.summarise(cache)
+    return cache_export.to_json(cache) if args.json else cache_export.summarise(cache)
 
 
 def _json(log: BuildLog) -> str:

@@ -151,14 +151,14 @@ def run(args: Namespace) -> int:
         raise UsageError("-", "cannot be compared in the TUI, which reads its files again", "Save it to a file")
     kind = Kind(args.kind) if args.kind else None
     of = kind or kind_of(args.sources[0]) if len(args.sources) == 1 else Kind.ARTIFACTS
-    with keyboard.on_standard_input():
-        if of is Kind.ARTIFACTS:
-            good, bad = args.sources if len(args.sources) > 1 else args.sources * 2
-            return _show_sides(SideSession(good, bad, kind=kind, max_bytes=args.max_bytes))
-        if of is not Kind.BUILD_LOG:
-            return _show_one(OneSession(args.sources[0], kind=of, max_bytes=args.max_bytes))
-        with open_source(args.sources[0], max_bytes=args.max_bytes) as source:
+    if of is Kind.BUILD_LOG:
+        with open_source(args.sources[0], max_bytes=args.max_bytes) as source, keyboard.on_standard_input():
             return _browse(source)
+    with keyboard.on_standard_input():
+        if of is not Kind.ARTIFACTS:
+            return _show_one(OneSession(args.sources[0], kind=of, max_bytes=args.max_bytes))
+        good, bad = args.sources if len(args.sources) > 1 else args.sources * 2
+        return _show_sides(SideSession(good, bad, kind=kind, max_bytes=args.max_bytes))
 
 
 def _show_sides(session: SideSession) -> int:

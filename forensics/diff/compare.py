@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trtforensics.diff import aspects, effects, fusion_lines
 from trtforensics.diff.alignment import MatchedBy, plain_name
 from trtforensics.diff.differences import Comparison, Difference, Entry, Half, SuspiciousPair, Type
+from trtforensics.diff.granularity import comparable
 from trtforensics.diff.scores import Item, count, suspicious_pairs, worst
 from trtforensics.diff.slots import side_by_side
 from trtforensics.model import NEAR_TIE_RATIO
@@ -51,6 +52,8 @@ class _Table:
         if told and not all(sides):
             self.notes.append(f"{name} are told by the {'bad' if sides[1] else 'good'} side only and not compared")
             told = {}
+        told, left_out = comparable(told, self._kinds)
+        self.notes += left_out
         self.table: SideBySide = side_by_side(told)
         self.items: list[Item] = []
         self.of_items: list[tuple[str, str, SourceSpan | None]] = []

@@ -33,8 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def logs(run: Run, folder: Path) -> tuple[str, str]:
-    assert run  # makes the folder
+def logs(run: Run, folder: Path) -> tuple[str, str]:  # noqa: ARG001 - `run` makes the folder
     (folder / "good.log").write_text(log_with(fused=True))
     (folder / "bad.log").write_text(log_with(fused=False))
     return "good.log", "bad.log"

@@ -112,7 +112,7 @@ async def test_enter_goes_to_the_lines_and_from_a_line_to_its_file(diff_app: Dif
         await pilot.press("down", "down")  # good 6; bad 5; bad 6
         await opened(pilot, until, 6, 6)
         await pilot.press("enter")
-        assert diff_app.focused is diff_app.bad.view
+        assert diff_app.bad.view.has_focus
 
 
 async def test_search_is_in_the_file_under_the_focus(diff_app: DiffApp, until: Until) -> None:

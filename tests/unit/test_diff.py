@@ -133,6 +133,26 @@ def test_kinds_that_count_tensors_differently_are_not_compared_in_them() -> None
     assert rows(compared([log], [build(layer("a", tactic=1, tensors=three))])) == [("precision", "a")]
 
 
+def test_what_a_replay_by_its_nature_lacks_is_not_missing() -> None:
+    foreign = "{ForeignNode[a...d]}"
+    reformat = f"Reformatting CopyNode for Input Tensor 0 to {foreign}"
+    kernels = (layer("a_myl0_1", onnx_nodes=("a",)), layer("__myl_Add_myl0_2", onnx_nodes=("d",)))
+    log = build(layer("conv", tactic=1), layer(reformat, tactic=0), *kernels)
+    replay = build(layer("conv", tactic=1), layer(foreign, tactic=0), kind=Kind.REPLAY)
+    found = compared([log], [replay])
+    assert found.differences == ()
+    assert [note.split(":")[0] for note in found.notes] == [
+        "reformats are not compared",
+        "ForeignNodes are not compared",
+    ]
+    # between two logs both are differences
+    assert rows(compared([log], [build(layer("conv", tactic=1))])) == [
+        ("missing", reformat),
+        ("missing", "a_myl0_1"),
+        ("missing", "__myl_Add_myl0_2"),
+    ]
+
+
 def test_names_only_are_compared_as_names_and_it_is_said() -> None:
     found = compared([build(layer("a"), layer("b"))], [build(layer("a"), layer("c"))])
     assert sorted(rows(found)) == [("added", "c"), ("missing", "b")]

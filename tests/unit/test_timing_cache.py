@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics import timing_cache
+from trtforensics import cache_export
 from trtforensics.cache_loading import load_timing_cache
 from trtforensics.cli import main
 from trtforensics.errors import NotATimingCacheError, UsageError
@@ -89,9 +89,9 @@ def log(samples: list[Path]) -> Path:
 
 
 def test_an_export_holds_what_the_log_states_and_reads_back(log: Path, tmp_path: Path) -> None:
-    built = timing_cache.of_log(load_build_log([str(log)]))
+    built = cache_export.of_log(load_build_log([str(log)]))
     path = tmp_path / "export.json"
-    path.write_text(timing_cache.to_json(built))
+    path.write_text(cache_export.to_json(built))
     again = load_timing_cache(str(path))
     assert len(again.keys) == len(built.keys) == len({key.key for key in built.keys}) > 5
     for key, before in zip(again.keys, built.keys, strict=True):
@@ -112,7 +112,7 @@ def test_an_export_holds_what_the_log_states_and_reads_back(log: Path, tmp_path:
 def test_a_log_without_keys_is_refused_with_what_to_do(samples: list[Path]) -> None:
     other = next(path for path in samples if "8.6" in path.name)
     with pytest.raises(UsageError, match="prints no keys of an editable timing cache") as caught:
-        timing_cache.of_log(load_build_log([str(other)]))
+        cache_export.of_log(load_build_log([str(other)]))
     assert "EDITABLE_TIMING_CACHE" in caught.value.next_step
 
 
