@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec, workspace
-from trtforensics.findings.told import listed, told
+from trtforensics.findings.told import count, listed, told
 from trtforensics.model import Outcome, Tool
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def exceptions(case: Case) -> Iterator[Observation]:
         if not text.startswith("insuf"):
             groups.setdefault(text.removeprefix("exception "), []).append(note)
     for text, notes in groups.items():
-        title = f"{len(notes)} tactic{'s were' if len(notes) > 1 else ' was'} skipped: {text[:160]}"
+        title = f"{count(len(notes), 'tactic')} skipped: {text[:160]}"
         yield Observation(title, [note.span for note in notes], same_as=text)
 
 
@@ -117,7 +117,8 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     largest = max((note.number("requested") or 0 for note in requests), default=0)
     wanted = f": {largest:,.0f} MB wanted" if largest else ""
     notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
-    title = f"{len(skipped) or len(requests)} tactics were skipped because memory was short while timing{wanted}"
+    number = count(len(skipped) or len(requests), "tactic")
+    title = f"{number} skipped because memory was short while timing{wanted}"
     tight = case.build.starved or case.notes("myelin_budget")
     settle = "This log's workspace limit is small too, which gives the same message" if tight else ""
     yield from told(notes, title, settle=settle, same_as="memory")
