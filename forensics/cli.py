@@ -23,6 +23,8 @@ COMMANDS = {
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "replay": "show, check, convert and mix tactic replays",
     "graph": "write the graph of layers, fusions and tensors",
+    "report": "say what is wrong with a build, why, where, and what to do",
+    "explain": "explain one finding code: cause, confirmation, fix by version",
     "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from trtforensics.notes import Note, StarvedLayer
+
     Int32Column = npt.NDArray[np.int32]
     Int64Column = npt.NDArray[np.int64]
     UInt64Column = npt.NDArray[np.uint64]
@@ -402,6 +404,10 @@ class Build:
     message_counts: MessageCounts
     messages: tuple[Message, ...]
     results: tuple[Fact, ...]
+    notes: tuple[Note, ...] = ()
+    """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
+    starved: tuple[StarvedLayer, ...] = ()
+    """The layers that wanted more workspace than there was, most wanting first."""
     runner_ids: Mapping[str, int] = field(default_factory=dict)
     """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
 

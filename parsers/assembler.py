@@ -24,10 +24,12 @@ from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_meta
 from trtforensics.parsers.events import View
 from trtforensics.parsers.formats import format_texts
 from trtforensics.parsers.myelin import myelin_operations
+from trtforensics.parsers.notes import notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.origins import resolve
 from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
+from trtforensics.parsers.starved import starved_layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +98,8 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
         message_counts=MessageCounts(warning=len(messages) - errors, error=errors),
         messages=messages,
         results=header.results(view, passes, span),
+        notes=notes(view, span),
+        starved=starved_layers(view, timed, span),
         runner_ids=autotuning.runner_ids(view),
     )
 

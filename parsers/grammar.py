@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
 LINE = "line"
 PREFIX = "prefix"
+CAUSE = "cause"
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
-_PREFIX_FILE = "prefixes.lark"
+_OWN_FILES = {PREFIX: "prefixes.lark", CAUSE: "causes.lark"}
+"""The grammars that are no kinds of line."""
+_OWNED = frozenset(_OWN_FILES.values())
 
 REGEX_FLAGS = re.ASCII | re.MULTILINE
 """ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
@@ -83,14 +86,16 @@ def field_of(terminal: str) -> str | None:
 
 
 def grammar_text(start: str) -> str:
-    """Return a grammar as one text, with its start rule: that of the line bodies (LINE) or of the prefixes (PREFIX)."""
-    text = "\n".join(text for name, text in _files().items() if (name == _PREFIX_FILE) == (start == PREFIX))
+    """Return a grammar as one text, with its start rule: of the line bodies (LINE), the prefixes or the causes."""
+    own = _OWN_FILES.get(start)
+    texts = {name: text for name, text in _files().items() if name == own or (own is None and name not in _OWNED)}
+    text = "\n".join(texts.values())
     return f"{start}: {' | '.join(_rules(text))}\n{text}"
 
 
 @cache
 def kinds(start: str = LINE) -> tuple[Kind, ...]:
-    """Return every kind of line (or of prefix), from the cache folder or freshly compiled."""
+    """Return every kind of line (or of prefix, or of cause), from the cache folder or freshly compiled."""
     text = grammar_text(start)
     path = _cache_path(text)
     table = _read_cache(path)

@@ -9,7 +9,7 @@ then the regex decides.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Dispatch:
                     if found:
                         if place:  # the order within a group is free: what was found will be found again
                             candidates.insert(0, candidates.pop(place))
-                        return kind.name, _named(kind, found.groups())
+                        return kind.name, named_fields(kind, found.groups())
         return None
 
     def _candidates(self, key: bytes) -> _Groups:
@@ -110,10 +110,11 @@ class Dispatch:
         return groups
 
 
-def _named(kind: Kind, values: tuple[bytes | None, ...]) -> dict[str, bytes | None]:
+def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
+    """Return what was captured under its names; a name that occurs twice has the alternative that was."""
     if kind.names_are_unique:
         return dict(zip(kind.fields, values, strict=True))
-    fields: dict[str, bytes | None] = {}
+    fields: dict[str, AnyStr | None] = {}
     for name, value in zip(kind.fields, values, strict=True):
         if value is not None or name not in fields:
             fields[name] = value

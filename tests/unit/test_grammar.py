@@ -55,15 +55,21 @@ EXAMPLES = {
         b" Falling back to heuristic estimate of execution time."
     ),
     "missing_scale": b"Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for it",
+    "mixed_devices": b"RuntimeError: Expected all tensors to be on the same device, but found cpu and cuda:0!",
     "myelin_assertion": b"bool myelin::ir::selection_t::analysis(): Assertion `!tensor->is_mod()' failed",
     "myelin_exception": b"Internal Error: MyelinCheckException: gvn.cpp:318: CHECK(graph().valid()) failed.",
     "no_conforming": (
         b"No implementation of layer PWN(s) obeys the requested constraints in strict mode."
         b" No conforming implementation was found."
     ),
+    "node_name": b"Node name: /block/Add",
     "no_device": b"Cannot find any available devices (GPUs)!",
     "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
     "option_input": b"x<-x.bin",
+    "parser_assertion": b"[6] Invalid Node - /block/Add",
+    "plugin_tried": (
+        b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: "
+    ),
     "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
     "poly_unpinned": b"Layer: conv + relu was not found in the tactic replay. Falling back to default tactics.",
     "poly_not_offered": (b"Layer: a | b | Tactic in replay was not provided by TensorRT as a choice for this layer."),

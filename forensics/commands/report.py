@@ -1,0 +1,116 @@
+"""``trtforensics report``: what is wrong with a build, why, where, and what to do."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from trtforensics.diagnostics import ExitCode
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.findings.engine import Inputs
+    from trtforensics.findings.suppression import Settings
+
+EXAMPLE = """examples:
+  trtforensics report build.log
+  trtforensics report build.log --onnx model.onnx -v
+  trtforensics report *.log --fail-on error --suppress TF502
+
+exit code 1 where a finding is as bad as --fail-on says"""
+
+LEVELS = ("note", "warning", "error")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``report``."""
+    from trtforensics.findings.rendering import FORMS
+
+    parser.epilog = EXAMPLE
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
+    )
+    parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
+    parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
+    parser.add_argument("--layer-info", metavar="J", help="the engine's layers (trtexec --exportLayerInfo)")
+    parser.add_argument("--format", choices=FORMS, default="text", help="form of the report (default: text)")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument("-v", "--verbose", action="store_true", help="with causes, evidence lines and fixes")
+    parser.add_argument(
+        "--fail-on", choices=LEVELS, metavar="LEVEL", help=f"exit code 1 from here: {', '.join(LEVELS)}"
+    )
+    parser.add_argument(
+        "--suppress",
+        action="append",
+        default=[],
+        metavar="CODE[:LAYER]",
+        help="do not report this code, or not for this layer (* is any text); may be given again",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+
+
+def run(args: Namespace) -> int:
+    """Read, judge and print.
+
+    Raises:
+        SourceError: A source cannot be read.
+        NotABuildLogError: A source is not a build log.
+        OutputError: FILE, or stdout, cannot be written.
+        UsageError: FILE is a source, a setting or a code does not exist, or a rule cannot be loaded.
+    """
+    from pathlib import Path
+
+    from trtforensics import atomic, streams
+    from trtforensics.findings.engine import judge
+    from trtforensics.findings.rendering import Look, render
+    from trtforensics.findings.suppression import Suppression, settings_for
+    from trtforensics.loading import keep_sources
+    from trtforensics.terminal import wants_colour
+
+    if args.output is not None:
+        keep_sources([p for p in (*args.sources, args.onnx, args.replay, args.layer_info) if p], args.output)
+    settings = settings_for(Path.cwd())
+    suppression = Suppression.of([*settings.suppress, *args.suppress])
+    with ExitStack() as stack:
+        report = judge(_inputs(args, stack), suppression)
+    look = Look(verbose=args.verbose, colour=args.output is None and wants_colour(sys.stdout))
+    text = render(report, args.format, look)
+    if args.output is not None:
+        atomic.write_text(args.output, text)
+    else:
+        streams.print_result(text)
+    worst = report.worst()
+    return ExitCode.NO if worst is not None and worst >= _level(args, settings) else ExitCode.OK
+
+
+def _level(args: Namespace, settings: Settings) -> float:
+    """Return the severity from which on the exit code is 1; more than any where nobody asked."""
+    from trtforensics.findings.finding import Severity
+
+    asked = args.fail_on or settings.fail_on
+    return float("inf") if asked is None else Severity[asked.upper()]
+
+
+def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
+    from trtforensics.findings.engine import Inputs
+    from trtforensics.findings.logs import read_log
+    from trtforensics.findings.onnx_model import load_model
+    from trtforensics.parsers.document import read_document
+    from trtforensics.parsers.layer_json import read_layer_json
+    from trtforensics.progress import ProgressLine
+    from trtforensics.replay.loading import ReplayFile
+
+    logs = []
+    for path in args.sources:
+        with ProgressLine(quiet=args.quiet) as progress:
+            logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
+        stack.callback(logs[-1].close)
+    limit = args.max_bytes
+    return Inputs(
+        logs,
+        model=load_model(args.onnx) if args.onnx else None,
+        replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
+        engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else None,
+    )

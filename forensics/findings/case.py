@@ -1,0 +1,136 @@
+"""What a rule is given: one build, and whatever else the user handed over about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from trtforensics.dumps import last_dump
+from trtforensics.errors import ForensicsError
+from trtforensics.findings.versions import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.diff.differences import Difference
+    from trtforensics.engine_info import EngineInfo
+    from trtforensics.findings.onnx_model import OnnxModel
+    from trtforensics.model import Build, BuildLog, EngineLayer
+    from trtforensics.notes import Note
+    from trtforensics.replay.loading import ReplayFile
+    from trtforensics.replay_model import Problem
+
+
+T = TypeVar("T")
+
+
+class Need(StrEnum):
+    """An input beside the log that a rule cannot do without."""
+
+    ONNX = "onnx"
+    REPLAY = "replay"
+    LAYER_INFO = "layer-info"
+    OTHER_LOG = "other-log"
+
+
+class Other(NamedTuple):
+    """A build of another log of the same model, to compare with."""
+
+    log: BuildLog
+    build: Build
+
+
+@dataclass(frozen=True)
+class Case:
+    """One build of one log; the other inputs are None where the user gave none.
+
+    ``baseline`` is the first build of an earlier log that is of the same model.
+    """
+
+    build: Build
+    log: BuildLog
+    model: OnnxModel | None = None
+    replay: ReplayFile | None = None
+    engine_info: EngineInfo | None = None
+    baseline: Other | None = None
+
+    def has(self, need: Need) -> bool:
+        """Whether an input is there."""
+        inputs = {
+            Need.ONNX: self.model,
+            Need.REPLAY: self.replay,
+            Need.LAYER_INFO: self.engine_info,
+            Need.OTHER_LOG: self.baseline,
+        }
+        return inputs[need] is not None
+
+    @property
+    def the_model(self) -> OnnxModel:
+        """The ONNX model, for rules that declare that they need it."""
+        return _declared(self.model, Need.ONNX)
+
+    @property
+    def the_replay(self) -> ReplayFile:
+        """The replay, for rules that declare that they need it."""
+        return _declared(self.replay, Need.REPLAY)
+
+    @property
+    def the_baseline(self) -> Other:
+        """The build to compare with, for rules that declare that they need it."""
+        return _declared(self.baseline, Need.OTHER_LOG)
+
+    @cached_property
+    def version(self) -> Version | None:
+        """The TensorRT version; None where the log does not tell."""
+        return Version.of(self.build)
+
+    @cached_property
+    def differences(self) -> Sequence[Difference]:
+        """What differs from the baseline and follows from nothing else; nothing where layers are not told."""
+        from trtforensics.findings.pairs import differences  # noqa: PLC0415 - the diff is for those who give two logs
+
+        return differences(self.the_baseline, Other(self.log, self.build))
+
+    @cached_property
+    def replay_problems(self) -> Sequence[Problem]:
+        """What stands against the replay in this build; nothing where the log does not say what was offered."""
+        from trtforensics.replay.lint import Lint  # noqa: PLC0415 - likewise, for those who give a replay
+
+        lint = Lint(self.the_replay.replay, self.the_replay.place)
+        try:
+            lint.against_build(self.build, self.log.source.path)
+        except ForensicsError:
+            return ()  # a log without autotuning
+        return lint.report().problems
+
+    @cached_property
+    def engine(self) -> Sequence[EngineLayer]:
+        """The engine's layers: of the engine-layer file where it tells their types, else of the log's last dump."""
+        told = [engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed]
+        return told[-1] if told else last_dump(self.build.engine_layers)
+
+    @cached_property
+    def _notes(self) -> dict[str, list[Note]]:
+        by_kind: dict[str, list[Note]] = {}
+        for note in self.build.notes:
+            by_kind.setdefault(note.kind, []).append(note)
+        return by_kind
+
+    def notes(self, *kinds: str) -> list[Note]:
+        """Return the lines of these kinds (grammar rules), in the log's order."""
+        if len(kinds) == 1:
+            return self._notes.get(kinds[0], [])
+        return sorted((n for kind in kinds for n in self._notes.get(kind, ())), key=lambda note: note.span.line)
+
+
+def _declared(value: T | None, need: Need) -> T:
+    """Return an input that the engine has made sure of.
+
+    Raises:
+        LookupError: The rule does not declare its need.
+    """
+    if value is None:
+        raise LookupError(f"a rule uses {need.value} without declaring that it needs it")
+    return value

@@ -1,0 +1,186 @@
+"""What a finding is: a code, what it says, the lines that show it, how sure it is, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.model import SourceSpan
+
+
+class Severity(IntEnum):
+    """How bad it is; ``--fail-on`` compares."""
+
+    NOTE = 1
+    """Worth knowing."""
+    WARNING = 2
+    """Likely to cost accuracy, speed or reproducibility."""
+    ERROR = 3
+    """The build or the run failed, or its result cannot be trusted."""
+
+    @property
+    def word(self) -> str:
+        """``note``, ``warning`` or ``error``."""
+        return self.name.lower()
+
+
+class Confidence(StrEnum):
+    """How sure a finding is. Anything but ``CERTAIN`` says what would settle it."""
+
+    CERTAIN = "certain"
+    """The lines say so."""
+    LIKELY = "likely"
+    """The lines fit, and it is what they usually mean."""
+    POSSIBLE = "possible"
+    """The lines allow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do next; ``command`` is what to type, empty where there is nothing to type."""
+
+    what: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a rule saw in one build. The engine adds code, severity, the text of the lines and the rule's fixes.
+
+    ``spans`` must not be empty. ``severity`` None is the rule's own. ``settle`` must be given unless ``confidence`` is
+    certain. ``same_as`` is what two logs must share for the finding to be the same in both, beside the code.
+    """
+
+    title: str
+    spans: Sequence[SourceSpan]
+    cause: str = ""
+    confidence: Confidence = Confidence.CERTAIN
+    settle: str = ""
+    steps: Sequence[Step] = ()
+    layers: Sequence[str] = ()
+    onnx_nodes: Sequence[str] = ()
+    severity: Severity | None = None
+    same_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A line that shows it: where it stands and its text without the line ending."""
+
+    span: SourceSpan
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or worth knowing, in one build of one source.
+
+    ``source`` indexes the report's sources, ``build`` the builds of that log. ``evidence`` holds the first
+    :data:`~trtforensics.findings.engine.MAX_EVIDENCE` of ``evidence_total`` lines. ``fixes`` are those of the rule that
+    apply to the TensorRT version of the log.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    cause: str
+    confidence: Confidence
+    settle: str
+    source: int
+    build: int
+    evidence: tuple[Evidence, ...]
+    evidence_total: int
+    fixes: tuple[str, ...] = ()
+    next_steps: tuple[Step, ...] = ()
+    layers: tuple[str, ...] = ()
+    onnx_nodes: tuple[str, ...] = ()
+    signature: str = ""
+    """Equal in two logs that show the same thing."""
+
+    @property
+    def line(self) -> int:
+        """The first line of evidence."""
+        return self.evidence[0].span.line
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSource:
+    """A log that was read; ``bytes`` and ``sha256`` are of the stored form."""
+
+    path: str
+    bytes: int
+    lines: int
+    sha256: str
+    builds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """A finding that several logs share: the indexes of the sources that show it."""
+
+    code: str
+    severity: Severity
+    title: str
+    signature: str
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """A rule that could not be applied, and the inputs that it would have needed (``onnx``, ``replay`` …)."""
+
+    code: str
+    title: str
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that was found, worst first; ``suppressed`` is what the user asked not to see."""
+
+    sources: tuple[ReportSource, ...]
+    findings: tuple[Finding, ...]
+    common: tuple[Common, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
+    not_judged: tuple[NotJudged, ...] = ()
+
+    def worst(self) -> Severity | None:
+        """Return the highest severity among the findings; None where there is none."""
+        return max((finding.severity for finding in self.findings), default=None)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many findings there are of each severity, worst first, by its word."""
+        severities = sorted(Severity, reverse=True)
+        return {s.word: sum(f.severity is s for f in self.findings) for s in severities}
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """How to put it right. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty is no bound."""
+
+    text: str
+    since: str = ""
+    before: str = ""
+
+    @property
+    def versions(self) -> str:
+        """The versions in words, empty for all."""
+        if self.since and self.before:
+            return f"TensorRT {self.since} and later, before {self.before}"
+        if self.since:
+            return f"TensorRT {self.since} and later"
+        return f"TensorRT before {self.before}" if self.before else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What ``explain CODE`` says: the cause, how to confirm it, fixes by version, and where that is known from."""
+
+    cause: str
+    confirm: str
+    fixes: tuple[Fix, ...]
+    sources: tuple[str, ...] = field(default=())

@@ -1,0 +1,266 @@
+"""What the ONNX parser refuses or warns about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import model_path, polygraphy
+from trtforensics.findings.told import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model import SourceSpan
+    from trtforensics.notes import Note
+
+_REACH = 12
+"""Lines behind ``While parsing node`` within which the parser says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A node that the parser could not import, and the lines that say so."""
+
+    op: str
+    index: str
+    node: str
+    reason: str
+    spans: tuple[SourceSpan, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.node or 'node ' + self.index} [{self.op}]"
+
+
+def _failures(case: Case) -> Iterator[_Failure]:
+    later = case.notes("node_name", "parser_assertion", "plugin_missing")
+    for begin in case.notes("parse_failed"):
+        tried = [note for note in case.notes("plugin_tried") if 0 < begin.span.line - note.span.line <= _REACH]
+        mine = [note for note in later if 0 < note.span.line - begin.span.line <= _REACH]
+        node = next((note.text("node") for note in mine if note.kind == "node_name"), "")
+        reason = next((note.text("text") for note in mine if note.kind == "parser_assertion"), "")
+        if any(note.kind == "plugin_missing" for note in mine):
+            reason = reason or "Plugin not found"
+        spans = (*(note.span for note in tried), begin.span, *(note.span for note in mine))
+        yield _Failure(begin.text("op"), begin.text("index"), node, reason, spans)
+
+
+def _no_importer(reason: str) -> bool:
+    return "Plugin not found" in reason or "plugin registry" in reason or "getPluginCreator" in reason
+
+
+@rule(
+    "TF101",
+    Severity.ERROR,
+    "No importer and no plugin for an operator",
+    cause="The parser knows no importer for the operator and found no plugin of its name, version and namespace.",
+    confirm="The lines before the error list the name, version and namespace that were tried; a plugin library that "
+    "was "
+    "not loaded registers nothing (Registered plugin creator lines).",
+    fixes=(
+        "Load the library that registers the plugin, or write one.",
+        "Rewrite the operator with others before export, or cut it out of the graph and run it outside.",
+        Fix("Load it with --staticPlugins=LIB (trtexec) or --plugins (Polygraphy).", "8.6"),
+        Fix("Load it with --plugins=LIB.", before="8.6"),
+    ),
+    sources=("TensorRT-RTX 1.7.1 logs of a custom operator and of NonZero (onnxOpCheckers.cpp, onnxOpImporters.cpp)",),
+)
+def no_importer(case: Case) -> Iterator[Observation]:
+    """Take the failures whose reason is a missing plugin."""
+    for failure in _failures(case):
+        if _no_importer(failure.reason):
+            names = [failure.node] if failure.node else []
+            cut = polygraphy("inspect model", case, "--show", "layers", "attrs")
+            yield Observation(
+                f"TensorRT has no importer and no plugin for {failure.name}",
+                failure.spans,
+                onnx_nodes=names,
+                steps=(Step("See the node and its neighbours", cut),),
+                same_as=failure.op,
+            )
+
+
+@rule(
+    "TF102",
+    Severity.ERROR,
+    "An elementwise operation mixes types",
+    cause="In a strongly typed network both inputs of an elementwise operation must have one type; a Cast is missing "
+    "in "
+    "the model.",
+    confirm="The warning before the error names both tensors and their types.",
+    fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert it whole.",),
+    sources=("a TensorRT-RTX 1.7.1 log (elementWiseNode.cpp, validateTypes)",),
+)
+def mixed_types(case: Case) -> Iterator[Observation]:
+    """Pair the error with the warning that names the tensors."""
+    warnings = case.notes("input_types")
+    for note in case.notes("elementwise_types"):
+        before = [w for w in warnings if w.span.line < note.span.line]
+        about = before[-1].text("text").partition(":")[0] if before else ""
+        names = about.split(" and ") if about else []
+        yield Observation(
+            f"{note.text('op')} gets {note.text('first')} and {note.text('second')}" + (f" ({about})" if about else ""),
+            (note.span, *(w.span for w in before[-1:])),
+            layers=names,
+            steps=(_autocast(case),),
+        )
+
+
+def _autocast(case: Case) -> Step:
+    command = f"python -m modelopt.onnx.autocast --onnx_path {model_path(case)} --output_path mixed.onnx"
+    return Step("Let AutoCast put the Casts in", f"{command} --low_precision_type fp16")
+
+
+@rule(
+    "TF103",
+    Severity.ERROR,
+    "The inner dimensions of a matrix product differ",
+    cause="The shapes that the model's tensors have at this node do not fit: the export fixed a dimension that "
+    "differs, "
+    "or an earlier node has the wrong shape.",
+    confirm="onnxruntime refuses the same model with the same shapes.",
+    fixes=("Run polygraphy surgeon sanitize, check the shapes, and export again with the right dynamic axes.",),
+    sources=("a TensorRT-RTX 1.7.1 log (matrixMultiplyLayer.cpp)",),
+)
+def inner_dimensions(case: Case) -> Iterator[Observation]:
+    """Report both dimensions."""
+    for note in case.notes("matmul_shapes"):
+        title = f"A matrix product of {note.text('first')} columns with {note.text('second')} rows"
+        yield Observation(title, (note.span,), steps=(_sanitize(case),))
+
+
+def _sanitize(case: Case) -> Step:
+    command = polygraphy("surgeon sanitize", case, "--fold-constants", "-o", "folded.onnx")
+    return Step("Fold constants and infer shapes first", command)
+
+
+@rule(
+    "TF104",
+    Severity.NOTE,
+    "INT64 weights become INT32",
+    cause="Before 10 TensorRT has no INT64; weights are cast down. That is harmless unless a value does not fit, which "
+    "is then clamped.",
+    confirm="A line 'outside the range of INT32 was clamped' follows where a value did not fit.",
+    fixes=(Fix("Ignore it unless values were clamped; if so, change the constants of the model.", before="10"),),
+    sources=("NVIDIA/TensorRT#800, #2574",),
+)
+def int64_weights(case: Case) -> Iterator[Observation]:
+    """A clamped value is a warning; the mere cast is a note."""
+    clamped = case.notes("int64_clamped")
+    both = case.notes("int64_clamped", "int64_weights")
+    if clamped:
+        yield from told(both, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
+    else:
+        yield from told(both, "INT64 weights were cast to INT32, without any being clamped")
+
+
+@rule(
+    "TF105",
+    Severity.NOTE,
+    "An input or output is INT64",
+    cause="From 10 on INT64 tensors stay INT64: a host buffer sized for INT32 is too small, and values read wrong.",
+    confirm="The engine's binding has data type INT64.",
+    fixes=(Fix("Allocate 8 bytes an element for the tensors named.", "10"),),
+    sources=("verbose logs of 10.14 to 10.16",),
+)
+def int64_binding(case: Case) -> Iterator[Observation]:
+    """Name the tensors."""
+    yield from told(case.notes("int64_binding"), "INT64 at the network's edge: {names}", names="tensor")
+
+
+@rule(
+    "TF106",
+    Severity.WARNING,
+    "A Loop has both a trip limit and a condition",
+    cause="Where the condition ends the loop before the trip limit, a scan output may have the wrong length.",
+    confirm="Compare the scan output's shape with onnxruntime's on an input that ends the loop early.",
+    fixes=("Export the loop with a trip limit alone.",),
+    sources=("a TensorRT-RTX 1.7.1 log (onnxOpImporters.cpp)",),
+)
+def loop(case: Case) -> Iterator[Observation]:
+    """Name the loops."""
+    yield from told(case.notes("loop_both"), "Loop {names} has both a trip limit and a condition", names="layer")
+
+
+@rule(
+    "TF107",
+    Severity.ERROR,
+    "A Reshape does not fit its input",
+    cause="The export baked a size into a Reshape (often a batch of 1, or heads and sequence of MultiheadAttention), "
+    "or "
+    "a 0 in its shape means 'as the input' where the model means zero (allowzero).",
+    confirm="polygraphy surgeon sanitize folds the shape computation; the shape that is left shows what was baked in.",
+    fixes=(
+        "Export with dynamic axes and with sizes taken from the tensor, not from Python numbers; -1 for what varies.",
+        "Set allowzero of the Reshape as the model means it.",
+        "Run polygraphy surgeon sanitize --fold-constants first.",
+    ),
+    sources=("NVIDIA/TensorRT#3990, #2487, #3639",),
+)
+def reshape(case: Case) -> Iterator[Observation]:
+    """A refused Reshape is an error, a doubtful zero a warning."""
+    for note in case.notes("reshape_volume"):
+        yield Observation(
+            f"Reshape {note.text('layer')} would change the volume from {note.text('first')} to {note.text('second')}",
+            (note.span,),
+            layers=(note.text("layer"),),
+            steps=(_sanitize(case),),
+        )
+    yield from told(
+        case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(_sanitize(case),)
+    )
+    yield from told(
+        case.notes("reshape_zero"),
+        "Reshape dimensions might be zero, where zero means 'as the input'",
+        severity=Severity.WARNING,
+        settle="The shape tensor's value, after polygraphy surgeon sanitize",
+        steps=(_sanitize(case),),
+    )
+
+
+@rule(
+    "TF108",
+    Severity.ERROR,
+    "The parser failed at a node",
+    cause="The importer of this operator refuses the node: an attribute, a type or a shape that this TensorRT does not "
+    "support.",
+    confirm="The lines after the error dump the node and name the check that failed.",
+    fixes=("Run polygraphy surgeon sanitize, export with another opset, or rewrite the node.",),
+    sources=("TensorRT-RTX 1.7.1 logs (ModelImporter.cpp)",),
+)
+def parse_failed(case: Case) -> Iterator[Observation]:
+    """Report every failure that no other rule explains."""
+    explained = case.notes("elementwise_types", "matmul_shapes", "reshape_volume", "reshape_shape")
+    for failure in _failures(case):
+        if not _no_importer(failure.reason) and not _near(failure, explained):
+            yield Observation(
+                f"The parser failed at {failure.name}" + (f": {failure.reason}" if failure.reason else ""),
+                failure.spans,
+                onnx_nodes=[failure.node] if failure.node else [],
+                steps=(_sanitize(case),),
+                same_as=f"{failure.op} {failure.reason}",
+            )
+
+
+def _near(failure: _Failure, notes: list[Note]) -> bool:
+    return any(abs(note.span.line - failure.spans[0].line) <= _REACH for note in notes)
+
+
+@rule(
+    "TF109",
+    Severity.ERROR,
+    "Tensors lie on different devices",
+    cause="PyTorch was given tensors on the CPU and on the GPU at once: the model was exported or checked with "
+    "inputs on "
+    "another device than its weights.",
+    confirm="The traceback above the line names the call.",
+    fixes=("Move model and inputs to one device before exporting or comparing: model.to(d), inputs.to(d).",),
+    sources=("PyTorch's message",),
+)
+def mixed_devices(case: Case) -> Iterator[Observation]:
+    """Report PyTorch's refusal."""
+    yield from told(case.notes("mixed_devices"), "PyTorch refused inputs that lie on several devices")

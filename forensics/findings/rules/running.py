@@ -1,0 +1,164 @@
+"""Loading and running an engine: refused plans, refit, streams, what the host holds up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import trtexec
+from trtforensics.findings.told import count, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model import EngineLayer
+
+_MANY = 0.2
+"""Share of the layers from which reformats are reported even where they change no type."""
+_SMALL = 5
+"""Engines of fewer layers are toys, in which reformats always weigh much."""
+_COSTLY = 0.1
+"""Share of the tuned time from which reformats are a warning."""
+
+
+@rule(
+    "TF601",
+    Severity.ERROR,
+    "The plan is of another TensorRT version",
+    cause="A plan runs on the version that built it, unless it was built version compatible.",
+    confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (8.6 and later).",
+    fixes=("Build with the version that runs it.", Fix("Build with --versionCompatible.", "8.6")),
+    sources=("NVIDIA/TensorRT#574, #2195",),
+)
+def version(case: Case) -> Iterator[Observation]:
+    """Every form of the message."""
+    notes = case.notes("plan_version")
+    step = Step("Which version built it?", "trtexec --getPlanVersionOnly --loadEngine=PLAN")
+    yield from told(notes, "The plan was built by another TensorRT version", steps=(step,))
+
+
+@rule(
+    "TF602",
+    Severity.ERROR,
+    "The plan is of another GPU",
+    cause="A plan runs on the compute capability it was built for, unless it was built hardware compatible.",
+    confirm="Compare Compute Capability of both machines.",
+    fixes=("Build on that GPU.", Fix("Build with --hardwareCompatibilityLevel=ampere+.", "8.6")),
+    sources=("NVIDIA/TensorRT#2176, #2177",),
+)
+def device(case: Case) -> Iterator[Observation]:
+    """Name both compute capabilities."""
+    for note in case.notes("plan_device"):
+        title = f"The plan wants compute capability {note.text('first')}, this GPU has {note.text('second')}"
+        yield Observation(title, (note.span,))
+
+
+@rule(
+    "TF603",
+    Severity.ERROR,
+    "The file is no plan of this TensorRT",
+    cause="The first bytes are not a plan's: an ONNX model, a Git LFS pointer, a cut file, or a TensorRT-RTX plan "
+    "(vtrt) "
+    "given to TensorRT (ftrt). Of a timing cache the same message means another version.",
+    confirm="head -c 4 FILE prints ftrt for TensorRT, vtrt for RTX.",
+    fixes=("Give the file that the builder wrote, whole.",),
+    sources=("NVIDIA/TensorRT#3566", "plans of 10.x and RTX 1.7.1"),
+)
+def magic(case: Case) -> Iterator[Observation]:
+    """Not where the version is named as the reason."""
+    named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
+    notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
+    yield from told(
+        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", "head -c 4 PLAN"),)
+    )
+
+
+@rule(
+    "TF604",
+    Severity.ERROR,
+    "Weights cannot be refitted",
+    cause="The engine was built without REFIT, or the weights were fused away under another name.",
+    confirm="List what is refittable: trtexec --dumpRefit --loadEngine=PLAN.",
+    fixes=("Build with --refit, and refit the names that the engine lists.",),
+    sources=("10.x logs",),
+)
+def refit(case: Case) -> Iterator[Observation]:
+    """Report the refusal."""
+    step = Step("Build a refittable engine", trtexec(case, "--refit"))
+    yield from told(case.notes("refit_refused"), "Weights cannot be refitted", steps=(step,))
+
+
+@rule(
+    "TF605",
+    Severity.NOTE,
+    "Inference runs on the default stream",
+    cause="On the default stream every enqueueV3 synchronises with everything else.",
+    confirm="The warning is printed by the execution context.",
+    fixes=(Fix("Create a stream and pass it to enqueueV3 (execute_async_v3).", "8.5"),),
+    sources=("10.x logs",),
+)
+def default_stream(case: Case) -> Iterator[Observation]:
+    """Report the warning once."""
+    yield from told(case.notes("default_stream"), "Inference runs on CUDA's default stream", same_as="stream")
+
+
+@rule(
+    "TF606",
+    Severity.NOTE,
+    "The host or the transfers hold the GPU up",
+    cause="Enqueueing, or copying inputs and outputs, takes as long as computing: the measured throughput is not the "
+    "GPU's.",
+    confirm="Compare Enqueue Time, H2D and D2H Latency with GPU Compute Time.",
+    fixes=("Use CUDA graphs, a larger batch, or keep data on the GPU.", Fix("CUDA graphs are on by default.", "11")),
+    sources=("trtexec's source and 8.6 to 10.16 logs",),
+)
+def held_up(case: Case) -> Iterator[Observation]:
+    """Cite the warnings."""
+    notes = case.notes("throughput_bound")
+    enqueue = any("Enqueue" in note.text("text") for note in notes)
+    flag = "--useCudaGraph" if enqueue else "--noDataTransfers"
+    what = "by the host (enqueue)" if enqueue else "by transfers"
+    yield from told(notes, f"The GPU is held up {what}", steps=(Step("Measure again", trtexec(case, flag)),))
+
+
+@rule(
+    "TF607",
+    Severity.NOTE,
+    "Reformats change formats or types between layers",
+    cause="Where neighbours want different formats or types TensorRT puts a copy between them. A few are normal; many "
+    "around one layer mean that its type or format does not suit its neighbours.",
+    confirm="trtexec --dumpProfile lists what each costs.",
+    fixes=("Let the neighbours have one type: widen or narrow the region that is kept in FP32.",),
+    sources=("8.0 to 10.16 logs",),
+)
+def reformats(case: Case) -> Iterator[Observation]:
+    """Count them, and their share of the tuned time where all are measured."""
+    layers = case.engine
+    found = [layer for layer in layers if is_reformat(layer)]
+    changing = [layer for layer in found if _types(layer)]
+    if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
+        return
+    timed = [layer for layer in found if timing_of(case.build, layer) is not None]
+    whole, cost = tuned_ms(case.build, layers), tuned_ms(case.build, found)
+    share = cost / whole if whole and len(timed) == len(found) else None
+    costly = share is not None and share >= _COSTLY and len(layers) >= _SMALL
+    costs = f"; together {cost:.3g} ms, {share:.0%} of the tuned time" if share is not None else ""
+    yield Observation(
+        f"{count(len(found), 'reformat')} among {count(len(layers), 'engine layer')}, {len(changing)} of which "
+        f"change{'s' if len(changing) == 1 else ''} the type{costs}",
+        spans_of(found),
+        confidence=Confidence.CERTAIN,
+        severity=Severity.WARNING if costly else Severity.NOTE,
+        layers=[layer.name for layer in found],
+        steps=(Step("See what each costs", trtexec(case, "--dumpProfile", "--separateProfileRun")),),
+        same_as="reformats",
+    )
+
+
+def _types(layer: EngineLayer) -> bool:
+    """Whether inputs and outputs differ in type, as far as the dump spells types alike on both sides."""
+    before, behind = ({tensor.dtype for tensor in side} for side in (layer.inputs, layer.outputs))
+    return bool(before and behind and before != behind)

@@ -1,0 +1,125 @@
+"""The workspace: set in the wrong unit, too small for some tactics, too small for Myelin."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import MEBIBYTE, trtexec, workspace
+from trtforensics.findings.told import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+
+_FEW = 0.02
+"""Share of the timed tactics up to which skipped ones are no loss, where the limit is ample."""
+_AMPLE = 256 * MEBIBYTE
+
+_UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
+_POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
+
+
+@rule(
+    "TF305",
+    Severity.WARNING,
+    "The workspace limit is below one MiB: a unit is missing or wrong",
+    cause="trtexec takes a bare number of --memPoolSize as MiB, and otherwise looks at the last letter only: "
+    "workspace:1024MiB ends in B and means 1024 bytes.",
+    confirm="The Memory Pools line of the build options prints what trtexec understood.",
+    fixes=(Fix("Give a bare number of MiB, or one letter: --memPoolSize=workspace:1024 or workspace:1G.", "8.4"),),
+    sources=("trtexec's option parser (samples/common/sampleOptions.cpp), 8.4 to 11.1",),
+)
+def unit(case: Case) -> Iterator[Observation]:
+    """Look at the pool that trtexec prints."""
+    meant = _UNIT.search(case.build.command or "")
+    for fact in case.build.options.get("build", ()) if meant is None else ():
+        found = _POOL.search(fact.value) if fact.name == "Memory Pools" else None
+        size = float(found.group(1)) if found else 1.0
+        if size < 1:
+            command = trtexec(case, "--memPoolSize=workspace:1024")
+            yield Observation(
+                f"The workspace limit is {size * MEBIBYTE:,.0f} bytes: a unit is missing or wrong",
+                (fact.span,),
+                steps=(Step("Build again with 1024 MiB (a bare number is MiB)", command),),
+            )
+
+
+@rule(
+    "TF304",
+    Severity.WARNING,
+    "Tactics were skipped for want of workspace",
+    cause="A tactic that wants more scratch memory than the workspace limit is not timed: the engine may be slower, "
+    "and which tactics compete depends on the limit, so two builds with different limits are not comparable.",
+    confirm="Build with a larger limit and compare the tactics of the layers named (trtforensics diff OLD NEW).",
+    fixes=(
+        Fix("Raise --memPoolSize=workspace:N (MiB) or IBuilderConfig.set_memory_pool_limit.", "8.4"),
+        Fix("Raise --workspace=N (MiB) or IBuilderConfig.max_workspace_size.", before="8.4"),
+    ),
+    sources=("verbose logs of 8.x and 10.16", "NVIDIA/TensorRT#4136"),
+)
+def starved(case: Case) -> Iterator[Observation]:
+    """Sum up the layers that wanted more than there was."""
+    layers = case.build.starved
+    if layers:
+        skipped = sum(layer.skipped for layer in layers)
+        most = layers[0]
+        few = skipped <= _FEW * case.build.autotuning.tactics_timed and most.available >= _AMPLE
+        yield Observation(
+            f"{count(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
+            f"bytes wanted, {most.available:,} available",
+            sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
+            layers=[layer.layer for layer in layers if layer.layer],
+            steps=(workspace(case, most.requested),),
+            severity=Severity.NOTE if few else Severity.WARNING,
+            same_as="starved",
+        )
+
+
+@rule(
+    "TF306",
+    Severity.WARNING,
+    "Myelin gave up a fusion because of its memory budget",
+    cause="Myelin compiles a ForeignNode within the workspace limit; where a fused form wants more, it falls back to a "
+    "split one, which is slower and rounds differently.",
+    confirm="Build with the budget the line names and look whether the line is gone.",
+    fixes=("Raise the workspace limit beyond what the line says it needs.",),
+    sources=("a verbose log of 10.16 (pass.cpp, run_passes)",),
+)
+def budget(case: Case) -> Iterator[Observation]:
+    """Take the largest need that Myelin names."""
+    notes = case.notes("myelin_budget")
+    needed = max((int(note.number("requested") or 0) for note in notes), default=0)
+    if needed:
+        yield Observation(
+            f"Myelin exceeded its memory budget, {len(notes)} times in all: it needs {needed:,} bytes",
+            [note.span for note in notes],
+            steps=(workspace(case, needed),),
+            same_as="budget",
+        )
+
+
+@rule(
+    "TF307",
+    Severity.ERROR,
+    "No tactic fits into the workspace",
+    cause="Every tactic of an operation wants more scratch memory than the workspace limit, so there is none left.",
+    confirm="The message says so; a larger limit makes it go away, or shows another reason.",
+    fixes=("Raise the workspace limit.", "If it stays: the operation has no tactic for this type on this GPU."),
+    sources=("a TensorRT-RTX 1.7.1 log (tactic.cpp, enumerate_tactics)", "NVIDIA/TensorRT#2647"),
+)
+def none_fits(case: Case) -> Iterator[Observation]:
+    """Report the message; older releases do not say whether it was the workspace."""
+    for kind, confidence in (("workspace_limit", Confidence.CERTAIN), ("no_tactics", Confidence.POSSIBLE)):
+        notes = case.notes(kind)
+        if notes:
+            yield Observation(
+                "Myelin found no tactic within the workspace limit",
+                [note.span for note in notes],
+                confidence=confidence,
+                settle="" if confidence is Confidence.CERTAIN else "A build with a larger workspace",
+                steps=(workspace(case, None),),
+            )

@@ -1,0 +1,113 @@
+"""What the user does not want to hear: ``--suppress CODE[:layer]`` and the settings of a project."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.errors import UsageError
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.registry import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from trtforensics.findings.finding import Finding
+
+OWN_FILE = "trtforensics.toml"
+"""Settings under ``[report]``; ``pyproject.toml`` holds them under ``[tool.trtforensics.report]``."""
+
+_KEYS = {"suppress", "fail-on"}
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Codes, each perhaps with a layer; ``*`` stands for any text in both."""
+
+    entries: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Suppression:
+        """Read entries such as ``TF502`` and ``TF201:/encoder/*``.
+
+        Raises:
+            UsageError: No rule has the code.
+        """
+        entries = tuple((code.upper(), layer) for code, _, layer in (text.partition(":") for text in texts))
+        for code, _ in entries:
+            if not any(_matches(code, rule.code) for rule in rules()):
+                raise UsageError(code, "there is no such code", "`trtforensics explain` lists them all")
+        return cls(entries)
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding is not to be shown: all its layers, or all its ONNX nodes, are covered."""
+        patterns = [layer for code, layer in self.entries if _matches(code, finding.code)]
+        if "" in patterns:
+            return True
+        return any(names and _all_covered(names, patterns) for names in (finding.layers, finding.onnx_nodes))
+
+
+def _all_covered(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    return all(any(_matches(pattern, name) for pattern in patterns) for name in names)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    return _compiled(pattern).fullmatch(name) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern in which only ``*`` is special: layer names hold brackets and question marks."""
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a project: what to suppress, and the severity that makes the exit code 1."""
+
+    suppress: tuple[str, ...] = ()
+    fail_on: str | None = None
+
+
+def settings_for(folder: Path) -> Settings:
+    """Return the settings of the nearest file in a folder or above, ``trtforensics.toml`` before ``pyproject.toml``.
+
+    Raises:
+        UsageError: A file cannot be read, or holds a setting that does not exist or is of the wrong kind.
+    """
+    for place in (folder, *folder.parents):
+        for name, path in ((OWN_FILE, ("report",)), ("pyproject.toml", ("tool", "trtforensics", "report"))):
+            table = _table(place / name, path)
+            if table is not None:
+                return _checked(table, str(place / name))
+    return Settings()
+
+
+def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
+    """Return a table of a TOML file; None where the file or the table is missing."""
+    try:
+        found: Any = tomllib.loads(file.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(str(file), f"cannot be read: {error}", "Mend or remove it") from error
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def _checked(table: Mapping[str, Any], where: str) -> Settings:
+    unknown = sorted(set(table) - _KEYS)
+    if unknown:
+        raise UsageError(where, f"there is no setting {unknown[0]!r}", f"There are: {', '.join(sorted(_KEYS))}")
+    suppress, fail_on = table.get("suppress", []), table.get("fail-on")
+    if not isinstance(suppress, list) or not all(isinstance(entry, str) for entry in suppress):
+        raise UsageError(where, "suppress is not a list of texts", 'Write suppress = ["TF502"]')
+    levels = [severity.word for severity in Severity]
+    if fail_on is not None and fail_on not in levels:
+        raise UsageError(where, f"fail-on is {fail_on!r}", f"Write one of {', '.join(levels)}")
+    return Settings(tuple(suppress), fail_on)

@@ -1,0 +1,55 @@
+"""TensorRT versions, and what each of them has: the facts by which advice differs.
+
+Facts are from NVIDIA's bindings 10.0 to 11.4 (which symbols exist), from trtexec's option parser 7.2 to 11.1
+and from the 10.x to 11.x migration guide.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import TYPE_CHECKING
+
+from trtforensics.model import Tool
+
+if TYPE_CHECKING:
+    from trtforensics.model import Build
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+)*")
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A TensorRT version. TensorRT-RTX counts on its own and shares the code base of 11."""
+
+    numbers: tuple[int, ...]
+    rtx: bool = False
+
+    @classmethod
+    def of(cls, build: Build) -> Version | None:
+        """Return the version that built a log; None where the log does not tell."""
+        if build.tool is Tool.TENSORRT_RTX:
+            return cls((11,), rtx=True)
+        found = _NUMBERS.match(build.tensorrt_version or "")
+        return cls(tuple(map(int, found.group().split(".")))) if found else None
+
+    def __lt__(self, other: Version) -> bool:
+        return self.numbers < other.numbers
+
+    def __str__(self) -> str:
+        return "TensorRT-RTX" if self.rtx else f"TensorRT {'.'.join(map(str, self.numbers))}"
+
+    def has(self, since: str = "", before: str = "") -> bool:
+        """Whether it is ``since`` or later, and before ``before`` (both like ``10.8``, empty for no bound)."""
+        return (not since or self.numbers >= _numbers(since)) and (not before or self.numbers < _numbers(before))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+def layer_precisions(version: Version | None) -> bool:
+    """Whether per-layer precision can be asked for; an unknown version counts as one that can."""
+    return version is None or version.has(before="11")
