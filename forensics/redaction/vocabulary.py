@@ -47,9 +47,12 @@ _TENSORRT = """
 CopyNode ForeignNode HostToDeviceCopy Metadata NoOp Optimizer PWN Reformat Reformatted Reformatting TacticName
 TacticValue TrainStation Unnamed bf bool chw dlaGlobalDRAM dlaLocalDRAM dlaSRAM double dtype float fp half hwc int
 Constants Datatype Dimensions Disabled Enabled IOMode IsShapeInferenceIO Location MaxShape MinShape OptShape ProfileInfo
-StrideOrder Strides kLINEAR tacticSharedMem temp uint castHelper copied foreignNode myl mye myln
+StrideOrder Strides kLINEAR tacticSharedMem temp uint
+CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS JIT_CONVOLUTIONS all allow best default detailed directIO disable dynamic
+enable excludeLean force gpu layer_names_only mark none obey prefer profile spin static strip yield castHelper
+copied foreignNode myl mye myln
 """
-"""Words in the names that TensorRT makes, and names of fields, which no grammar spells."""
+"""Words in the names that TensorRT makes, names of fields, and values of options, which no grammar spells."""
 
 _MADE_BY_TENSORRT = re.compile(r"ONNXTRT_\w+|__my\w+|\(Unnamed Layer\*?|\[[A-Z]\w+\]")
 
@@ -65,7 +68,7 @@ def vocabulary(log: BuildLog) -> frozenset[str]:
 
     operators = {word for schema in defs.get_all_schemas_with_history() for word in words(schema.name)}
     common = {form for word in _COMMON.split() for form in (word, word.capitalize(), word.upper())}
-    common.update(_TENSORRT.split())
+    common.update(words(_TENSORRT))
     of_log = {word for build in log.builds for text in _harmless(build) for word in words(text)}
     return frozenset(_grammar_words() | operators | common | of_log)
 
