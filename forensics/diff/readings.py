@@ -8,7 +8,7 @@ from trtforensics.diff import tensor_views
 from trtforensics.diff.views import BuildView, LayerView
 from trtforensics.dumps import last_dump
 from trtforensics.kinds import Kind
-from trtforensics.parsers.names import is_reformat
+from trtforensics.parsers.names import is_foreign_node, is_reformat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def of_log(log: BuildLog) -> BuildView | None:
         kind=Kind.BUILD_LOG,
         what=several,
         layers=layers,
-        operations=_operations(build.timing_cache_keys),
+        operations=_operations(_timed_by_myelin(build)),
         fusions=tuple(chosen) or None,
         tensorrt_version=build.tensorrt_version,
         notes=notes,
@@ -172,12 +172,19 @@ def of_timing_cache(cache: TimingCache) -> BuildView:
     return BuildView(cache.source.path, Kind.TIMING_CACHE, what, None, operations, None, cache.tensorrt_version)
 
 
+def _timed_by_myelin(build: Build) -> Iterable[MyelinOperation]:
+    """Return the operations with a key, and of those without one the ones that a choice of the engine is made of."""
+    used = (choice for choice in build.choices if choice.final and is_foreign_node(choice.layer))
+    keyless = (operation for choice in used for operation in build.operations_of(choice) if not operation.key)
+    return (*build.timing_cache_keys, *keyless)
+
+
 def _operations(keys: Iterable[MyelinOperation]) -> tuple[LayerView, ...] | None:
     """Make operations of keys; without a ``selected`` line the table's fastest row is the one taken.
 
     TensorRT prints the tables sorted by cost, so that the first row is the winner.
     """
-    found = {key.key: _operation(key) for key in keys}
+    found = {key.key or (key.foreign_node, key.op): _operation(key) for key in keys}
     return tuple(found.values()) or None
 
 

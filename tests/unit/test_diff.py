@@ -289,3 +289,17 @@ def test_a_difference_knows_its_place() -> None:
     (row,) = compared([build(layer("a", 7, tactic=1))], [build(layer("a", 9, tactic=2))]).differences
     assert isinstance(row, Difference)
     assert [entry.spans[0].line for entry in (*row.good, *row.bad)] == [7, 9]
+
+
+def test_what_myelin_chose_inside_a_foreign_node_is_compared_without_keys_too(
+    samples: list[Path], tmp_path: Path
+) -> None:
+    log = next(path for path in samples if "three-passes" in path.name)
+    lines = log.read_text().split("\n")
+    table = next(n for n, line in enumerate(lines) if "Autotuning op node_conv2d:" in line and n > 1100)
+    first, second = (lines[table + n].split(", ")[5] for n in (3, 4))
+    bad = tmp_path / "bad.log"
+    swapped = {table + 3: (first, second), table + 4: (second, first)}
+    bad.write_text("\n".join(line.replace(*swapped.get(n, ("", ""))) for n, line in enumerate(lines)))
+    found = compare(load_side(str(log), "good"), load_side(str(bad), "bad"))
+    assert [(one.type, one.layer) for one in found.differences] == [(Type.TACTIC, "node_conv2d")]
