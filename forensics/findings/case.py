@@ -8,16 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from trtforensics.dumps import last_dump
+from trtforensics.errors import ForensicsError
 from trtforensics.findings.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.diff.differences import Difference
     from trtforensics.engine_info import EngineInfo
     from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.model import Build, BuildLog, EngineLayer
     from trtforensics.notes import Note
     from trtforensics.replay.loading import ReplayFile
+    from trtforensics.replay_model import Problem
 
 
 T = TypeVar("T")
@@ -82,6 +85,25 @@ class Case:
     def version(self) -> Version | None:
         """The TensorRT version; None where the log does not tell."""
         return Version.of(self.build)
+
+    @cached_property
+    def differences(self) -> Sequence[Difference]:
+        """What differs from the baseline and follows from nothing else; nothing where layers are not told."""
+        from trtforensics.findings.pairs import differences  # noqa: PLC0415 - the diff is for those who give two logs
+
+        return differences(self.the_baseline, Other(self.log, self.build))
+
+    @cached_property
+    def replay_problems(self) -> Sequence[Problem]:
+        """What stands against the replay in this build; nothing where the log does not say what was offered."""
+        from trtforensics.replay.lint import Lint  # noqa: PLC0415 - likewise, for those who give a replay
+
+        lint = Lint(self.the_replay.replay, self.the_replay.place)
+        try:
+            lint.against_build(self.build, self.log.source.path)
+        except ForensicsError:
+            return ()  # a log without autotuning
+        return lint.report().problems
 
     @cached_property
     def engine(self) -> Sequence[EngineLayer]:

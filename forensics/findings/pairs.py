@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Other
@@ -9,6 +10,7 @@ from trtforensics.findings.case import Other
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.diff.differences import Difference
     from trtforensics.model import Build, BuildLog
 
 _SHARED = 0.5
@@ -29,3 +31,16 @@ def same_model(one: Build, other: Build) -> bool:
 
 def _names(build: Build) -> set[str]:
     return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}
+
+
+def differences(one: Other, other: Other) -> list[Difference]:
+    """Compare two builds and return what differs and follows from no other difference."""
+    from trtforensics.diff.compare import compare  # noqa: PLC0415 - the diff is for those who give two logs
+    from trtforensics.diff.loading import Side  # noqa: PLC0415 - likewise
+    from trtforensics.diff.readings import of_log  # noqa: PLC0415 - likewise
+
+    views = [of_log(replace(log, builds=(build,))) for log, build in (one, other)]
+    if views[0] is None or views[1] is None:
+        return []
+    good, bad = (Side(log.source.path, (view,)) for (log, _), view in zip((one, other), views, strict=True) if view)
+    return [difference for difference in compare(good, bad).differences if difference.cause is None]

@@ -51,6 +51,13 @@ def polygraphy(words: str, case: Case, *flags: str) -> str:
     return " ".join(["polygraphy", words, _quoted(model_path(case)), *map(_quoted, flags)])
 
 
+def reduce(case: Case) -> Step:
+    """Advise Polygraphy's search for the smallest model that trtexec still fails to build."""
+    check = "--check trtexec --onnx=polygraphy_debug.onnx"
+    command = f"{polygraphy('debug reduce', case, '-o', 'reduced.onnx', '--mode=bisect')} {check}"
+    return Step("Find the smallest model that fails", command)
+
+
 def workspace(case: Case, needed: int | None) -> Step:
     """Advise a workspace of at least ``needed`` bytes, rounded up to a power of two of MiB; None: none is named."""
     mebibytes = 1 << max(0, (-(-(needed or _AMPLE) // MEBIBYTE) - 1).bit_length())

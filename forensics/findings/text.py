@@ -55,10 +55,16 @@ def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:
     yield f"{mark} {finding.code} {visible(finding.title)}{sure}, {place}"
     if look.verbose:
         yield from _detail(finding)
-    for step in finding.next_steps if look.verbose else finding.next_steps[:1]:
+    for step in finding.next_steps[: _steps(finding, look)]:
         yield from _wrapped("next: ", step.what)
         if step.command:
             yield f"{_INDENT}  {visible(step.command)}"
+
+
+def _steps(finding: Finding, look: Look) -> int:
+    if look.verbose:
+        return len(finding.next_steps)
+    return 2 if finding.severity is Severity.ERROR else 1
 
 
 def _detail(finding: Finding) -> Iterator[str]:

@@ -27,13 +27,13 @@ def told(  # noqa: PLR0913 - the fields of an observation
 ) -> Iterator[Observation]:
     """Give one observation of these lines, none where there are none.
 
-    ``{count}`` in the title is how many lines there are, ``{names}`` what their field ``names`` holds: these are the
-    observation's layers too. Without a ``confidence`` it is certain, or likely where there is something to ``settle``.
+    ``{names}`` in the title stands for what their field ``names`` holds; these are the observation's layers too.
+    Without a ``confidence`` it is certain, or likely where there is something to ``settle``.
     """
     if notes:
         layers = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
         yield Observation(
-            title.replace("{count}", str(len(notes))).replace("{names}", listed(layers)),
+            title.replace("{names}", listed(layers)),
             [note.span for note in notes],
             cause=cause,
             confidence=confidence or (Confidence.LIKELY if settle else Confidence.CERTAIN),

@@ -214,7 +214,7 @@ def dla(case: Case) -> Iterator[Observation]:
     """Name the layers."""
     kinds = ("dla_fallback", "dla_precision", "dla_subgraphs", "dla_unsupported", "dla_validation", "dla_empty")
     notes = case.notes(*kinds)
-    yield from told(notes, "DLA refused {count} times: {names}", names="layer", same_as="dla")
+    yield from told(notes, "DLA refused {names}", names="layer", same_as="dla")
 
 
 @rule(

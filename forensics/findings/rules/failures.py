@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, trtexec, workspace
-from trtforensics.findings.told import listed, told
+from trtforensics.findings.steps import reduce, trtexec, workspace
+from trtforensics.findings.told import count, listed, told
 from trtforensics.model import Outcome, Tool
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     asked = [int(one.number("requested") or 0) for one in reasons if one.kind == "myelin_budget"]
     wanted = max([*asked, *(layer.requested for layer in case.build.starved)], default=None)
     memory = [workspace(case, wanted)] if {one.kind for one in reasons} & _SHORT_OF_MEMORY or case.build.starved else []
-    reduce = f"polygraphy debug reduce {model_path(case)} -o reduced.onnx --mode=bisect --check polygraphy convert"
-    return (*memory, Step("Find the smallest model that fails", f"{reduce} polygraphy_debug.onnx -o /dev/null"))
+    return (*memory, reduce(case))
 
 
 @rule(
@@ -95,7 +94,7 @@ def exceptions(case: Case) -> Iterator[Observation]:
         if not text.startswith("insuf"):
             groups.setdefault(text.removeprefix("exception "), []).append(note)
     for text, notes in groups.items():
-        title = f"{len(notes)} tactic{'s were' if len(notes) > 1 else ' was'} skipped: {text[:160]}"
+        title = f"{count(len(notes), 'tactic')} skipped: {text[:160]}"
         yield Observation(title, [note.span for note in notes], same_as=text)
 
 
@@ -117,7 +116,8 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     largest = max((note.number("requested") or 0 for note in requests), default=0)
     wanted = f": {largest:,.0f} MB wanted" if largest else ""
     notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
-    title = f"{len(skipped) or len(requests)} tactics were skipped because memory was short while timing{wanted}"
+    number = count(len(skipped) or len(requests), "tactic")
+    title = f"{number} skipped because memory was short while timing{wanted}"
     tight = case.build.starved or case.notes("myelin_budget")
     settle = "This log's workspace limit is small too, which gives the same message" if tight else ""
     yield from told(notes, title, settle=settle, same_as="memory")
@@ -143,10 +143,8 @@ def myelin(case: Case) -> Iterator[Observation]:
     kinds = ("myelin_assertion", "myelin_exception", "myelin_check", "myelin_none", "myelin_formal", "myelin_unhandled")
     notes = [note for note in case.notes(*kinds) if "CUDA_SUCCESS" not in note.text("text")]
     said = next((note.text("text") for note in notes if note.text("text")), "")
-    reduce = f"polygraphy debug reduce {model_path(case)} -o reduced.onnx --mode=bisect --check polygraphy convert"
-    step = Step("Find the smallest model that fails", f"{reduce} polygraphy_debug.onnx -o /dev/null")
     title = "Myelin failed inside" + (f": {said[:120]}" if said else "")
-    yield from told(notes, title, steps=(step,), same_as=said)
+    yield from told(notes, title, steps=(reduce(case),), same_as=said)
 
 
 @rule(

@@ -159,7 +159,7 @@ def emulated(case: Case) -> Iterator[Observation]:
 )
 def no_range(case: Case) -> Iterator[Observation]:
     """Name the tensors."""
-    title = "{count} tensors have no INT8 range: {names}"
+    title = "No INT8 range is known of {names}"
     yield from told(case.notes("missing_scale"), title, names="tensor", same_as="range")
 
 

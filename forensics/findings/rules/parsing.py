@@ -215,7 +215,7 @@ def reshape(case: Case) -> Iterator[Observation]:
     )
     yield from told(
         case.notes("reshape_zero"),
-        "{count} Reshape dimensions might be zero, where zero means 'as the input'",
+        "Reshape dimensions might be zero, where zero means 'as the input'",
         severity=Severity.WARNING,
         settle="The shape tensor's value, after polygraphy surgeon sanitize",
         steps=(_sanitize(case),),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.errors import ForensicsError
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
-from trtforensics.findings.told import count, listed
-from trtforensics.replay.lint import Lint
+from trtforensics.findings.told import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,23 +21,17 @@ _SOURCES = ("NVIDIA/TensorRT#4040", "Polygraphy's algorithm selector, 0.29 to 0.
 
 
 def _problems(case: Case, *codes: str) -> list[Problem]:
-    """Return what lint says of the replay against this build; nothing where the build tuned nothing."""
-    lint = Lint(case.the_replay.replay, case.the_replay.place)
-    try:
-        lint.against_build(case.build, case.log.source.path)
-    except ForensicsError:
-        return []  # a log without autotuning says nothing of what was offered
-    return [problem for problem in lint.report().problems if problem.code in codes]
+    """Return what lint says of the replay against this build, of some sorts."""
+    return [problem for problem in case.replay_problems if problem.code in codes]
 
 
 def _observed(case: Case, problems: list[Problem], title: str) -> Iterator[Observation]:
     if problems:
         layers = list(dict.fromkeys(problem.layer for problem in problems if problem.layer))
+        entries = "1 entry" if len(problems) == 1 else f"{len(problems)} entries"
         command = f"trtforensics replay lint {case.the_replay.replay.source.path} --log {case.log.source.path}"
         yield Observation(
-            title.replace("{count}", count(len(problems), "entry").replace("entrys", "entries")).replace(
-                "{names}", listed(layers)
-            ),
+            title.replace("{count}", entries).replace("{names}", listed(layers)),
             [problem.span for problem in problems],
             cause=". ".join(dict.fromkeys(problem.what for problem in problems[:3])),
             layers=layers,

@@ -82,7 +82,7 @@ def no_selector(case: Case) -> Iterator[Observation]:
 )
 def partly(case: Case) -> Iterator[Observation]:
     """A layer that is missing, or a choice that was not taken."""
-    title = "{count} layers are not in the replay: {names}"
+    title = "The replay does not hold {names}"
     yield from told(case.notes("replay_unknown"), title, names="layer", steps=(_LINT,), same_as="missing")
     title = "TensorRT did not take the replay's tactic for {names}"
     yield from told(

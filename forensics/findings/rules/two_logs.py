@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.compare import compare
-from trtforensics.diff.differences import Type
-from trtforensics.diff.loading import Side
-from trtforensics.diff.readings import of_log
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
@@ -25,14 +20,9 @@ if TYPE_CHECKING:
 _NEED = (Need.OTHER_LOG,)
 
 
-def _differences(case: Case, *types: Type) -> list[Difference]:
-    """Compare this build with the baseline; nothing where one of them tells nothing of its layers."""
-    logs = (case.the_baseline.log, case.the_baseline.build), (case.log, case.build)
-    views = [of_log(replace(log, builds=(build,))) for log, build in logs]
-    if views[0] is None or views[1] is None:
-        return []
-    good, bad = (Side(log.source.path, (view,)) for (log, _), view in zip(logs, views, strict=True) if view)
-    return [one for one in compare(good, bad).differences if one.type in types and one.cause is None]
+def _differences(case: Case, wanted: str) -> list[Difference]:
+    """Return the differences of a type, by its word."""
+    return [difference for difference in case.differences if difference.type == wanted]
 
 
 def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[Observation]:
@@ -61,7 +51,7 @@ def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[O
 )
 def fusions(case: Case) -> Iterator[Observation]:
     """Differences of fusion."""
-    found = _differences(case, Type.FUSION)
+    found = _differences(case, "fusion")
     yield from _observed(case, found, f"{count(len(found), 'group')} of layers fused differently: {{names}}")
 
 
@@ -79,7 +69,7 @@ def fusions(case: Case) -> Iterator[Observation]:
 )
 def types(case: Case) -> Iterator[Observation]:
     """Differences of precision."""
-    found = _differences(case, Type.PRECISION)
+    found = _differences(case, "precision")
     yield from _observed(case, found, f"{count(len(found), 'layer')} in different types: {{names}}")
 
 
@@ -99,7 +89,7 @@ def types(case: Case) -> Iterator[Observation]:
 )
 def tactics(case: Case) -> Iterator[Observation]:
     """Differences of tactics."""
-    found = _differences(case, Type.TACTIC)
+    found = _differences(case, "tactic")
     yield from _observed(case, found, f"{count(len(found), 'layer')} with another tactic: {{names}}")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import MEBIBYTE, trtexec, workspace
+from trtforensics.findings.told import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def starved(case: Case) -> Iterator[Observation]:
         most = layers[0]
         few = skipped <= _FEW * case.build.autotuning.tactics_timed and most.available >= _AMPLE
         yield Observation(
-            f"{skipped} tactic{'s were' if skipped > 1 else ' was'} skipped for want of workspace: {most.requested:,} "
+            f"{count(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
             f"bytes wanted, {most.available:,} available",
             sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
             layers=[layer.layer for layer in layers if layer.layer],
