@@ -288,7 +288,7 @@ class ForensicsApp(TerminalApp):
         self._show_status()
 
     def _show_evidence(self) -> None:
-        """Show the layer that a finding is about, the log at the line that shows it; the log alone where there is none."""
+        """Show the layer that a finding is about and the log at its line; the log alone where it is about none."""
         row = self._panes.findings.selected
         if row is None or self._index is None:
             return

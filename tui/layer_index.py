@@ -153,7 +153,7 @@ class LayerIndex:
         return self._by_name.get(result.layer) if result else None
 
     def named(self, names: Iterable[str]) -> LayerEntry | None:
-        """Return the first layer that has one of these names, or else the first that holds an ONNX node of that name."""
+        """Return the first layer that has one of these names, or else holds an ONNX node that has."""
         wanted = list(names)
         found = next((self._by_name[name] for name in wanted if name in self._by_name), None)
         return found or next((self._by_node[name] for name in wanted if name in self._by_node), None)

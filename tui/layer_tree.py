@@ -74,9 +74,7 @@ class LayerTree(VirtualList):
             self._refill()
             self.go_to(self.cursor)
 
-    def reveal(
-        self, entry: LayerEntry, result: Choice | CachedResult | None = None, *, announce: bool = True
-    ) -> None:
+    def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
         """Move to a layer, giving up a filter that hides it, and to its combination ``result`` where it has one."""
         if not any(row.entry is entry for row in self._rows):
             self.filter("")

@@ -79,7 +79,6 @@ class LogSession(Protocol):
         """
         ...
 
-
     def judge(self, log: BuildLog) -> Report:
         """Say what is wrong with the parsed log; blocks, called once after :meth:`parse`, in a thread.
 

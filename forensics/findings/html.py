@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET  # noqa: S405 - it writes, it reads nothing
+from xml.etree import ElementTree as ET
 
 from trtforensics import __version__
 from trtforensics.findings.finding import Confidence, Severity
@@ -117,7 +117,9 @@ def _source(source: ReportSource) -> Iterator[ET.Element]:
 def _finding(finding: Finding, number: int, *, builds: int) -> ET.Element:
     sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence}"
     build = f", build {finding.build + 1}" if builds > 1 else ""
-    facts = _tag("p", _badge(finding.severity), _tag("b", finding.code), f"line {finding.line:,}{build}{sure}", cls="id")
+    facts = _tag(
+        "p", _badge(finding.severity), _tag("b", finding.code), f"line {finding.line:,}{build}{sure}", cls="id"
+    )
     article = _tag("article", facts, _tag("h3", finding.title), _tag("p", finding.cause), cls=finding.severity.word)
     article.set("id", f"f{number}")
     article.extend(_advice(finding))
@@ -133,8 +135,7 @@ def _advice(finding: Finding) -> Iterator[ET.Element]:
     if finding.next_steps:
         yield _tag("h4", "Next")
         steps = [
-            _tag("li", step.what, *([_command(step.command)] if step.command else []))
-            for step in finding.next_steps
+            _tag("li", step.what, *([_command(step.command)] if step.command else [])) for step in finding.next_steps
         ]
         yield _tag("ol", *steps, cls="steps")
     if finding.fixes:

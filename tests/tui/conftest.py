@@ -87,7 +87,7 @@ class ReplayedSession:
     outcome: BuildLog | Exception
     reports: Sequence[ParseProgress] = ()
     so_far: BuildLog | None = None
-    verdict: Report | ForensicsError = Report((), ())
+    verdict: Report | ForensicsError = field(default_factory=lambda: Report((), ()))
     gate: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
@@ -386,6 +386,11 @@ def _second_build(scribe: Scribe) -> Build:
     )
 
 
+def _bare(code: str, severity: Severity, title: str, build: int, evidence: Evidence) -> Finding:
+    """Return a finding of no layer that says no more than its title."""
+    return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, build, (evidence,), 1)
+
+
 def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
     """Return what the rules could say of the sample: of a layer, of no layer, of the other build."""
 
@@ -411,21 +416,8 @@ def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
                 next_steps=(Step("Build again", "trtexec --onnx=model.onnx --verbose"),),
                 layers=("no such layer", "pool1"),
             ),
-            Finding(
-                "TF901", Severity.NOTE, "Weights were clipped", "", Confidence.CERTAIN, "", 0, 0, (evidence(message),), 1
-            ),
-            Finding(
-                "TF902",
-                Severity.WARNING,
-                "Of the second build",
-                "",
-                Confidence.CERTAIN,
-                "",
-                0,
-                1,
-                (evidence(second.choices[0].span),),
-                1,
-            ),
+            _bare("TF901", Severity.NOTE, "Weights were clipped", 0, evidence(message)),
+            _bare("TF902", Severity.WARNING, "Of the second build", 1, evidence(second.choices[0].span)),
         ),
     )
 

@@ -113,7 +113,7 @@ async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
         assert "trtforensics.toml: suppress is not a list" in screen_text(app)
 
 
-async def test_control_characters_of_evidence_are_made_visible(session: Any, parsed: Any, screen_text: ScreenText) -> None:
+async def test_control_characters_of_evidence_are_visible(session: Any, parsed: Any, screen_text: ScreenText) -> None:
     app = ForensicsApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
