@@ -91,6 +91,23 @@ async def test_the_log_follows_and_enter_shows_the_line_and_the_layer(session: A
         assert panes.log_view.current_line == evidence.span.line
 
 
+async def test_enter_on_another_line_of_evidence_shows_that_line_beside_the_layer(session: Any, parsed: Any) -> None:
+    other = session.verdict.findings[0].evidence[1].span.line
+    app = ForensicsApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        panes = panes_of(app)
+        await pilot.press("5", "space", *["down"] * 5)
+        await pilot.pause()
+        assert panes.findings.selected is not None
+        assert panes.findings.selected.line == other
+        await pilot.press("enter")
+        await pilot.pause()
+        assert panes.layer_tree.selected is not None
+        assert panes.layer_tree.selected.text == "pool1"
+        assert panes.log_view.current_line == other
+
+
 async def test_enter_on_a_finding_of_no_layer_opens_the_log_at_its_line(session: Any, parsed: Any) -> None:
     app = ForensicsApp(session)
     async with app.run_test(size=SIZE) as pilot:
