@@ -413,7 +413,24 @@ async def test_every_pane_works_at_any_size(session: Any, parsed: Any, size: tup
     app = ForensicsApp(session)
     async with app.run_test(size=size) as pilot:
         await parsed(pilot)
-        for key in ("1", "2", "right", "end", "3", "end", "4", "pagedown", "right", "w", "z", "question_mark", "q"):
+        for key in (
+            "1",
+            "2",
+            "right",
+            "end",
+            "3",
+            "end",
+            "4",
+            "pagedown",
+            "right",
+            "5",
+            "space",
+            "end",
+            "w",
+            "z",
+            "question_mark",
+            "q",
+        ):
             await pilot.press(key)
         await pilot.resize_terminal(100, 30)
         await pilot.press("2", "home", "q")
