@@ -38,10 +38,11 @@ def picture() -> str:
 
 
 async def _drive(app: ForensicsApp) -> str:
-    """Press the keys once the parse has ended."""
+    """Press the keys once the parse, and the search for findings that it starts, have ended."""
     async with app.run_test(size=SIZE) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
+        for _ in ("parse", "judge"):
+            await app.workers.wait_for_complete()
+            await pilot.pause()
         for key in KEYS:
             await pilot.press(key)
         await pilot.pause()

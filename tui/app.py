@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from trtforensics.findings.finding import Report
     from trtforensics.model import Build, BuildLog
     from trtforensics.tui.layer_index import Subject
     from trtforensics.tui.protocol import LogSession, ParseProgress
@@ -54,6 +55,15 @@ class ParseFailed(Message):
     def __init__(self, error: ForensicsError) -> None:
         super().__init__()
         self.error = error
+
+
+class Judged(Message):
+    """The rules were asked; ``report`` is None where they could not be, for the reason ``problem``."""
+
+    def __init__(self, report: Report | None, problem: str = "") -> None:
+        super().__init__()
+        self.report = report
+        self.problem = problem
 
 
 class Progressed(Message):
@@ -96,6 +106,7 @@ class ForensicsApp(TerminalApp):
         Binding("2", "open('layers')", "Layers", show=False),
         Binding("3", "open('candidates')", "Candidates", show=False),
         Binding("4", "open('log')", "Raw log", show=False),
+        Binding("5", "open('findings')", "Findings"),
         Binding("w", "open('messages')", "Messages"),
         Binding("p", "prefixes", "Prefix"),
         Binding("z", "zoom", "Zoom"),
@@ -118,6 +129,7 @@ class ForensicsApp(TerminalApp):
         self._number = 0
         self._index: LayerIndex | None = None
         self._shown: tuple[Subject | None, str] = (None, "")
+        self._judgement: Report | None = None
 
     @property
     def build(self) -> Build | None:
@@ -185,6 +197,30 @@ class ForensicsApp(TerminalApp):
         self._reading = False
         self._panes.log_view.grow()
         self._take(event.log)
+        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+
+    def _judge(self, log: BuildLog) -> None:
+        """Ask the rules in a thread; the outcome comes back as a message."""
+        try:
+            self.post_message(Judged(self._session.judge(log)))
+        except ForensicsError as error:
+            self.post_message(Judged(None, str(error)))
+
+    def on_judged(self, event: Judged) -> None:
+        """Show what was found."""
+        self._judgement = event.report
+        if event.report is None:
+            self._panes.findings.show_findings((), "", event.problem)
+        else:
+            self._show_findings()
+
+    def _show_findings(self) -> None:
+        """Show the findings of the build in view."""
+        if self._judgement is None or self._parsed is None:
+            return
+        mine = [one for one in self._judgement.findings if one.build == self._number]
+        self._panes.findings.show_findings(mine, self._parsed.source.path, "nothing found")
+        self._tab("findings").count_up(f"{len(mine):,}")
 
     def _take(self, log: BuildLog) -> None:
         """Show the first build, or the one in view as far as it is known by now."""
@@ -209,6 +245,7 @@ class ForensicsApp(TerminalApp):
         else:
             panes.layer_tree.show_layers(layers)
         panes.messages.show_messages(build.messages, keep=keep)
+        self._show_findings()
         self._show_candidates(keep=keep)
         self._tab("layers").count_up(panes.layer_tree.count_text)
         self._tab("messages").count_up(f"{len(build.messages):,}")
@@ -239,6 +276,8 @@ class ForensicsApp(TerminalApp):
             self._reveal(event.index + 1)
         else:
             self._follow(event.source, event.index)
+            if event.source is self._panes.findings:
+                self._show_evidence()
 
     def _follow(self, source: VirtualList, index: int) -> None:
         """Scroll the log to the line a row is about."""
@@ -247,6 +286,23 @@ class ForensicsApp(TerminalApp):
             self._panes.log_view.show_line(line)
         self._note = ""
         self._show_status()
+
+    def _show_evidence(self) -> None:
+        """Show the layer that a finding is about and the log at its line; the log alone where it is about none."""
+        row = self._panes.findings.selected
+        if row is None or self._index is None:
+            return
+        line = row.line if row.line is not None else row.finding.line
+        entry = None if row.headline else self._index.at_line(line)
+        entry = entry or self._index.named((*row.finding.layers, *row.finding.onnx_nodes)) or self._index.at_line(line)
+        if entry is None:
+            self._panes.open("log")
+        else:
+            self._panes.open("layers", announce=False)
+            self._panes.layer_tree.reveal(entry, announce=False)
+            self._show_candidates()
+        self._panes.log_view.show_line(line)
+        self._say(f"{row.finding.code} at line {line:,}")
 
     def _reveal(self, line: int) -> None:
         """Show the layer a line belongs to, and which of its combinations, in the build it belongs to."""

@@ -152,6 +152,12 @@ class LayerIndex:
         result = self.result_at(line)
         return self._by_name.get(result.layer) if result else None
 
+    def named(self, names: Iterable[str]) -> LayerEntry | None:
+        """Return the first layer that has one of these names, or else holds an ONNX node that has."""
+        wanted = list(names)
+        found = next((self._by_name[name] for name in wanted if name in self._by_name), None)
+        return found or next((self._by_node[name] for name in wanted if name in self._by_node), None)
+
     def result_at(self, line: int) -> Choice | CachedResult | None:
         """Return the choice whose block of timings holds a line, or the cached result that it prints."""
         position = bisect_right(self._block_starts, line) - 1
@@ -184,6 +190,10 @@ class LayerIndex:
         named = (layer for layer in self._build.engine_layers if layer.name in self._by_name)
         lines = {layer.span.line: self._by_name[layer.name] for layer in named}
         return lines | {entry.layer.span.line: entry for entry in self.engine if entry.layer}
+
+    @cached_property
+    def _by_node(self) -> dict[str, LayerEntry]:
+        return {name: entry for entry in reversed(self.engine) if entry.layer for name in entry.layer.onnx_nodes}
 
     @cached_property
     def _onnx(self) -> dict[str, tuple[str, int]]:

@@ -74,7 +74,7 @@ class LayerTree(VirtualList):
             self._refill()
             self.go_to(self.cursor)
 
-    def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None) -> None:
+    def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
         """Move to a layer, giving up a filter that hides it, and to its combination ``result`` where it has one."""
         if not any(row.entry is entry for row in self._rows):
             self.filter("")
@@ -87,7 +87,7 @@ class LayerTree(VirtualList):
                 self._expand(position, entry)
             rows = range(position + 1, len(self._rows))
             position = next((i for i in rows if self._rows[i].subject is result and self._is_combination(i)), position)
-        self.go_to(position, center=True)
+        self.go_to(position, center=True, announce=announce)
 
     def _is_combination(self, index: int) -> bool:
         return self._rows[index].kind is RowKind.COMBINATION

@@ -10,6 +10,7 @@ from textual.widgets import ContentSwitcher
 
 from trtforensics.tui.candidate_rows import NOTHING_SELECTED
 from trtforensics.tui.candidates import CandidateList
+from trtforensics.tui.findings import FindingList
 from trtforensics.tui.layer_tree import LayerTree
 from trtforensics.tui.log_view import LogView
 from trtforensics.tui.overview import MessageList, Overview
@@ -22,8 +23,16 @@ if TYPE_CHECKING:
     from trtforensics.tui.candidate_rows import CandidateTable
     from trtforensics.tui.protocol import LogText
 
-TABS = {"overview": ("1", "Overview"), "layers": ("2", "Layers"), "messages": ("w", "Messages")}
+TABS = {
+    "overview": ("1", "Overview"),
+    "layers": ("2", "Layers"),
+    "findings": ("5", "Findings"),
+    "messages": ("w", "Messages"),
+}
 """What the left half can show, by the id of its list: the key that opens it, and its title."""
+
+WIDE = 110
+"""Cells of the screen from which on all tabs have room for their counts."""
 
 
 class Tab(LineBar):
@@ -39,12 +48,25 @@ class Tab(LineBar):
     def __init__(self, pane: str) -> None:
         super().__init__(id=f"tab-{pane}")
         self._pane = pane
+        self._count = ""
+        self._narrow = False
         self.count_up("")
 
     def count_up(self, count: str) -> None:
         """Show a count behind the title."""
+        self._count = count
+        self._lay_out()
+
+    def narrow(self, narrow: bool) -> None:  # noqa: FBT001 - it is what is said
+        """Give up the count and the margin where all tabs would not fit beside each other, or take them back."""
+        self._narrow = narrow
+        self._lay_out()
+
+    def _lay_out(self) -> None:
         key, title = TABS[self._pane]
-        self.show(Piece(f" {key} ", Role.DIM), Piece(title), Piece(f" {count} " if count else " ", Role.ACCENT))
+        count = f" {self._count} " if self._count and not self._narrow else " "
+        margin = "" if self._narrow else " "
+        self.show(Piece(f"{margin}{key} ", Role.DIM), Piece(title), Piece(count, Role.ACCENT))
         self.styles.width = width_of(self.line)
 
     def on_click(self) -> None:
@@ -59,6 +81,7 @@ class Panes(Horizontal):
         super().__init__(id="panes")
         self.overview = Overview(id="overview")
         self.layer_tree = LayerTree(id="layers")
+        self.findings = FindingList(id="findings")
         self.messages = MessageList(id="messages")
         self.candidates = CandidateList(id="candidates")
         self.log_view = LogView(text, id="log")
@@ -73,6 +96,7 @@ class Panes(Horizontal):
             with ContentSwitcher(initial="overview"):
                 yield self.overview
                 yield self.layer_tree
+                yield self.findings
                 yield self.messages
         with Vertical(id="right"):
             with Vertical(id="candidates-pane", classes="pane"):
@@ -87,6 +111,11 @@ class Panes(Horizontal):
         self.open("overview")
         self.show_candidates(NOTHING_SELECTED)
 
+    def on_resize(self) -> None:
+        """Fit the tabs to the width."""
+        for tab in self.query(Tab):
+            tab.narrow(self.size.width < WIDE)
+
     def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
         """Show a layer's candidates, and how many there are; ``keep``: they are the same ones, the cursor stays."""
         self.candidates.show_table(table, keep=keep)
@@ -99,8 +128,11 @@ class Panes(Horizontal):
         event.stop()
         self.open(event.pane)
 
-    def open(self, name: str) -> None:
-        """Bring a list into view and focus it; the candidates are there only beside the layers."""
+    def open(self, name: str, *, announce: bool = True) -> None:
+        """Bring a list into view and focus it; the candidates are there only beside the layers.
+
+        Unless ``announce``, the log stays where it is.
+        """
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
         if name in TABS:
@@ -112,7 +144,7 @@ class Panes(Horizontal):
         target = self.query_one(f"#{name}", VirtualList)
         target.focus()
         if name in TABS:
-            target.go_to(target.cursor)
+            target.go_to(target.cursor, announce=announce)
 
     @property
     def tab(self) -> str:

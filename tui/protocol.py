@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from trtforensics.diff.differences import Comparison
     from trtforensics.diff.views import BuildView
+    from trtforensics.findings.finding import Report
     from trtforensics.model import BuildLog
     from trtforensics.session.view import DirectoryView
 
@@ -77,6 +78,14 @@ class LogSession(Protocol):
         Raises:
             ForensicsError: The source cannot be read or is not a build log.
             ParseCancelledError: ``cancelled()`` was true; it is asked several times a second.
+        """
+        ...
+
+    def judge(self, log: BuildLog) -> Report:
+        """Say what is wrong with the parsed log; blocks, called once after :meth:`parse`, in a thread.
+
+        Raises:
+            ForensicsError: The settings of the project cannot be used, or a rule cannot be loaded.
         """
         ...
 

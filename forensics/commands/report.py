@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.findings.engine import Inputs
+    from trtforensics.findings.finding import Severity
     from trtforensics.findings.suppression import Settings
 
 EXAMPLE = """examples:
   trtforensics report build.log
   trtforensics report build.log --onnx model.onnx -v
   trtforensics report *.log --fail-on error --suppress TF502
+  trtforensics report build.log --format html -o report.html
 
 exit code 1 where a finding is as bad as --fail-on says"""
 
@@ -75,22 +77,25 @@ def run(args: Namespace) -> int:
     suppression = Suppression.of([*settings.suppress, *args.suppress])
     with ExitStack() as stack:
         report = judge(_inputs(args, stack), suppression)
-    look = Look(verbose=args.verbose, colour=args.output is None and wants_colour(sys.stdout))
+    fails_from = _fails_from(args, settings)
+    colour = args.output is None and wants_colour(sys.stdout)
+    look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from)
     text = render(report, args.format, look)
     if args.output is not None:
         atomic.write_text(args.output, text)
     else:
         streams.print_result(text)
     worst = report.worst()
-    return ExitCode.NO if worst is not None and worst >= _level(args, settings) else ExitCode.OK
+    failed = worst is not None and fails_from is not None and worst >= fails_from
+    return ExitCode.NO if failed else ExitCode.OK
 
 
-def _level(args: Namespace, settings: Settings) -> float:
-    """Return the severity from which on the exit code is 1; more than any where nobody asked."""
+def _fails_from(args: Namespace, settings: Settings) -> Severity | None:
+    """Return the severity from which on the exit code is 1; None where nobody asked."""
     from trtforensics.findings.finding import Severity
 
     asked = args.fail_on or settings.fail_on
-    return float("inf") if asked is None else Severity[asked.upper()]
+    return None if asked is None else Severity[asked.upper()]
 
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from trtforensics.diff.differences import Comparison
     from trtforensics.diff.views import BuildView
+    from trtforensics.findings.finding import Report
     from trtforensics.kinds import Kind
     from trtforensics.loading import Progress
     from trtforensics.model import BuildLog
@@ -75,6 +76,17 @@ class FileSession:
             )
         except Cancelled:
             raise ParseCancelledError from None
+
+    def judge(self, log: BuildLog) -> Report:
+        """Ask the rules; see :class:`trtforensics.tui.protocol.LogSession`."""
+        from pathlib import Path
+
+        from trtforensics.findings.engine import Inputs, judge
+        from trtforensics.findings.logs import ShownLog
+        from trtforensics.findings.suppression import Suppression, settings_for
+
+        suppression = Suppression.of(settings_for(Path.cwd()).suppress)
+        return judge(Inputs([ShownLog(log, self.text)]), suppression)
 
 
 class SideSession:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trtforensics.engine_info import EngineInfo
     from trtforensics.findings.finding import Observation
-    from trtforensics.findings.logs import ReadLog
+    from trtforensics.findings.logs import QuotedLog
     from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
@@ -41,7 +41,7 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 class Inputs:
     """What the user handed in: logs, and the other files that are about them."""
 
-    logs: Sequence[ReadLog]
+    logs: Sequence[QuotedLog]
     model: OnnxModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
@@ -87,7 +87,7 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
     )
 
 
-def _quotes(seen: Sequence[_Seen], logs: Sequence[ReadLog]) -> dict[SourceSpan, str]:
+def _quotes(seen: Sequence[_Seen], logs: Sequence[QuotedLog]) -> dict[SourceSpan, str]:
     """Read the lines that are quoted: of the logs, and of the other files that findings point to."""
     wanted: dict[str, set[SourceSpan]] = {}
     for one in seen:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from trtforensics.loading import load_build_log, read_build_log
 from trtforensics.parsers.source import MAX_BYTES, open_source
@@ -18,9 +18,39 @@ if TYPE_CHECKING:
 
     from trtforensics.loading import Progress
     from trtforensics.model import BuildLog
+    from trtforensics.parsers.text import LogText
 
 LONGEST_QUOTE = 1000
 """Characters of a line that a finding quotes."""
+
+
+class QuotedLog(Protocol):
+    """A parsed log whose lines can be quoted."""
+
+    @property
+    def log(self) -> BuildLog:
+        """The log."""
+        ...
+
+    def quote(self, lines: Collection[int]) -> Mapping[int, str]:
+        """Return the text of some lines (from 1), without endings, cut to :data:`LONGEST_QUOTE`.
+
+        Raises:
+            SourceError: The source cannot be read again.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ShownLog:
+    """A parsed log whose lines are kept for display."""
+
+    log: BuildLog
+    text: LogText
+
+    def quote(self, lines: Collection[int]) -> Mapping[int, str]:
+        """Return the text of some lines; see :class:`QuotedLog`."""
+        return {line: _cut(self.text.line(line)) for line in lines}
 
 
 @dataclass(frozen=True)
@@ -33,7 +63,7 @@ class ReadLog:
     spool: Spool | None = None
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
-        """Return the text of some lines (from 1), without endings and escapes, cut to :data:`LONGEST_QUOTE`.
+        """Return the text of some lines, without escapes; see :class:`QuotedLog`.
 
         Raises:
             SourceError: The source cannot be read again.
@@ -102,7 +132,10 @@ def _quotes(windows: Iterable[Window], lines: Collection[int]) -> Mapping[int, s
 
 
 def _quoted(raw: bytes) -> str:
-    text = raw.decode("utf-8", "replace")
+    return _cut(raw.decode("utf-8", "replace"))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 

@@ -7,20 +7,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trtforensics.findings.finding import Report
+    from trtforensics.findings.finding import Report, Severity
 
 FORMS = {
     "text": "trtforensics.findings.text",
     "json": "trtforensics.findings.document",
+    "sarif": "trtforensics.findings.sarif",
+    "html": "trtforensics.findings.html",
+    "junit": "trtforensics.findings.junit",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a form that is read by a person is to look; programs' forms pay no heed."""
+    """How a report is to look: ``verbose`` and ``colour`` are for text, ``fails_from`` is for forms that know failures.
+
+    ``fails_from`` is the severity that the user named as failing, None where there is none.
+    """
 
     verbose: bool = False
     colour: bool = False
+    fails_from: Severity | None = None
 
 
 def render(report: Report, form: str, look: Look) -> str:

@@ -32,7 +32,11 @@ def test_help_names_every_command(run: Run) -> None:
     assert all(f"\n    {command} " in done.stdout for command in COMMANDS)
 
 
-ACTIONS = {"replay": ("show", "lint", "convert", "mix"), "cache": ("export", "apply")}
+ACTIONS = {
+    "replay": ("show", "lint", "convert", "mix"),
+    "cache": ("export", "apply"),
+    "bisect": ("tactics", "precision", "items"),
+}
 """The commands that have subcommands; the shared options are theirs."""
 LINES = [f"{command} {action}".strip() for command in COMMANDS for action in ACTIONS.get(command, ("",))]
 

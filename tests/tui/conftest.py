@@ -13,6 +13,8 @@ os.environ["TEXTUAL_ANIMATIONS"] = "none"
 import numpy as np
 import pytest
 
+from trtforensics.errors import ForensicsError
+from trtforensics.findings.finding import Confidence, Evidence, Finding, Report, Severity, Step
 from trtforensics.model import (
     NO_TACTIC,
     Autotuning,
@@ -85,6 +87,7 @@ class ReplayedSession:
     outcome: BuildLog | Exception
     reports: Sequence[ParseProgress] = ()
     so_far: BuildLog | None = None
+    verdict: Report | ForensicsError = field(default_factory=lambda: Report((), ()))
     gate: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
@@ -112,6 +115,13 @@ class ReplayedSession:
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
+
+    def judge(self, log: BuildLog) -> Report:
+        """Give the report, or the error, it was made with."""
+        assert log is self.outcome
+        if isinstance(self.verdict, ForensicsError):
+            raise self.verdict
+        return self.verdict
 
 
 class Scribe:
@@ -378,12 +388,49 @@ def _second_build(scribe: Scribe) -> Build:
     )
 
 
+def _bare(code: str, severity: Severity, title: str, build: int, evidence: Evidence) -> Finding:
+    """Return a finding of no layer that says no more than its title."""
+    return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, build, (evidence,), 1)
+
+
+def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
+    """Return what the rules could say of the sample: of a layer, of no layer, of the other build."""
+
+    def evidence(span: SourceSpan) -> Evidence:
+        return Evidence(span, lines[span.line - 1])
+
+    message, pool = first.messages[0].span, first.choices[2]
+    return Report(
+        sources=(),
+        findings=(
+            Finding(
+                code="TF900",
+                severity=Severity.ERROR,
+                title="pool1 took a tactic of another format",
+                cause="Its tactic was timed with other strides, so that the time it won with is not its own.",
+                confidence=Confidence.LIKELY,
+                settle="Time it again.",
+                source=0,
+                build=0,
+                evidence=(evidence(pool.span), evidence(message)),
+                evidence_total=5,
+                fixes=("Time it in its own format.",),
+                next_steps=(Step("Build again", "trtexec --onnx=model.onnx --verbose"),),
+                layers=("no such layer", "pool1"),
+            ),
+            _bare("TF901", Severity.NOTE, "Weights were clipped", 0, evidence(message)),
+            _bare("TF902", Severity.WARNING, "Of the second build", 1, evidence(second.choices[0].span)),
+        ),
+    )
+
+
 def sample_session() -> ReplayedSession:
     """Return a session of two builds: one with everything, one without an engine dump."""
     scribe = Scribe()
     first = _first_build(scribe)
     second = _second_build(scribe)
-    return ReplayedSession("build.log", ReplayedText(scribe.lines), log_of(scribe, first, second))
+    log = log_of(scribe, first, second)
+    return ReplayedSession("build.log", ReplayedText(scribe.lines), log, verdict=_found(scribe.lines, first, second))
 
 
 @pytest.fixture(autouse=True)
@@ -456,6 +503,7 @@ def parsed(
         app = pilot.app
         assert isinstance(app, ForensicsApp)
         await until(pilot, lambda: app.build is not None)
+        await until(pilot, lambda: not any(worker.group == "judge" and worker.is_running for worker in app.workers))
         await pilot.pause()
 
     return wait

@@ -140,7 +140,7 @@ async def test_every_key_the_help_names_is_bound(session: Any, parsed: Any) -> N
         await pilot.press("2")
         bound |= set(app.screen.active_bindings)
     spelled = [key for title, keys in KEYS if "marks" not in title for words, _ in keys for key in words.split()]
-    tokens = {key if len(key) == 1 else key.lower().rstrip(",") for key in spelled} - {"in", "the", "log"}
+    tokens = {key if len(key) == 1 else key.lower().rstrip(",") for key in spelled} - {"in", "the", "log", "findings"}
     names = {"?": "question_mark", "/": "slash", "[": "left_square_bracket", "]": "right_square_bracket"}
     names |= {"↑": "up", "↓": "down", "←": "left", "→": "right", "pgup": "pageup", "pgdn": "pagedown", "esc": "escape"}
     assert {names.get(token, token) for token in tokens} <= bound
@@ -413,7 +413,24 @@ async def test_every_pane_works_at_any_size(session: Any, parsed: Any, size: tup
     app = ForensicsApp(session)
     async with app.run_test(size=size) as pilot:
         await parsed(pilot)
-        for key in ("1", "2", "right", "end", "3", "end", "4", "pagedown", "right", "w", "z", "question_mark", "q"):
+        for key in (
+            "1",
+            "2",
+            "right",
+            "end",
+            "3",
+            "end",
+            "4",
+            "pagedown",
+            "right",
+            "5",
+            "space",
+            "end",
+            "w",
+            "z",
+            "question_mark",
+            "q",
+        ):
             await pilot.press(key)
         await pilot.resize_terminal(100, 30)
         await pilot.press("2", "home", "q")

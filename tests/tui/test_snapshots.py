@@ -19,6 +19,7 @@ SIZE = (120, 36)
     [
         pytest.param((), id="overview"),
         pytest.param(("2", "right"), id="layer"),
+        pytest.param(("5", "space"), id="findings"),
         pytest.param(("question_mark",), id="help"),
     ],
 )

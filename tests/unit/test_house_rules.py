@@ -19,8 +19,8 @@ IGNORED = (".git", *(line.rstrip("/") for line in (ROOT / ".gitignore").read_tex
 MAX_FUNCTION_LINES = 60
 MAX_MODULE_LINES = 500
 BROAD = {"Exception", "BaseException"}
-TURNS_BUGS_INTO_SENTENCES = "forensics/cli.py"
-"""The one place that may catch whatever comes, once."""
+CATCH_WHATEVER_COMES = {"forensics/cli.py": 1, "tests/emulator/tensorrt_module/tensorrt/_selector.py": 2}
+"""How often a module may: once where a bug becomes a sentence, and where TensorRT reports what a selector raises."""
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:(?:root|work)|home/[\w.-]+)/")
 NAMES_PATHS_ON_PURPOSE = ("tests/*redact*", "testdata/*redact*")
 """Redaction replaces the paths of people's machines, so its tests must spell some."""
@@ -91,7 +91,7 @@ def test_no_module_is_too_long(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sources(), ids=label)
 def test_no_handler_catches_whatever_comes(path: Path) -> None:
-    assert len(broad_handlers(nodes(path))) == (label(path) == TURNS_BUGS_INTO_SENTENCES)
+    assert len(broad_handlers(nodes(path))) == CATCH_WHATEVER_COMES.get(label(path), 0)
 
 
 def test_no_text_names_a_path_of_one_machine() -> None:

@@ -1,0 +1,33 @@
+"""The forms of a report for programs and browsers, byte for byte; ``--update-golden`` writes them anew."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent / "report"
+ROOT = HERE.parents[2]
+LOG = "testdata/logs/emulated-trtexec-8.6.log"
+"""Given by its path from the repository's root, where the command runs: no machine's path is inside."""
+NAMES = {"sarif": "report.sarif", "html": "report.html", "junit": "report.xml"}
+
+
+@pytest.mark.parametrize("form", NAMES)
+def test_the_report_is_the_golden_one_byte_for_byte(
+    form: str,
+    update_golden: bool,  # noqa: FBT001 - a fixture
+) -> None:
+    command = [sys.executable, "-m", "trtforensics", "report", LOG, "--format", form, "--quiet"]
+    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    golden = HERE / NAMES[form]
+    if update_golden:
+        HERE.mkdir(exist_ok=True)
+        golden.write_bytes(printed)
+    assert printed == golden.read_bytes(), f"{golden.name} differs: look at the change first"
+
+
+def test_each_golden_belongs_to_a_test() -> None:
+    assert {path.name for path in HERE.iterdir()} == set(NAMES.values())
