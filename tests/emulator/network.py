@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import starmap
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,8 +149,7 @@ SCOPED_NAMES: Mapping[str, str] = {
 """Node names as older exporters give them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """Memory layout of a tensor: ``components`` channels packed together, 1 with ``channels_last``, 0 for linear."""
 
     dtype: str
@@ -167,6 +165,15 @@ class Format:
         packed = f"1:{self.components}" if self.components > 1 else "1"
         return f"{self.dtype}({vectors * height * width},{packed},{vectors * width},{vectors})"
 
+    def steps(self, dims: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the strides in elements (of a vectorised format: in vectors' units, as TensorRT gives them)."""
+        spelled = self.strides(dims).partition("(")[2].rstrip(")").split(",")
+        return tuple(int(step.partition(":")[0]) for step in spelled)
+
+    def vectorised(self, dims: tuple[int, ...]) -> tuple[int, int]:
+        """Return the vectorised dimension, -1 for none, and the components of an element."""
+        return (1, self.components) if self.components > 1 and len(dims) == 4 else (-1, 1)
+
     def dims(self, dims: tuple[int, ...]) -> tuple[str, ...]:
         """Spell the dimensions as the engine dump does: the second one ``16:8`` where it is vectorised."""
         packed = f":{self.components}" if self.components > 1 and len(dims) == 4 else ""
@@ -181,8 +188,7 @@ HALF_8 = Format("Half", 8)
 INT32 = Format("Int32")
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """A layer after fusion: its ONNX members by key, its tensors by key, the runners that are tried, its cost in ms."""
 
     name: str
@@ -194,8 +200,7 @@ class Layer:
     ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(NamedTuple):
     """The network under one set of node names."""
 
     names: Mapping[str, str]
@@ -216,7 +221,7 @@ class Network:
 
     def _layer(self, kind: str, members: tuple[str, ...], source: str, targets: tuple[str, ...], ms: float) -> Layer:
         name = self._fused_name(kind, members)
-        return Layer(name, _RUNNERS[kind], members, source, targets, _FORMATS[kind], ms)
+        return Layer(name, RUNNERS[kind], members, source, targets, FORMATS[kind], ms)
 
     def _fused_name(self, kind: str, members: tuple[str, ...]) -> str:
         if kind == "foreign":
@@ -227,7 +232,7 @@ class Network:
 
 _BLOCK = ("norm", "query", "key", "value", "transpose", "scores", "softmax", "context", "add", "mean", "linear")
 
-_RUNNERS: Mapping[str, tuple[str, ...]] = {
+RUNNERS: Mapping[str, tuple[str, ...]] = {
     "convolution": ("CaskConvolution", "CaskFlattenConvolution"),
     "convolution 1x1": ("CaskGemmConvolution", "CaskConvolution", "CaskFlattenConvolution"),
     "pooling": ("CaskPooling",),
@@ -236,10 +241,11 @@ _RUNNERS: Mapping[str, tuple[str, ...]] = {
     "foreign": ("Myelin",),
     "topk": ("LogSoftmaxTopK",),
 }
+"""Runners that are tried, by the kind of the layer."""
 
 _SAME = tuple((layout, (layout,)) for layout in (FLOAT, FLOAT_NHWC, HALF, HALF_2, HALF_8))
 
-_FORMATS: Mapping[str, tuple[tuple[Format, tuple[Format, ...]], ...]] = {
+FORMATS: Mapping[str, tuple[tuple[Format, tuple[Format, ...]], ...]] = {
     "convolution": _SAME,
     "convolution 1x1": _SAME,
     "pooling": tuple((layout, (layout,)) for layout in (FLOAT, HALF, HALF_8)),
@@ -248,6 +254,7 @@ _FORMATS: Mapping[str, tuple[tuple[Format, tuple[Format, ...]], ...]] = {
     "foreign": ((FLOAT, (FLOAT,)), (HALF, (HALF,))),
     "topk": ((FLOAT, (FLOAT, INT32)), (HALF, (HALF, INT32))),
 }
+"""Formats of the input and of the outputs that go together, by the kind of the layer."""
 
 _Row = tuple[str, tuple[str, ...], str, tuple[str, ...], float]
 

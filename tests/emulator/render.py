@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+from tests.emulator.dialect import Dialect, prefixed, version_code
 from tests.emulator.event import TEN, Event, Joined, Version
 from tests.emulator.opening import (
     Banner,
@@ -84,10 +85,7 @@ from tests.emulator.tuning import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-Dialect: TypeAlias = Literal["trtexec", "python", "polygraphy"]
-
-POLYGRAPHY_LETTERS = {"V": "X", "I": "V"}
-"""Polygraphy shows TensorRT's verbose lines at its extra-verbose level and its information at verbose."""
+__all__ = ["EVENTS", "Dialect", "line", "prefixed", "render", "severity", "version_code"]
 
 EVENTS: tuple[type[Event], ...] = (
     Banner,
@@ -180,16 +178,6 @@ def severity(event: Event, version: Version) -> str:
     return event.old_letter if version < TEN and event.old_letter else event.letter
 
 
-def prefixed(body: str, dialect: Dialect, timestamp: datetime, letter: str, *, tensorrt: bool = True) -> str:
-    """Return the line as the logger of a dialect writes it; ``tensorrt`` False: the message is the tool's own."""
-    moment = f"[{timestamp:%m/%d/%Y-%H:%M:%S}]"
-    if dialect == "trtexec":
-        return f"{moment} [{letter}] [TRT] {body}" if tensorrt else f"{moment} [{letter}] {body}"
-    if dialect == "python":
-        return f"{moment} [TRT] [{letter}] {body}" if tensorrt else body
-    return f"[{POLYGRAPHY_LETTERS.get(letter, letter) if tensorrt else letter}] {body}"
-
-
 def line(event: Event, version: Version, dialect: Dialect, timestamp: datetime) -> str:
     """Return the whole line of an event: its body, behind a prefix unless it is a line that has none."""
     body = render(event, version)
@@ -197,9 +185,3 @@ def line(event: Event, version: Version, dialect: Dialect, timestamp: datetime) 
         return body
     tensorrt = event.tensorrt if not isinstance(event, Message) else event.of_tensorrt
     return prefixed(body, dialect, timestamp, severity(event, version), tensorrt=tensorrt)
-
-
-def version_code(version: Version) -> int:
-    """Return the number that trtexec's banner prints: 8601 for 8.6.1, 101601 for 10.16.1."""
-    major, minor, patch = version
-    return major * 10_000 + minor * 100 + patch if version >= TEN else major * 1_000 + minor * 100 + patch

@@ -65,6 +65,15 @@ EXAMPLES = {
     "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
     "option_input": b"x<-x.bin",
     "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
+    "poly_unpinned": b"Layer: conv + relu was not found in the tactic replay. Falling back to default tactics.",
+    "poly_not_offered": (b"Layer: a | b | Tactic in replay was not provided by TensorRT as a choice for this layer."),
+    "poly_not_taken": (
+        b"Layer: fc | TensorRT selected a tactic different than the one specified in the tactic replay."
+    ),
+    "poly_replay_changed": b"Has the network changed since the tactic replay file was generated?",
+    "poly_no_selectors": (
+        b"Algorithm selectors (TacticRecorder/TacticReplayer) is not available on TensorRT version 1.7.1.116."
+    ),
     "recorded_error": b"Error[2]: [builder.cpp::build::751] Error Code 2: Internal Error (Assertion engine failed. )",
     "registering_constant": b"Registering constant layer: w for ONNX initializer: w",
     "shape_precision": b"A shape layer can only run in INT32 precision",
