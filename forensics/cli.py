@@ -24,6 +24,8 @@ COMMANDS = {
     "graph": "write the graph of layers, fusions and tensors",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",
+    "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
+    "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
 }
 
 RESUMABLE = {"bisect", "collect"}

@@ -33,6 +33,14 @@ class NotAReplayError(ForensicsError):
     """A readable source that is no tactic replay, or one that is damaged."""
 
 
+class NotEngineInfoError(ForensicsError):
+    """A readable source that is no export of engine layers or of a profile, or one that is damaged."""
+
+
+class NotATimingCacheError(ForensicsError):
+    """A readable source that is no timing cache that can be used: neither our export nor TensorRT's binary."""
+
+
 class OutputError(ForensicsError):
     """A result that cannot be written where it was asked for."""
 

@@ -8,8 +8,11 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from trtforensics.streams import tell
+from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trtforensics.loading import Progress
 
 _TERMINAL_PERIOD = 0.1
@@ -26,6 +29,7 @@ class ProgressLine:
         self._terminal = sys.stderr.isatty()
         self._next = time.monotonic() + (_QUIET_START if self._terminal else _PIPED_PERIOD)
         self._shown = 0
+        self._files = 0
 
     def __enter__(self) -> Self:
         return self
@@ -35,21 +39,30 @@ class ProgressLine:
             tell("\r" + " " * self._shown + "\r")
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far reading is if it is time to."""
-        self.show(_text(progress))
+        """Show progress within a source if it is time to."""
+        self._show(lambda: _text(progress))
 
     def show(self, text: str) -> None:
         """Show a line if it is time to."""
+        self._show(lambda: text)
+
+    def file(self, path: str) -> None:
+        """Take note of the next of many sources, and show it if it is time to."""
+        self._files += 1
+        self._show(lambda: f"reading file {self._files:,}: {visible(path)}")
+
+    def _show(self, text: Callable[[], str]) -> None:
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
+        shown = text()
         if self._terminal:
-            text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot rewrite itself
-            tell("\r" + text.ljust(self._shown))
-            self._shown = max(self._shown, len(text))
+            shown = shown[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot rewrite itself
+            tell("\r" + shown.ljust(self._shown))
+            self._shown = max(self._shown, len(shown))
         else:
-            tell(f"trtforensics: {text}\n")
+            tell(f"trtforensics: {shown}\n")
 
 
 def _text(progress: Progress) -> str:

@@ -23,6 +23,7 @@ _DTYPES = {
     "Int32": "Int32",
     "Int64": "Int64",
     "Bool": "Bool",
+    "BOOL": "Bool",
     "UInt8": "UInt8",
     "FP8": "FP8",
     "FP4": "FP4",
@@ -93,12 +94,19 @@ def _detailed_tensors(text: str) -> tuple[EngineTensor, ...] | None:
 
 def _detailed(tree: Tree[Token]) -> EngineTensor:
     printed = nested.token(tree, "FORMAT") or ""
-    dims, components = _dims(nested.token(tree, "DIMS") or "")
     v11 = _V11.fullmatch(printed)
-    if v11:
-        dtype, text = v11["dtype"], v11["format"]
-    else:
-        text = printed.partition(": ")[2]
+    dtype, text = (v11["dtype"], v11["format"]) if v11 else ("", printed.partition(": ")[2])
+    return described(nested.token(tree, "NAME") or "", nested.token(tree, "DIMS") or "", text, dtype)
+
+
+def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
+    """Make a tensor from the inspector's words for it, in a log's line or in JSON.
+
+    ``dims`` is as printed between the brackets. ``text`` is ``Format/Datatype`` (up to TensorRT 10), or ``Format``
+    beside a ``dtype`` of its own (TensorRT 11 and RTX).
+    """
+    sizes, components = _dims(dims)
+    if not dtype:
         found = _DTYPE_IN_TEXT.search(text)
         dtype = _DTYPES[found.group()] if found else text
     packed = _COMPONENTS_IN_TEXT.search(text)
@@ -107,7 +115,7 @@ def _detailed(tree: Tree[Token]) -> EngineTensor:
         components = int(packed.group(1))
     elif wide:
         components = _WIDE[wide.group(1)]
-    return EngineTensor(nested.token(tree, "NAME") or "", dtype, dims, "" if text == dtype else text, components)
+    return EngineTensor(name, dtype, sizes, "" if text == dtype else text, components)
 
 
 def _dims(printed: str) -> tuple[tuple[int | str, ...], int]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
 from textual.binding import Binding
-from textual.filter import NoColor
 from textual.message import Message
 from textual.widgets import Footer
 from textual.worker import get_current_worker
@@ -23,6 +20,7 @@ from trtforensics.tui.pieces import Piece, Role
 from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseCancelledError
 from trtforensics.tui.search import Prompt, Purpose
+from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from trtforensics.model import Build, BuildLog
     from trtforensics.tui.layer_index import Subject
     from trtforensics.tui.protocol import LogSession, ParseProgress
-
-BAD_INPUT = 2
-"""The exit code of a source that cannot be parsed."""
 
 
 class Parsed(Message):
@@ -83,12 +78,10 @@ class Found(Message):
         self.wrapped = wrapped
 
 
-class ForensicsApp(App[ForensicsError]):
-    """Browse one build log. ``run()`` returns the error that ended it, or None when the user quit."""
+class ForensicsApp(TerminalApp):
+    """Browse one build log."""
 
-    TITLE = "trtforensics"
     CSS_PATH = "app.tcss"
-    ENABLE_COMMAND_PALETTE = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -112,12 +105,7 @@ class ForensicsApp(App[ForensicsError]):
     ]
 
     def __init__(self, session: LogSession, *, no_color: bool = False) -> None:
-        # Textual alone would turn NO_COLOR into shades of grey; with ANSI colours its filter drops colour altogether.
-        no_color = no_color or "NO_COLOR" in os.environ
-        super().__init__(ansi_color=True if no_color else None)
-        if no_color and not self.no_color:
-            self.no_color = True
-            self._filters.append(NoColor())
+        super().__init__(no_color=no_color)
         self._session = session
         self._panes = Panes(session.text)
         self._prompt = Prompt()

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+KEYS: Keys = (
     (
         "Go somewhere",
         (
@@ -62,21 +64,21 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 )
 
 
-def help_lines() -> list[Line]:
+def help_lines(keys: Keys = KEYS) -> list[Line]:
     """Return the help as lines."""
     lines: list[Line] = []
-    for title, keys in KEYS:
+    for title, of_title in keys:
         lines.append((Piece(f" {title}", Role.TITLE),))
-        lines += [(Piece(f"  {fit(key, 20)}", Role.ACCENT), Piece(f"{text} ")) for key, text in keys]
+        lines += [(Piece(f"  {fit(key, 20)}", Role.ACCENT), Piece(f"{text} ")) for key, text in of_title]
     return lines
 
 
 class HelpText(VirtualList):
     """The help, scrollable on a small terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Keys) -> None:
         super().__init__()
-        self._lines = help_lines()
+        self._lines = help_lines(keys)
 
     def row_count(self) -> int:
         """Return how many lines the help has."""
@@ -103,9 +105,13 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "leave", "Close", show=False)]
 
+    def __init__(self, keys: Keys = KEYS) -> None:
+        super().__init__()
+        self._keys = keys
+
     def compose(self) -> ComposeResult:
         """Show the text."""
-        text = HelpText()
+        text = HelpText(self._keys)
         text.border_title = "Keys"
         text.border_subtitle = "q, Esc or ? to close"
         text.styles.height = text.row_count() + 2

@@ -72,6 +72,18 @@ class LogView(VirtualList):
         """The line under the cursor, from 1."""
         return self.cursor + 1
 
+    def show_text(self, text: LogText) -> None:
+        """Show another file from its first line on."""
+        if text is self._text:
+            return
+        self._text = text
+        self._widest = 0
+        self._lines.clear()
+        self.cursor = 0
+        self._known = self.row_count()
+        self.rows_changed()
+        self.scroll_to(x=0, y=0, animate=False, immediate=True)
+
     def show_line(self, number: int) -> None:
         """Move to a line without telling anybody: it was the others who asked for it."""
         self.go_to(number - 1, center=True, announce=False)

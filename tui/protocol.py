@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.diff.views import BuildView
     from trtforensics.model import BuildLog
     from trtforensics.session.view import DirectoryView
 
@@ -92,4 +94,43 @@ class BisectionSession(Protocol):
 
     def log(self, path: Path) -> LogText:
         """Return a log of a probe as it is now."""
+class TextSession(Protocol):
+    """Sources whose files are shown beside what was made of them."""
+
+    @property
+    def name(self) -> str:
+        """What the title shows."""
+        ...
+
+    def text(self, path: str) -> LogText:
+        """Return a file's lines; blocks, called in a thread.
+
+        Raises:
+            ForensicsError: The file cannot be read.
+        """
+        ...
+
+
+class CompareSession(TextSession, Protocol):
+    """Two sides to compare."""
+
+    def compare(self, on_file: Callable[[str], None], cancelled: Callable[[], bool]) -> Comparison:
+        """Read both sides and compare them; blocks, called once, in a thread. ``on_file`` is told each file.
+
+        Raises:
+            ForensicsError: A source cannot be used.
+            ParseCancelledError: ``cancelled()`` was true; it is asked before each file.
+        """
+        ...
+
+
+class BuildSession(TextSession, Protocol):
+    """One source that is no log: a replay, engine layers, a timing cache."""
+
+    def builds(self) -> Sequence[BuildView]:
+        """Read the source; blocks, called once, in a thread.
+
+        Raises:
+            ForensicsError: It cannot be used.
+        """
         ...

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from trtforensics.kinds import Kind
     from trtforensics.model import BuildLog
 
 EXAMPLE = """examples:
@@ -21,9 +22,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     from trtforensics.kinds import Kind, add_kind_argument
 
     parser.epilog = EXAMPLE
-    what = "a build log or a tactic replay: a path, .gz or .zst, or - for standard input"
+    what = (
+        "a build log, a tactic replay, a timing-cache export, or engine-layer and profile JSON (together: times join "
+        "their layers): a path, .gz or .zst, or - for standard input"
+    )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    add_kind_argument(parser, (Kind.BUILD_LOG, Kind.REPLAY))
+    add_kind_argument(parser, tuple(kind for kind in Kind if kind is not Kind.ARTIFACTS))
     parser.add_argument("--json", action="store_true", help="print the JSON document instead of the summary")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
 
@@ -35,23 +39,43 @@ def run(args: Namespace) -> int:
         SourceError: The source cannot be read.
         NotABuildLogError: It is not a build log.
         NotAReplayError: It is a damaged replay.
+        NotEngineInfoError: It is damaged engine-layer or profile JSON.
+        NotATimingCacheError: It is a damaged timing-cache export.
         OutputError: FILE, or stdout, cannot be written.
-        UsageError: FILE is the source itself.
+        UsageError: FILE is the source itself, or the sources do not go together.
     """
     from trtforensics import atomic, streams
-    from trtforensics.kinds import Kind, kind_of
+    from trtforensics.kinds import Kind
     from trtforensics.loading import keep_sources
 
     if args.output is not None:
         keep_sources(args.sources, args.output)
-    several = len(args.sources) > 1
-    kind = Kind(args.kind or (Kind.BUILD_LOG if several else kind_of(args.sources[0])))
-    text = _replay(args) if kind is Kind.REPLAY else _build_log(args)
+    readers = {
+        Kind.REPLAY: _replay,
+        Kind.LAYER_INFO: _engine,
+        Kind.PROFILE: _engine,
+        Kind.TIMING_CACHE: _timing_cache,
+    }
+    text = readers.get(_kind(args), _build_log)(args)
     if args.output is not None:
         atomic.write_text(args.output, text)
     else:
         streams.print_result(text)
     return 0
+
+
+def _kind(args: Namespace) -> Kind:
+    """Return what the sources are; several are parts of a build log, unless all are exports of one engine."""
+    from pathlib import Path
+
+    from trtforensics.kinds import Kind, kind_of
+
+    if args.kind:
+        return Kind(args.kind)
+    if len(args.sources) == 1:
+        return kind_of(args.sources[0])
+    kinds = {kind_of(path) for path in args.sources if Path(path).is_file()}
+    return Kind.LAYER_INFO if kinds and kinds <= {Kind.LAYER_INFO, Kind.PROFILE} else Kind.BUILD_LOG
 
 
 def _build_log(args: Namespace) -> str:
@@ -76,6 +100,25 @@ def _replay(args: Namespace) -> str:
     if args.json:
         return to_json(show_document(replay))
     return show(replay, colour=args.output is None and wants_colour(sys.stdout))
+
+
+def _engine(args: Namespace) -> str:
+    from trtforensics import engine_document, engine_summary
+    from trtforensics.engine_loading import load_engine_files
+
+    files = load_engine_files(args.sources, kind=args.kind, max_bytes=args.max_bytes)
+    return engine_document.to_json(files) if args.json else engine_summary.summarise(files)
+
+
+def _timing_cache(args: Namespace) -> str:
+    from trtforensics import cache_export
+    from trtforensics.cache_loading import load_timing_cache
+    from trtforensics.errors import UsageError
+
+    if len(args.sources) > 1:
+        raise UsageError(" ".join(args.sources), "a timing cache is one file", "Name one, or `diff` to compare them")
+    cache = load_timing_cache(args.sources[0], max_bytes=args.max_bytes)
+    return cache_export.to_json(cache) if args.json else cache_export.summarise(cache)
 
 
 def _json(log: BuildLog) -> str:

@@ -1,4 +1,4 @@
-"""``trtforensics tui``: browse a build log in the terminal."""
+"""``trtforensics tui``: browse a source in the terminal, or two of them side by side."""
 
 from __future__ import annotations
 
@@ -11,30 +11,38 @@ from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.diff.views import BuildView
+    from trtforensics.kinds import Kind
     from trtforensics.loading import Progress
     from trtforensics.model import BuildLog
     from trtforensics.parsers.source import Source
     from trtforensics.parsers.text import LogText
     from trtforensics.session.view import DirectoryView
     from trtforensics.tui.protocol import ParseProgress
+    from trtforensics.tui.terminal_app import TerminalApp
 
 EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log
+  trtforensics tui replay.json
+  trtforensics tui good.log bad.log        # side by side, as `diff` finds them; directories too
   trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -
-  trtforensics tui out            # the artifacts directory of a bisection, while it runs too"""
+  trtforensics tui out                     # the artifacts directory of a bisection, while it runs too"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
     parser.epilog = EXAMPLE
-    parser.add_argument(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="a build log, .gz or .zst too, or - for standard input; or an artifacts directory",
+    from trtforensics.kinds import Kind, add_kind_argument
+
+    what = (
+        "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; "
+        "two, or an artifacts directory with good/ and bad/, open as a comparison"
     )
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
+    add_kind_argument(parser, (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.TIMING_CACHE))
 
 
 class FileSession:
@@ -68,24 +76,113 @@ class FileSession:
             raise ParseCancelledError from None
 
 
+class SideSession:
+    """Two sides as the TUI wants them, good first."""
+
+    def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
+        self.name = f"{good}  ↔  {bad}"
+        self._paths = {"good": good, "bad": bad}
+        self._kind = kind
+        self._max_bytes = max_bytes
+
+    def compare(self, on_file: Callable[[str], None], cancelled: Callable[[], bool]) -> Comparison:
+        """Compare; see :class:`trtforensics.tui.protocol.CompareSession`."""
+        from trtforensics.diff.compare import compare
+        from trtforensics.diff.loading import load_side
+        from trtforensics.tui.protocol import ParseCancelledError
+
+        def attend(path: str) -> None:
+            if cancelled():
+                raise ParseCancelledError
+            on_file(path)
+
+        good, bad = (
+            load_side(path, name, max_bytes=self._max_bytes, kind=self._kind, on_file=attend)
+            for name, path in self._paths.items()
+        )
+        return compare(good, bad)
+
+    def text(self, path: str) -> LogText:
+        """Return a file's lines; see :class:`trtforensics.tui.protocol.TextSession`."""
+        return _text(path, self._max_bytes)
+
+
+class OneSession:
+    """A source that is no log, as the TUI wants it."""
+
+    def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
+        self.name = path
+        self._kind = kind
+        self._max_bytes = max_bytes
+
+    def builds(self) -> Sequence[BuildView]:
+        """Read; see :class:`trtforensics.tui.protocol.BuildSession`."""
+        from trtforensics.diff.loading import load_side
+
+        return load_side(self.name, "", max_bytes=self._max_bytes, kind=self._kind).builds
+
+    def text(self, path: str) -> LogText:
+        """Return the file's lines; see :class:`trtforensics.tui.protocol.TextSession`."""
+        return _text(path, self._max_bytes)
+
+
+def _text(path: str, max_bytes: int) -> LogText:
+    from trtforensics.parsers.source import open_source
+    from trtforensics.parsers.text import LogText
+
+    text = LogText()
+    with open_source(path, max_bytes=max_bytes) as source:
+        for window in source.windows():
+            text.append(window)
+    return text
+
+
 def run(args: Namespace) -> int:
     """Open the TUI; returns when the user quits.
 
     Raises:
-        SourceError: The source cannot be read; where that shows only later, the TUI has closed by then.
-        NotABuildLogError: It is not a build log; the TUI has closed by then.
+        ForensicsError: A source cannot be used; where that shows only later, the TUI has closed by then.
         UsageError: There is no terminal, or the sources are not what the TUI can show.
     """
-    if len(args.sources) > 1:
-        raise UsageError(" ".join(args.sources), "comparing two sources is not supported yet", "Open one log")
     from trtforensics import keyboard
+    from trtforensics.kinds import Kind, kind_of
     from trtforensics.parsers.source import open_source
 
-    if args.sources[0] != "-" and Path(args.sources[0]).is_dir():
+    if len(args.sources) == 1 and _is_bisection(args.sources[0]):
         with keyboard.on_standard_input():
             return _browse_directory(Path(args.sources[0]), args.max_bytes)
-    with open_source(args.sources[0], max_bytes=args.max_bytes) as source, keyboard.on_standard_input():
-        return _browse(source)
+    if len(args.sources) > len(("good", "bad")):
+        raise UsageError(" ".join(args.sources), "are more than two sources", "Name two files or directories")
+    if len(args.sources) > 1 and "-" in args.sources:
+        raise UsageError("-", "cannot be compared in the TUI, which reads its files again", "Save it to a file")
+    kind = Kind(args.kind) if args.kind else None
+    of = kind or kind_of(args.sources[0]) if len(args.sources) == 1 else Kind.ARTIFACTS
+    if of is Kind.BUILD_LOG:
+        with open_source(args.sources[0], max_bytes=args.max_bytes) as source, keyboard.on_standard_input():
+            return _browse(source)
+    with keyboard.on_standard_input():
+        if of is not Kind.ARTIFACTS:
+            return _show_one(OneSession(args.sources[0], kind=of, max_bytes=args.max_bytes))
+        good, bad = args.sources if len(args.sources) > 1 else args.sources * 2
+        return _show_sides(SideSession(good, bad, kind=kind, max_bytes=args.max_bytes))
+
+
+def _is_bisection(source: str) -> bool:
+    from trtforensics.session import job
+
+    return source != "-" and (Path(source) / job.NAME).is_file()
+
+
+def _show_sides(session: SideSession) -> int:
+    from trtforensics.tui.diff_app import DiffApp
+
+    return _run(DiffApp(session, no_color=bool(os.environ.get("NO_COLOR"))))
+
+
+def _show_one(session: OneSession) -> int:
+    from trtforensics.tui.source_app import SourceApp
+
+    return _run(SourceApp(session, no_color=bool(os.environ.get("NO_COLOR"))))
 
 
 class DirectorySession:
@@ -128,7 +225,10 @@ def _browse_directory(path: Path, max_bytes: int) -> int:
 def _browse(source: Source) -> int:
     from trtforensics.tui.app import ForensicsApp
 
-    app = ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR")))
+    return _run(ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR"))))
+
+
+def _run(app: TerminalApp) -> int:
     failure = app.run()
     if failure is not None:
         raise failure

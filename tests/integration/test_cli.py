@@ -32,7 +32,7 @@ def test_help_names_every_command(run: Run) -> None:
     assert all(f"\n    {command} " in done.stdout for command in COMMANDS)
 
 
-ACTIONS = {"replay": ("show", "lint", "convert", "mix")}
+ACTIONS = {"replay": ("show", "lint", "convert", "mix"), "cache": ("export", "apply")}
 """The commands that have subcommands; the shared options are theirs."""
 LINES = [f"{command} {action}".strip() for command in COMMANDS for action in ACTIONS.get(command, ("",))]
 
@@ -60,7 +60,7 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(line: s
         (("graph", "build.log"), "graph: the following arguments are required: -o/--output"),
         (("graph", "build.log", "-o", "graph.svg"), "graph.svg: the ending does not name a form"),
         (("graph", "build.log", "-o", "-"), "-: a graph is written to a file"),
-        (("tui", "one.log", "two.log"), "comparing two sources is not supported yet"),
+        (("tui", "one.log", "two.log", "three.log"), "are more than two sources"),
         (("tui", "-"), "tui: it needs a terminal to draw on and to read keys from"),
     ],
 )

@@ -1,0 +1,92 @@
+"""``trtforensics cache``: timing-cache keys from a log or a binary cache to JSON, and from JSON into a binary cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace, _SubParsersAction
+
+    from trtforensics.timing_cache import TimingCache
+
+EXAMPLE = """examples:
+  trtforensics cache export build.log -o good.json        # TensorRT is not needed
+  trtforensics cache export model.cache -o good.json      # a binary editable cache: through TensorRT's own API
+  trtforensics cache apply good.json --to model.cache -o fixed.cache"""
+
+
+def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
+    """Declare the subcommands of ``cache`` and return their parsers."""
+    parser.epilog = EXAMPLE
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
+    summary = "write the keys, tactics and candidates as JSON"
+    export = _action(actions, "export", summary, "build.log -o good.json")
+    what = "a verbose build log (TensorRT 10.8 or later, editable timing cache), a binary cache, or an export"
+    export.add_argument("source", metavar="SOURCE", help=what)
+    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
+    summary = "set the tactics of an export in a binary cache; needs TensorRT"
+    apply = _action(actions, "apply", summary, "good.json --to model.cache -o fixed.cache")
+    apply.add_argument("source", metavar="EXPORT", help="what `cache export` wrote, edited perhaps")
+    apply.add_argument("--to", required=True, metavar="CACHE", help="the binary editable cache to begin with")
+    apply.add_argument("-o", "--output", required=True, metavar="OUT", help="the binary cache to write")
+    return [export, apply]
+
+
+def _action(actions: _SubParsersAction[ArgumentParser], name: str, summary: str, example: str) -> ArgumentParser:
+    return actions.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example: trtforensics cache {name} {example}",
+        allow_abbrev=False,
+    )
+
+
+def run(args: Namespace) -> int:
+    """Export or apply.
+
+    Raises:
+        ForensicsError: A source cannot be read or is of another kind, TensorRT is needed and not there, it refuses a
+            value, or OUT cannot be written.
+    """
+    return _export(args) if args.action == "export" else _apply(args)
+
+
+def _export(args: Namespace) -> int:
+    from trtforensics import atomic, cache_export, streams
+    from trtforensics.loading import keep_sources
+    from trtforensics.terminal import visible
+
+    keep_sources([args.source], args.output)
+    cache = _load(args.source, args.max_bytes)
+    atomic.write_text(args.output, cache_export.to_json(cache))
+    if not args.quiet:
+        streams.tell(f"{visible(args.output)}: {len(cache.keys)} keys\n")
+    return 0
+
+
+def _load(path: str, max_bytes: int) -> TimingCache:
+    from trtforensics import cache_export
+    from trtforensics.cache_loading import is_binary, load_timing_cache
+    from trtforensics.kinds import Kind, kind_of
+    from trtforensics.loading import load_build_log
+
+    if kind_of(path) is Kind.BUILD_LOG and not is_binary(path):
+        return cache_export.of_log(load_build_log([path], max_bytes=max_bytes))
+    return load_timing_cache(path, max_bytes=max_bytes)
+
+
+def _apply(args: Namespace) -> int:
+    from trtforensics import atomic, editable_cache, streams
+    from trtforensics.cache_loading import load_timing_cache
+    from trtforensics.loading import keep_sources
+    from trtforensics.parsers.document import read_document
+    from trtforensics.terminal import visible
+
+    keep_sources([args.source, args.to], args.output)
+    keys = load_timing_cache(args.source, max_bytes=args.max_bytes).keys
+    payload, changed = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
+    atomic.write_bytes(args.output, payload)
+    if not args.quiet:
+        streams.tell(f"{visible(args.output)}: {changed} of {len(keys)} keys now have another tactic\n")
+    return 0

@@ -1,0 +1,82 @@
+"""``trtforensics diff``: what differs between good and bad builds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.diagnostics import ExitCode
+from trtforensics.errors import UsageError
+from trtforensics.kinds import Kind, add_kind_argument
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """examples:
+  trtforensics diff good.log bad.log
+  trtforensics diff good/ bad/ --json -o diff.json        # directories of replays, logs, engine JSON, timing caches
+  trtforensics diff polygraphy_artifacts                  # its good/ against its bad/
+  trtforensics diff good.json bad.json --exit-code || echo they differ"""
+_KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.TIMING_CACHE)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``diff``."""
+    parser.epilog = EXAMPLE
+    what = "a build log, tactic replay, engine-layer JSON, timing cache, or a directory of them"
+    parser.add_argument("good", metavar="GOOD", help=f"{what}; of an artifacts directory, its good/")
+    parser.add_argument("bad", metavar="BAD", nargs="?", help="likewise, its bad/ (default: GOOD, if it has both)")
+    parser.add_argument("--json", action="store_true", help="print the JSON document instead of the report")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 where there is a difference")
+    parser.add_argument("--all", action="store_true", help="print every difference, however many there are")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+    add_kind_argument(parser, _KINDS)
+
+
+def run(args: Namespace) -> int:
+    """Compare and print.
+
+    Raises:
+        ForensicsError: A source cannot be used, a directory holds none, or the result cannot be written.
+    """
+    from trtforensics import atomic, streams
+    from trtforensics.diff.compare import compare
+    from trtforensics.diff.loading import load_side
+    from trtforensics.loading import keep_sources
+    from trtforensics.progress import ProgressLine
+
+    bad_path = _bad_path(args.good, args.bad)
+    if args.output is not None:
+        keep_sources([args.good, bad_path], args.output)
+    kind = Kind(args.kind) if args.kind else None
+    with ProgressLine(quiet=args.quiet) as progress:
+        good, bad = (
+            load_side(path, name, max_bytes=args.max_bytes, kind=kind, on_file=progress.file)
+            for path, name in ((args.good, "good"), (bad_path, "bad"))
+        )
+    comparison = compare(good, bad)
+    if args.json:
+        from trtforensics.diff.document import to_json
+
+        text = to_json(comparison)
+    else:
+        from trtforensics.diff.report import report
+        from trtforensics.terminal import wants_colour
+
+        text = report(comparison, everything=args.all, colour=args.output is None and wants_colour(sys.stdout))
+    if args.output is not None:
+        atomic.write_text(args.output, text)
+    else:
+        streams.print_result(text)
+    return ExitCode.NO if args.exit_code and comparison.differences else ExitCode.OK
+
+
+def _bad_path(good: str, bad: str | None) -> str:
+    if bad is not None:
+        if bad == good == "-":
+            raise UsageError("-", "standard input can be one side only", "Name a file for the other")
+        return bad
+    if not all((Path(good) / side).is_dir() for side in ("good", "bad")):
+        raise UsageError(good, "is the only source and has no good/ and bad/ in it", "Name a bad source too")
+    return good

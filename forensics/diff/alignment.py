@@ -1,0 +1,205 @@
+"""Which layers of two builds are the same: by name, then by what was fused into them, then by where they stand."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from trtforensics.diff.views import LayerView
+
+_T = TypeVar("_T", bound="Hashable")
+
+_MYELIN_NUMBER = re.compile(r"_myl\d+(?:_\d+)?\b")
+
+
+class MatchedBy(StrEnum):
+    """Why two layers are taken for the same. ``NAME`` includes kernels whose names differ in Myelin's numbers only."""
+
+    NAME = "name"
+    FUSED_MEMBERS = "fused-members"
+    POSITION = "position"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A layer of one build and the same layer of another, by index."""
+
+    left: int
+    right: int
+    how: MatchedBy
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouping:
+    """Layers that share members with layers of the other build and split them up otherwise."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How the layers of two builds correspond; what is in no pair and no regrouping is in one of them only.
+
+    A layer of a regrouping may be in a pair too: with the one it shares most with.
+    """
+
+    pairs: tuple[Pair, ...]
+    regroupings: tuple[Regrouping, ...]
+
+
+def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
+    """Align two builds' layers, both in the order of their source."""
+    todo = _Todo(set(range(len(left))), set(range(len(right))))
+    pairs = [
+        Pair(i, j, MatchedBy.NAME)
+        for key in (lambda layer: layer.key, lambda layer: layer.name, _without_numbers)
+        for i, j in todo.equal(left, right, key)
+    ]
+    regroupings = []
+    for group in _regroupings(left, right, todo):
+        closest = [Pair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group)]
+        pairs += closest
+        if len(closest) != 1 or left[closest[0].left].parts != right[closest[0].right].parts:
+            regroupings.append(group)
+        todo.left -= set(group.left)
+        todo.right -= set(group.right)
+    pairs += [Pair(i, j, MatchedBy.POSITION) for i, j in _by_position(left, right, pairs, todo)]
+    return Alignment(tuple(pairs), tuple(regroupings))
+
+
+@dataclass(slots=True)
+class _Todo:
+    """What is not aligned yet, by index."""
+
+    left: set[int]
+    right: set[int]
+
+    def equal(
+        self, left: Sequence[LayerView], right: Sequence[LayerView], key: Callable[[LayerView], str]
+    ) -> Iterator[tuple[int, int]]:
+        """Pair off what has the same key, first with first; a key that is empty pairs nothing."""
+        waiting: dict[str, list[int]] = defaultdict(list)
+        for j in sorted(self.right, reverse=True):
+            waiting[key(right[j])].append(j)
+        for i in sorted(self.left):
+            name = key(left[i])
+            found = waiting.get(name)
+            if name and found:
+                j = found.pop()
+                self.left.discard(i)
+                self.right.discard(j)
+                yield i, j
+
+
+def _without_numbers(layer: LayerView) -> str:
+    """Return a kernel's name without the numbers that Myelin gives anew in each build; empty for all others."""
+    stem = plain_name(layer.name)
+    return stem if stem != layer.name else ""
+
+
+def plain_name(name: str) -> str:
+    """Return a name without the numbers that Myelin gives anew in each build (``fc_myl5_2``: ``fc_myl``)."""
+    return _MYELIN_NUMBER.sub("_myl", name)
+
+
+def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], todo: _Todo) -> list[Regrouping]:
+    """Gather the layers that hang together by common members, over both builds."""
+    owners: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for side, layers, indexes in ((0, left, todo.left), (1, right, todo.right)):
+        for index in sorted(indexes):
+            for part in layers[index].parts:
+                owners[part].append((side, index))
+    groups = join_groups(owners.values())
+    found = [
+        Regrouping(tuple(sorted(i for side, i in group if not side)), tuple(sorted(i for side, i in group if side)))
+        for group in groups
+    ]
+    return sorted((one for one in found if one.left and one.right), key=lambda one: one.left)
+
+
+def join_groups(sets: Iterable[Sequence[_T]]) -> list[list[_T]]:
+    """Join sets that have an element in common, until none have; each set has at least one element."""
+    parent: dict[_T, _T] = {}
+
+    def root(item: _T) -> _T:
+        while parent.setdefault(item, item) != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    for items in sets:
+        for item in items:
+            parent[root(item)] = root(items[0])
+    groups: dict[_T, list[_T]] = defaultdict(list)
+    for item in list(parent):
+        groups[root(item)].append(item)
+    return list(groups.values())
+
+
+def _closest(left: Sequence[LayerView], right: Sequence[LayerView], group: Regrouping) -> list[tuple[int, int]]:
+    """Pair the layers of a regrouping, those with most in common first, each layer once."""
+    ranked = sorted(
+        (-len(left[i].parts & right[j].parts) / len(left[i].parts | right[j].parts), i, j)
+        for i in group.left
+        for j in group.right
+        if left[i].parts & right[j].parts
+    )
+    taken: list[tuple[int, int]] = []
+    for _, i, j in ranked:
+        if all(i != a and j != b for a, b in taken):
+            taken.append((i, j))
+    return taken
+
+
+def _by_position(
+    left: Sequence[LayerView], right: Sequence[LayerView], pairs: Sequence[Pair], todo: _Todo
+) -> Iterator[tuple[int, int]]:
+    """Pair layers between the same aligned neighbours, where as many of the same runners stand on either side."""
+    anchors = [(-1, -1), *_in_order(sorted((p.left, p.right) for p in pairs)), (len(left), len(right))]
+    for (i, j), (k, m) in pairwise(anchors):
+        ours = [n for n in range(i + 1, k) if n in todo.left and not left[n].is_reformat]
+        theirs = [n for n in range(j + 1, m) if n in todo.right and not right[n].is_reformat]
+        if len(ours) != len(theirs):
+            continue
+        alone = len(ours) == 1
+        if not all(_alike(left[a], right[b], alone=alone) for a, b in zip(ours, theirs, strict=True)):
+            continue
+        todo.left -= set(ours)
+        todo.right -= set(theirs)
+        yield from zip(ours, theirs, strict=True)
+
+
+def _alike(one: LayerView, other: LayerView, *, alone: bool) -> bool:
+    """Whether nothing speaks against two layers being the same: as many inputs and outputs, and the same runner.
+
+    ``alone``: they are the only ones between their neighbours, and then may have changed their runner.
+    """
+    told = [(a, b) for a, b in ((one.runner, other.runner), (one.runner_id, other.runner_id)) if a and b]
+    counts = [(len(layer.tensors.texts), layer.tensors.inputs) for layer in (one, other) if layer.tensors.texts]
+    return (alone or all(a == b for a, b in told)) and len(set(counts)) <= 1 and bool(told or counts)
+
+
+def _in_order(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest run of pairs that stand in the same order on both sides."""
+    tails: list[int] = []
+    places: list[int] = []
+    for _, right in pairs:
+        place = bisect_left(tails, right)
+        tails[place : place + 1] = [right]
+        places.append(place)
+    wanted = len(tails) - 1
+    chosen: list[tuple[int, int]] = []
+    for pair, place in zip(reversed(pairs), reversed(places), strict=True):
+        if place == wanted:
+            chosen.append(pair)
+            wanted -= 1
+    return chosen[::-1]

@@ -1,0 +1,127 @@
+"""The JSON document of a comparison (``diff --json``), schema 1; README's reference describes every field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.model import tactic_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.diff.differences import Comparison, Difference, Entry, Half, SuspiciousPair
+    from trtforensics.diff.loading import Side
+    from trtforensics.diff.scores import Counts
+    from trtforensics.diff.views import BuildView
+    from trtforensics.model import SourceSpan
+
+SCHEMA = 1
+_DIGITS = 4
+
+Document = dict[str, Any]
+
+
+def to_json(comparison: Comparison) -> str:
+    """Render the document in ASCII, one difference a line."""
+    parts = []
+    for key, value in document(comparison).items():
+        if isinstance(value, list) and value:
+            rows = ",\n  ".join(json.dumps(row) for row in value)
+            parts.append(f' "{key}": [\n  {rows}\n ]')
+        else:
+            parts.append(f' "{key}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def document(comparison: Comparison) -> Document:
+    """Return a comparison as what ``json.dump`` takes."""
+    return {
+        "schema": SCHEMA,
+        "kind": "diff",
+        "good": [_build(build) for build in comparison.good.builds],
+        "bad": [_build(build) for build in comparison.bad.builds],
+        "skipped": [*_skipped(comparison.good, "good"), *_skipped(comparison.bad, "bad")],
+        "matched": {how.value: count for how, count in comparison.matched.items()},
+        "notes": list(comparison.notes),
+        "summary": comparison.summary(),
+        "differences": [_difference(index, row) for index, row in enumerate(comparison.differences)],
+        "pairs": [_pair(pair) for pair in comparison.pairs],
+        "other_pairs": comparison.other_pairs,
+    }
+
+
+def _build(build: BuildView) -> Document:
+    return {
+        "path": build.source,
+        "kind": build.kind.value,
+        "what": build.what,
+        "tensorrt_version": build.tensorrt_version,
+        "layers": None if build.layers is None else len(build.layers),
+        "operations": None if build.operations is None else len(build.operations),
+        "notes": list(build.notes),
+    }
+
+
+def _skipped(side: Side, name: str) -> Iterable[Document]:
+    return ({"side": name, "path": one.path, "why": one.why} for one in side.skipped)
+
+
+def _difference(index: int, row: Difference) -> Document:
+    return {
+        "index": index,
+        "type": row.type.value,
+        "layer": row.layer,
+        "matched_by": row.matched_by.value,
+        "good": [_entry(entry) for entry in row.good],
+        "bad": [_entry(entry) for entry in row.bad],
+        "suspicion": round(row.suspicion, _DIGITS),
+        "seen": _counts(row.counts),
+        "consequence_of": row.cause,
+        "why": list(row.why),
+    }
+
+
+def _entry(entry: Entry) -> Document:
+    """Return a value with its builds; the layer's own fields are those of the first build that has it."""
+    found: Document = {"text": entry.text, "builds": entry.count, "lines": [_place(span) for span in entry.spans]}
+    layer = entry.layer
+    if layer is None:
+        return found
+    tensors = layer.tensors
+    formats = {"inputs": list(tensors.texts[: tensors.inputs]), "outputs": list(tensors.texts[tensors.inputs :])}
+    return {
+        **found,
+        "layers": list(entry.layers),
+        "runner": layer.runner,
+        "runner_id": layer.runner_id,
+        "tactic": tactic_text(layer.tactic),
+        "kernel": layer.kernel,
+        "precision": None if tensors.types is None else list(tensors.types),
+        **formats,
+        "time_ms": layer.time_ms,
+        "runner_up_ms": layer.runner_up_ms,
+        "near_tie": layer.near_tie,
+    }
+
+
+def _place(span: SourceSpan) -> Document:
+    return {"path": span.file, "line": span.line}
+
+
+def _counts(counts: Counts) -> Document:
+    return {"good": counts.good, "of_good": counts.of_good, "bad": counts.bad, "of_bad": counts.of_bad}
+
+
+def _pair(pair: SuspiciousPair) -> Document:
+    return {
+        "layers": [half.layer for half in pair.halves],
+        "suspicion": round(pair.suspicion, _DIGITS),
+        "seen": _counts(pair.counts),
+        "halves": [_half(half) for half in pair.halves],
+    }
+
+
+def _half(half: Half) -> Document:
+    place = _place(half.span) if half.span is not None else None
+    return {"layer": half.layer, "text": half.text, "line": place, "seen": _counts(half.counts)}

@@ -1,0 +1,127 @@
+"""From the paths of a side to its builds: files, directories, artifacts; what is left out is said, never dropped."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.cache_loading import is_binary, load_timing_cache
+from trtforensics.diff import readings
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.kinds import Kind, kind_of
+from trtforensics.loading import load_build_log
+from trtforensics.parsers.document import read_document
+from trtforensics.parsers.source import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trtforensics.diff.views import BuildView
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file of a directory that was left out, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """All builds of one side. ``path`` is what the user named."""
+
+    path: str
+    builds: tuple[BuildView, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def load_side(
+    path: str,
+    name: str,
+    *,
+    max_bytes: int = MAX_BYTES,
+    kind: Kind | None = None,
+    on_file: Callable[[str], None] = lambda _: None,
+) -> Side:
+    """Read a side of a comparison: a file, a directory of files, or the ``name`` part of an artifacts directory.
+
+    ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
+    to directories are not followed. ``on_file`` is told each file before it is read.
+
+    Raises:
+        ForensicsError: a file that was named cannot be used, or no file of a directory can.
+    """
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        on_file(path)
+        return Side(path, _views(path, kind, max_bytes))
+    if (folder / name).is_dir():
+        folder /= name
+    builds: list[BuildView] = []
+    skipped: list[Skipped] = []
+    for file, why in _files(folder):
+        if why:
+            skipped.append(Skipped(file, why))
+            continue
+        on_file(file)
+        try:
+            builds += _views(file, kind, max_bytes)
+        except ForensicsError as error:
+            skipped.append(Skipped(file, error.what if error.where == file else f"{error.where}: {error.what}"))
+    if not builds:
+        tried = f"{len(skipped)} files were tried, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
+        raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
+    return Side(path, tuple(builds), tuple(skipped))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the files of a directory in order of their names, each with why it is not to be read, or nothing."""
+    refused: list[tuple[str, str]] = []
+    walk = os.walk(folder, onerror=lambda error: refused.append((str(error.filename), error.strerror or str(error))))
+    for root, folders, names in walk:
+        folders.sort()
+        for name in sorted((*names, *(f for f in folders if Path(root, f).is_symlink()))):
+            yield str(Path(root, name)), _refusal(Path(root, name))
+    yield from refused
+
+
+def _refusal(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return error.strerror or str(error)
+    if stat.S_ISDIR(mode):
+        return "is a link to a directory, which is not followed"
+    return "" if stat.S_ISREG(mode) else "is no regular file"
+
+
+def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...]:
+    """Read one file.
+
+    Raises:
+        ForensicsError: it cannot be read, or tells nothing of an engine.
+    """
+    kind = kind or kind_of(path)
+    if kind is Kind.REPLAY:
+        from trtforensics.replay.loading import load_replay  # noqa: PLC0415 - each kind's reader where it is needed
+
+        return (readings.of_replay(load_replay(path, max_bytes=max_bytes)),)
+    if kind is Kind.LAYER_INFO:
+        from trtforensics.parsers.layer_json import read_layer_json  # noqa: PLC0415 - each kind's reader likewise
+
+        return readings.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
+    if kind is Kind.TIMING_CACHE or is_binary(path):
+        return (readings.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
+    if kind is not Kind.BUILD_LOG:
+        raise UsageError(path, f"is of kind {kind}, which tells of no tactic and no layer's precision", _WHAT_TO_GIVE)
+    view = readings.of_log(load_build_log([path], max_bytes=max_bytes))
+    if view is None:
+        raise UsageError(path, "tells of no layer, no tactic and no fusion", "Build with `trtexec --verbose`")
+    return (view,)
+
+
+_WHAT_TO_GIVE = "Give build logs, tactic replays, engine-layer JSON or timing-cache exports"

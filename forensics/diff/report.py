@@ -1,0 +1,193 @@
+"""A comparison for a person: what was compared, what differs, cause first and most suspicious first, lines with it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from trtforensics.diff.differences import Type
+from trtforensics.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from trtforensics.diff.differences import Comparison, Difference, Entry, SuspiciousPair
+    from trtforensics.diff.loading import Side
+    from trtforensics.model import SourceSpan
+
+SHOWN = 25
+"""Differences of a type that are printed unless all are asked for."""
+
+_FOLLOWING = 12
+_SKIPPED = 8
+_VALUES = 4
+_NAME = 100
+_VALUE = 160
+_BOLD, _RED, _GREEN, _DIM, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
+_TITLES = {
+    Type.FUSION: "fusion",
+    Type.PRECISION: "precision",
+    Type.FORMAT: "format",
+    Type.TACTIC: "tactic",
+    Type.MISSING: "missing in bad",
+    Type.ADDED: "added in bad",
+}
+
+
+def report(comparison: Comparison, *, everything: bool = False, colour: bool = False) -> str:
+    """Return the report; the sources' own text never carries control characters into it.
+
+    ``everything``: every difference is printed, however many there are.
+    """
+    writer = _Writer(comparison, limit=None if everything else SHOWN, colour=colour)
+    return "\n".join(writer.lines()) + "\n"
+
+
+class _Writer:
+    """Knows what all parts of a report need: how much to print, in colour or not, and what follows from what."""
+
+    def __init__(self, comparison: Comparison, *, limit: int | None, colour: bool) -> None:
+        self._comparison = comparison
+        self._limit = limit
+        self._colour = colour
+        self._many = len(comparison.good.builds) + len(comparison.bad.builds) > len(("good", "bad"))
+        self._effects: dict[int, list[Difference]] = defaultdict(list)
+        for row in comparison.differences:
+            if row.cause is not None:
+                self._effects[row.cause].append(row)
+
+    def lines(self) -> Iterator[str]:
+        """Give the lines of the report."""
+        comparison = self._comparison
+        yield from self._side("good", comparison.good)
+        yield from self._side("bad", comparison.bad)
+        yield from self._verdict()
+        if comparison.pairs:
+            yield from self._pairs(comparison.pairs)
+        for type_ in Type:
+            rows = enumerate(comparison.differences)
+            roots = [(n, row) for n, row in rows if row.type is type_ and row.cause is None]
+            if roots:
+                yield from self._section(type_, roots)
+
+    def _side(self, name: str, side: Side) -> Iterator[str]:
+        kinds = Counter(build.kind.value for build in side.builds)
+        versions = sorted({build.tensorrt_version for build in side.builds if build.tensorrt_version})
+        of = f", TensorRT {', '.join(versions)}" if versions else ""
+        what = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in kinds.items())
+        own = f", {side.builds[0].what}" if len(side.builds) == 1 and side.builds[0].what else ""
+        yield visible(f"{name + ':':<6}{side.path} ({what}{own}{of})")
+        notes = Counter(note for build in side.builds for note in build.notes)
+        for note, count in notes.items():
+            yield visible(f"      note: {note}" + (f" ({count} builds)" if count > 1 else ""))
+        shown = side.skipped if self._limit is None else side.skipped[:_SKIPPED]
+        for one in shown:
+            yield visible(f"      skipped: {one.path}: {one.why}")
+        if len(shown) < len(side.skipped):
+            yield f"      skipped: {len(side.skipped) - len(shown)} more (--all lists them)"
+
+    def _verdict(self) -> Iterator[str]:
+        comparison = self._comparison
+        total = sum(comparison.matched.values())
+        by = ", ".join(f"{count} by {how.value.replace('-', ' ')}" for how, count in sorted(comparison.matched.items()))
+        yield f"{total} layers aligned{f' ({by})' if by else ''}"
+        for note in comparison.notes:
+            yield visible(f"note: {note}")
+        summary = comparison.summary()
+        if not comparison.differences:
+            yield self._bold("no difference found")
+            return
+        counts = ", ".join(f"{count} {_TITLES[Type(name)]}" for name, count in summary.items() if count)
+        following = sum(row.cause is not None for row in comparison.differences)
+        listed = f" ({following} follow from others and are listed under them)" if following else ""
+        yield self._bold(f"differences: {counts}{listed}")
+
+    def _pairs(self, pairs: Sequence[SuspiciousPair]) -> Iterator[str]:
+        yield ""
+        yield self._bold("PAIRS seen together in bad builds only, although each half is in good ones too")
+        shown = pairs if self._limit is None else pairs[:5]
+        for pair in shown:
+            counts = pair.counts
+            where = f"together in {counts.bad} of {counts.of_bad} bad builds and no good one of {counts.of_good}"
+            yield f"  suspicion {pair.suspicion:.2f}, {where}"
+            for half in pair.halves:
+                seen = f"alone: {half.counts.bad} bad, {half.counts.good} good"
+                place = f"  {half.span}" if half.span is not None else ""
+                yield visible(f"    {_short(half.layer, _NAME)}: {_short(half.text, _VALUE)} ({seen}){place}")
+        hidden = len(pairs) - len(shown) + self._comparison.other_pairs
+        if self._comparison.other_pairs:
+            yield f"  {hidden} more; too few builds to tell which pair it is"
+        elif hidden:
+            yield f"  {hidden} more, less suspicious (--all lists them)"
+
+    def _section(self, type_: Type, roots: Sequence[tuple[int, Difference]]) -> Iterator[str]:
+        yield ""
+        yield self._bold(f"{_TITLES[type_].upper()} ({len(roots)})")
+        for index, row in roots[: self._limit]:
+            yield from self._root(index, row)
+        if self._limit is not None and len(roots) > self._limit:
+            yield f"  {len(roots) - self._limit} more, no more suspicious (--all lists them)"
+
+    def _root(self, index: int, row: Difference) -> Iterator[str]:
+        yield visible(f"  {_short(row.layer, _NAME)}") + self._aside(row)
+        yield from self._values(row, "    ")
+        effects = self._effects[index]
+        if effects:
+            yield f"    {len(effects)} {'follow' if len(effects) > 1 else 'follows'} from it:"
+        for effect in effects if self._limit is None else effects[:_FOLLOWING]:
+            same = "" if effect.layer == row.layer else f" {_short(effect.layer, _NAME)}"
+            yield visible(f"      {_TITLES[effect.type]}{same}") + self._aside(effect, always=False)
+            yield from self._values(effect, "        ")
+        if self._limit is not None and len(effects) > _FOLLOWING:
+            yield f"      {len(effects) - _FOLLOWING} more (--all lists them)"
+
+    def _aside(self, row: Difference, *, always: bool = True) -> str:
+        how = "" if row.matched_by == "name" else f", matched by {row.matched_by.replace('-', ' ')}"
+        scored = f"suspicion {row.suspicion:.2f}" if self._many and always else ""
+        said = f"{scored}{how}".removeprefix(", ")
+        return f"  {self._paint(_DIM, f'[{said}]')}" if said else ""
+
+    def _values(self, row: Difference, indent: str) -> Iterator[str]:
+        for name, entries, colour in (("good", row.good, _GREEN), ("bad", row.bad, _RED)):
+            for entry in entries[:_VALUES] if self._limit is not None else entries:
+                yield f"{indent}{self._paint(colour, f'{name:<5}')}{self._entry(entry)}"
+            if self._limit is not None and len(entries) > _VALUES:
+                yield f"{indent}{name:<5}{len(entries) - _VALUES} more values"
+        for why in row.why:
+            yield visible(f"{indent}{why}")
+
+    def _entry(self, entry: Entry) -> str:
+        times = f"{entry.count} × " if self._many else ""  # noqa: RUF001 - a multiplication sign
+        text = visible(f"{times}{_short(entry.text or 'not told', _VALUE)}")
+        return text + self._paint(_DIM, _places(entry.spans, named=self._many))
+
+    def _bold(self, text: str) -> str:
+        return self._paint(_BOLD, text)
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"{code}{text}{_PLAIN}" if self._colour and text else text
+
+
+def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
+    """Return the lines of the first file that states a value, and how many other files do.
+
+    Where each side is one file, the head of the report has named it.
+    """
+    if not spans:
+        return ""
+    by_file: Mapping[str, list[int]] = defaultdict(list)
+    for span in spans:
+        by_file[span.file].append(span.line)
+    first, lines = next(iter(by_file.items()))
+    if not named:
+        return f"  line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+    others = f" and {len(by_file) - 1} more files" if len(by_file) > 1 else ""
+    return visible(f"  {first}:{','.join(map(str, lines))}{others}")
+
+
+def _short(text: str, width: int) -> str:
+    """Cut the middle out of a text: both ends of a fused name tell it apart."""
+    if len(text) <= width:
+        return text
+    half = (width - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"

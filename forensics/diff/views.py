@@ -1,0 +1,103 @@
+"""One build as one source tells it: what every kind of source is brought to before anything is compared.
+
+A field is None where the source does not tell it, so that a comparison can leave out what one side does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from trtforensics.model import NEAR_TIE_RATIO
+from trtforensics.parsers.names import is_reformat, members
+
+if TYPE_CHECKING:
+    from trtforensics.kinds import Kind
+    from trtforensics.model import Fusion, SourceSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Tensors:
+    """What is told of a layer's inputs and outputs, inputs first.
+
+    ``types`` are spelled as in logs (``Half``). ``packing``: elements a pack of a vectorised format holds, 1 for none.
+    ``packed_dim``: which dimension is packed, -1 for none. ``strides``: in elements, the outermost first. ``layout``:
+    the inspector's words for it, without type. ``enumerator``: ``TensorFormat`` as replays up to form F4 name it.
+    ``texts``: each format as the source prints it, for people.
+    """
+
+    inputs: int = 0
+    types: tuple[str, ...] | None = None
+    packing: tuple[int, ...] | None = None
+    strides: tuple[tuple[int | str, ...], ...] | None = None
+    packed_dim: tuple[int, ...] | None = None
+    layout: tuple[str, ...] | None = None
+    enumerator: tuple[str, ...] | None = None
+    texts: tuple[str, ...] = ()
+
+
+NOTHING = Tensors()
+
+
+@dataclass(frozen=True, slots=True)
+class LayerView:
+    """A layer of an engine, or an operation inside a ForeignNode (then ``key`` is its timing-cache key).
+
+    ``reads`` and ``writes`` are names of tensors, empty where not told. ``undecided``: the log tunes
+    several combinations of formats and does not tell which of them the engine uses.
+    """
+
+    name: str
+    span: SourceSpan
+    runner: str | None = None
+    runner_id: int | None = None
+    tactic: int | None = None
+    kernel: str | None = None
+    tensors: Tensors = NOTHING
+    time_ms: float | None = None
+    runner_up_ms: float | None = None
+    onnx_nodes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    key: str = ""
+    undecided: bool = False
+
+    @property
+    def near_tie(self) -> bool:
+        """Whether the runner-up was within 2 % of the chosen tactic: build noise may flip it."""
+        if self.time_ms is None or self.runner_up_ms is None:
+            return False
+        return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
+
+    @property
+    def is_reformat(self) -> bool:
+        """Whether TensorRT put the layer in to change a format."""
+        return is_reformat(self.name)
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The network layers and ONNX nodes that became this layer; none for a reformat."""
+        return _parts(self.name, self.onnx_nodes)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parts(name: str, onnx_nodes: tuple[str, ...]) -> frozenset[str]:
+    return frozenset() if is_reformat(name) else frozenset((*members(name), *onnx_nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class BuildView:
+    """A build. ``layers``, ``operations`` and ``fusions`` are None where the source tells nothing of that sort.
+
+    ``source`` is the path as given or found; ``what`` names the build for people (``build 2 of 3 in a log of …``).
+    """
+
+    source: str
+    kind: Kind
+    what: str
+    layers: tuple[LayerView, ...] | None
+    operations: tuple[LayerView, ...] | None = None
+    fusions: tuple[Fusion, ...] | None = None
+    tensorrt_version: str | None = None
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,171 @@
+"""What the apps that show rows beside files have in common: searching in a file, filtering, the status line."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+
+from trtforensics.tui.help import HelpScreen, Keys
+from trtforensics.tui.pieces import Piece, Role
+from trtforensics.tui.search import Prompt, Purpose
+from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
+from trtforensics.tui.text_pane import TextPane
+from trtforensics.tui.virtual_list import LineBar
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
+
+    from textual.binding import BindingType
+
+    from trtforensics.errors import ForensicsError
+    from trtforensics.tui.protocol import LogText
+
+
+class Failed(Message):
+    """A source cannot be used."""
+
+    def __init__(self, error: ForensicsError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class Match(Message):
+    """A search in a file ended; ``line`` is None when nothing was found."""
+
+    def __init__(self, pane: TextPane, needle: str, line: int | None) -> None:
+        super().__init__()
+        self.pane = pane
+        self.needle = needle
+        self.line = line
+
+
+class RowsApp(TerminalApp):
+    """A list of rows, and panes of text that follow it. A subclass composes them and fills the list."""
+
+    CSS_PATH: ClassVar[list[str | PurePath] | str | PurePath | None] = ["app.tcss", "rows.tcss"]
+    KEYS: ClassVar[Keys] = ()
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", show=False),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("slash", "ask_search", "Search", key_display="/"),
+        Binding("n", "search(False)", "Next"),
+        Binding("N", "search(True)", "Previous", show=False),
+        Binding("f", "ask_filter", "Filter"),
+        Binding("p", "prefixes", "Prefix", show=False),
+        Binding("escape", "unfilter", "Drop filter", show=False),
+    ]
+
+    def __init__(self, *, no_color: bool = False) -> None:
+        super().__init__(no_color=no_color)
+        self.prompt = Prompt()
+        self._needle = ""
+        self._searched: TextPane | None = None
+        self.kept = ""
+        """The text that the rows in view have in their layer's name."""
+
+    def fill(self) -> None:
+        """Show the rows whose layer's name holds ``kept``."""
+        raise NotImplementedError
+
+    def main_list(self) -> str:
+        """Return the selector of the list of rows."""
+        raise NotImplementedError
+
+    def say(self, text: str, note: str = "") -> None:
+        """Show the status line."""
+        kept = Piece(f" · layers with {self.kept!r}" if self.kept else "", Role.ACCENT)
+        self.query_one("#status", LineBar).show(
+            Piece(f" {text}", Role.DIM), kept, Piece(f" · {note}" if note else "", Role.ACCENT)
+        )
+
+    def status(self, note: str = "") -> None:
+        """Show what is in view, and a note."""
+        raise NotImplementedError
+
+    def on_failed(self, event: Failed) -> None:
+        """Leave; the command prints the error."""
+        self.exit(event.error, return_code=BAD_INPUT)
+
+    def on_prompt_given(self, event: Prompt.Given) -> None:
+        """Search or filter."""
+        if event.purpose is Purpose.FILTER:
+            self.kept = event.text
+            self.fill()
+            if event.done:
+                self.query_one(self.main_list()).focus()
+            return
+        self._needle = event.text
+        pane = self._pane()
+        pane.view.mark(event.text)
+        pane.view.focus()
+        self._search(pane, backwards=False, here=True)
+
+    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
+        """Go back to the rows, all of them if the prompt was their filter."""
+        if event.purpose is Purpose.FILTER:
+            self.action_unfilter()
+        self.query_one(self.main_list()).focus()
+
+    def on_match(self, event: Match) -> None:
+        """Show the match, unless another search has begun."""
+        if event.needle != self._needle:
+            return
+        if event.line is None:
+            self.status(f"{event.needle!r} is nowhere in this file")
+        else:
+            event.pane.view.show_match(event.line)
+            self.status(f"{event.needle!r} at line {event.line:,}")
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(HelpScreen(self.KEYS))
+
+    def action_ask_search(self) -> None:
+        """Ask what to search for in the file under the focus."""
+        self._searched = self._pane()  # before the prompt takes the focus
+        self.prompt.ask(Purpose.SEARCH, self._needle)
+
+    def action_ask_filter(self) -> None:
+        """Ask which layers to keep."""
+        self.prompt.ask(Purpose.FILTER, self.kept)
+
+    def action_unfilter(self) -> None:
+        """Show all rows again."""
+        if self.kept:
+            self.kept = ""
+            self.fill()
+
+    def action_prefixes(self) -> None:
+        """Hide the loggers' prefixes, or show them again."""
+        for pane in self.query(TextPane):
+            pane.view.toggle_prefixes()
+
+    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
+        """Go to the next match, or the previous one."""
+        if self._needle:
+            self._search(self._pane(), backwards=backwards, here=False)
+        else:
+            self.status("nothing to search for; type / and a text")
+
+    def _pane(self) -> TextPane:
+        """Return the pane under the focus, else the one that was searched last, else the last one."""
+        panes = list(self.query(TextPane))
+        return next((pane for pane in panes if pane.has_focus_within), self._searched or panes[-1])
+
+    def _search(self, pane: TextPane, *, backwards: bool, here: bool) -> None:
+        line = pane.view.current_line
+        start = line if here else line - 1 if backwards else line + 1
+        task = partial(self._find, pane, pane.text, self._needle, start, backwards=backwards)
+        self.run_worker(task, group="search", thread=True, exclusive=True)
+
+    def _find(self, pane: TextPane, text: LogText, needle: str, start: int, *, backwards: bool) -> None:
+        """Find the next match, going round at the end; in a thread."""
+        line = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
+        if line is None:
+            line = text.find(needle, len(text) if backwards else 1, backwards=backwards)
+        self.post_message(Match(pane, needle, line))

@@ -1,0 +1,28 @@
+"""What every app of the TUI is: it ends with an error of the input or None, and obeys NO_COLOR."""
+
+from __future__ import annotations
+
+import os
+
+from textual.app import App
+from textual.filter import NoColor
+
+from trtforensics.errors import ForensicsError
+
+BAD_INPUT = 2
+"""The exit code of a source that cannot be parsed."""
+
+
+class TerminalApp(App[ForensicsError]):
+    """``run()`` returns the error that ended it, or None when the user quit."""
+
+    TITLE = "trtforensics"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, *, no_color: bool = False) -> None:
+        # Textual alone would turn NO_COLOR into shades of grey; with ANSI colours its filter drops colour altogether.
+        no_color = no_color or "NO_COLOR" in os.environ
+        super().__init__(ansi_color=True if no_color else None)
+        if no_color and not self.no_color:
+            self.no_color = True
+            self._filters.append(NoColor())
