@@ -62,8 +62,7 @@ def answer_rows(view: DirectoryView) -> list[Line]:
     rows.append(_fact("runs", view.holder or "nobody works on it now", Role.ACCENT if view.live else Role.DIM))
     rows += [_fact(name, line, Role.PLAIN) for name, line in (("build", view.build), ("check", view.check)) if line]
     for number, members in enumerate(view.culprits, 1):
-        together = ", bad only together" if len(members) > 1 else ""
-        rows.append((Piece(f" culprit set {number}{together}", Role.TITLE),))
+        rows.append((Piece(f" {set_title(view.mode, number, len(members))}", Role.TITLE),))
         for member in members:
             rows.append((Piece(f"   {member.get('item')}", Role.ERROR),))
             rows += _sides(member)
@@ -73,6 +72,13 @@ def answer_rows(view: DirectoryView) -> list[Line]:
         if len(view.suspects) > _SHOWN:
             rows.append((Piece(f"   … {len(view.suspects) - _SHOWN:,} more in result.json", Role.DIM),))
     return rows
+
+
+def set_title(mode: str, number: int, members: int) -> str:
+    """Say what a set of the answer is: culprits, or nodes any one set of which repairs the model."""
+    if mode == "precision":
+        return "must stay FP32" if number == 1 else f"alternative {number - 1}, which does as well"
+    return f"culprit set {number}{', bad only together' if members > 1 else ''}"
 
 
 def probe_rows(view: DirectoryView, probe: Probe) -> list[Line]:

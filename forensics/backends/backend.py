@@ -37,9 +37,6 @@ class Backend(ABC):
     more_placeholders: Collection[str] = ()
     """Further placeholders that :meth:`prepare` gives values."""
 
-    judged: str = "{engine}"
-    """What a built-in check gets: the placeholder of what it runs, and its options."""
-
     judges: bool = False
     """Whether it can judge a probe without any command."""
 

@@ -84,6 +84,7 @@ class PrecisionBackend(Backend):
     placeholder = "model"
     more_placeholders = ("twin",)
     judged = "{twin} --inputs {dir}/../../samples"
+    """What a built-in check gets."""
     judges = True
     file = "fp32-nodes.txt"
 

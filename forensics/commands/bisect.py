@@ -167,12 +167,13 @@ def run(args: Namespace) -> int:
     return _bisect(args, backend, options)
 
 
-def run_options(args: Namespace) -> RunOptions:
-    """Return the options of a command line.
+def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
+    """Return the options of a command line; ``judged`` is what a built-in check gets.
 
     Raises:
-        UsageError: two of them exclude each other.
+        UsageError: two of them exclude each other, or there is no such built-in check.
     """
+    from trtforensics.checks import command_of
     from trtforensics.errors import UsageError
     from trtforensics.session.options import KeepEngines, RunOptions
 
@@ -184,7 +185,7 @@ def run_options(args: Namespace) -> RunOptions:
         raise UsageError("--jobs", f"asks for {jobs} probes at once on {len(args.gpus)} GPUs", "Give as many GPUs")
     return RunOptions(
         build=args.build,
-        check=args.check,
+        check=None if args.check is None else command_of(args.check, judged),
         timeout=args.timeout,
         confidence=confidence,
         repeat=args.repeat,
@@ -218,13 +219,11 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     """
     from dataclasses import replace
 
-    from trtforensics.checks import command_of
     from trtforensics.errors import UsageError
     from trtforensics.runner.placeholders import ALWAYS, unknown
 
     require_linux()
-    check = command_of(options.check, backend.judged) if options.check is not None else None
-    options = replace(options, build=options.build or backend.build, check=check)
+    options = replace(options, build=options.build or backend.build)
     if options.build is None and options.check is None and not backend.judges:
         raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):

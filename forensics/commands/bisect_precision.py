@@ -94,7 +94,7 @@ def run(args: Namespace) -> int:
     builds = _which_builds(args)
     directory = Path(args.artifacts_dir)
     backend = _backend(args, directory)
-    options = check_commands(_only_ours(run_options(args)), backend)
+    options = check_commands(_only_ours(run_options(args, backend.judged)), backend)
     backend.needs_files = options.check is not None
     items = items_of(backend.caster, backend.oracle.ranges())
     atoms = atoms_of(backend.caster)

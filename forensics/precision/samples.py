@@ -29,13 +29,17 @@ def read_samples(model: onnx.ModelProto, paths: Sequence[str]) -> tuple[Sample, 
     Raises:
         SourceError: A file cannot be read, or lacks an input, or has one of another type.
     """
-    samples = [sample for path in paths for sample in _read(path)]
     wanted = {value.name: _dtype(value) for value in model.graph.input}
-    for path, sample in ((path, sample) for path in paths for sample in samples):
-        missing = wanted.keys() - sample.keys()
-        if missing:
-            raise SourceError(path, f"has no array for the input {min(missing)}", "Name arrays as the model does")
-    return tuple({name: np.asarray(sample[name], dtype) for name, dtype in wanted.items()} for sample in samples)
+    samples = []
+    for path in paths:
+        for sample in _read(path):
+            missing = wanted.keys() - sample.keys()
+            if missing:
+                raise SourceError(path, f"has no array for the input {min(missing)}", "Name arrays as the model does")
+            samples.append({name: np.asarray(sample[name], dtype) for name, dtype in wanted.items()})
+    if not samples:
+        raise SourceError(" ".join(paths), "holds no sample", "Give one array an input at least")
+    return tuple(samples)
 
 
 def random_samples(

@@ -12,7 +12,7 @@ from trtforensics.errors import SourceError
 from trtforensics.search import Verdict
 from trtforensics.session.view import view_directory
 from trtforensics.tui.bisection import BisectionApp
-from trtforensics.tui.bisection_rows import answer_rows, probe_row
+from trtforensics.tui.bisection_rows import answer_rows, probe_row, set_title
 from trtforensics.tui.log_view import LogView
 
 if TYPE_CHECKING:
@@ -193,3 +193,12 @@ def test_it_looks_as_it_did(
         await until(pilot, lambda: "log of 0003" in screen_text(app))
 
     assert snap_compare(app, terminal_size=(120, 30), run_before=run_before)
+
+
+def test_a_set_is_called_what_it_is() -> None:
+    assert set_title("tactics", 1, 1) == "culprit set 1"
+    assert set_title("tactics", 2, 3) == "culprit set 2, bad only together"
+    assert [set_title("precision", number, 2) for number in (1, 2)] == [
+        "must stay FP32",
+        "alternative 1, which does as well",
+    ]
