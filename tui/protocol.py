@@ -94,6 +94,9 @@ class BisectionSession(Protocol):
 
     def log(self, path: Path) -> LogText:
         """Return a log of a probe as it is now."""
+        ...
+
+
 class TextSession(Protocol):
     """Sources whose files are shown beside what was made of them."""
 

@@ -51,9 +51,18 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}")
     parser.add_argument("--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}")
     parser.add_argument(
-        "--onnx", metavar="MODEL", help="the model: tells which layers meet, for mixes that are refused"
+        "--onnx",
+        metavar="MODEL",
+        help="the model: tells which layers meet, for mixes that are refused; and is what is built without --build",
     )
     parser.add_argument("--log", metavar="LOG", help="a verbose build log, to the same end")
+    _build_arguments(parser)
+
+
+def _build_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.commands.building import add_build_arguments
+
+    add_build_arguments(parser)
 
 
 def _items_arguments(parser: ArgumentParser) -> None:
@@ -239,14 +248,20 @@ def _backend(args: Namespace) -> Backend:
         from trtforensics.backends.items import read_items
 
         return read_items(args.items, max_bytes=args.max_bytes)
+    return _tactics(args)
+
+
+def _tactics(args: Namespace) -> Backend:
     from trtforensics import streams
     from trtforensics.backends.tactics import TacticsBackend, edges_of, load_side
+    from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.terminal import visible
 
+    recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
     good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
-    backend = TacticsBackend(good, bad, edges)
+    backend = TacticsBackend(good, bad, edges, recipe)
     if not args.quiet:
         notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
         if len(good.replays) + len(bad.replays) > len("ab"):
