@@ -189,7 +189,7 @@ def main(arguments: Sequence[str]) -> int:
     report = build(job)
     Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")
     if report.lever.refused:
-        print(*report.lever.refused, sep="\n", file=sys.stderr)
+        sys.stderr.write("".join(f"{sentence}\n" for sentence in report.lever.refused))
         return NOT_ASKED
     return 0 if report.built else REFUSED
 

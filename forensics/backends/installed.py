@@ -135,4 +135,4 @@ def _gpu() -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(_inspect(sys.argv[1]))))
+    sys.stdout.write(json.dumps(asdict(_inspect(sys.argv[1]))) + "\n")

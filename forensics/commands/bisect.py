@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.backends.backend import Backend
-    from trtforensics.search import Search
+    from trtforensics.session.finder import Finder
     from trtforensics.session.options import RunOptions
 
 EXAMPLE = """examples:
@@ -77,12 +77,43 @@ def _precision_arguments(parser: ArgumentParser) -> None:
     add_arguments(parser)
 
 
+def _cache_arguments(parser: ArgumentParser) -> None:
+    what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
+    parser.add_argument("--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}")
+    parser.add_argument("--bad", required=True, metavar="BAD", help="those of a bad build, likewise")
+    parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
+    _build_arguments(parser)
+
+
+def _outputs_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
+    parser.add_argument(
+        "--tensors", metavar="FILE", help="search among these, one a line (default: all tensors between nodes)"
+    )
+    parser.add_argument(
+        "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (10.12 or later)"
+    )
+    _build_arguments(parser)
+
+
 _MODES = {
     "tactics": (
         "find which layers' tactics make a build bad",
         "replay",
         _tactics_arguments,
         "--good G --bad B --build 'CMD {replay} {engine}' --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "cache": (
+        "find which keys of the timing cache make a build bad (TensorRT 10.8 or later)",
+        "cache",
+        _cache_arguments,
+        "--good good.log --bad bad.log --onnx model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "outputs": (
+        "find the fewest tensors to mark as outputs so that the build becomes good",
+        "outputs",
+        _outputs_arguments,
+        "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
     ),
     "precision": (
         "find which nodes of an ONNX model must stay FP32",
@@ -248,7 +279,47 @@ def _backend(args: Namespace) -> Backend:
         from trtforensics.backends.items import read_items
 
         return read_items(args.items, max_bytes=args.max_bytes)
+    if args.mode == "cache":
+        return _cache(args)
+    if args.mode == "outputs":
+        return _outputs(args)
     return _tactics(args)
+
+
+def _outputs(args: Namespace) -> Backend:
+    from trtforensics.backends.installed import look, require
+    from trtforensics.backends.items import read_items
+    from trtforensics.backends.outputs import OutputsBackend, tensors_of
+    from trtforensics.commands.building import recipe_of
+
+    recipe = None
+    if args.build is None:
+        installed = look(args.builder)
+        if args.debug_tensors:
+            require("debug", installed)
+        recipe = recipe_of(args, installed, args.model)
+    named = None
+    if args.tensors is not None:
+        named = [item.name for item in read_items(args.tensors, max_bytes=args.max_bytes).items]
+    tensors, outputs = tensors_of(args.model, named)
+    return OutputsBackend(tensors, outputs, recipe, debug=args.debug_tensors)
+
+
+def _cache(args: Namespace) -> Backend:
+    from trtforensics import streams
+    from trtforensics.backends.cache import CacheBackend
+    from trtforensics.cache_loading import is_binary
+    from trtforensics.commands.building import installed_for, recipe_of
+    from trtforensics.commands.cache import load
+
+    recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
+    good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
+    bases = [Path(path).resolve() for path in (args.good, args.bad) if is_binary(path)]
+    backend = CacheBackend(good, bad, recipe, bases)
+    for side, keys in zip(("good", "bad"), backend.alone, strict=True):
+        if keys and not args.quiet:
+            streams.tell(f"trtforensics: only {side} has {', '.join(keys)}: pinned where it comes up, not searched\n")
+    return backend
 
 
 def _tactics(args: Namespace) -> Backend:
@@ -271,9 +342,11 @@ def _tactics(args: Namespace) -> Backend:
     return backend
 
 
-def _search(backend: Backend, options: RunOptions) -> Search:
-    from trtforensics.search import Search
+def _search(backend: Backend, options: RunOptions) -> Finder:
+    from trtforensics.search import FewestSearch, Search
 
+    if backend.wants_fewest:
+        return FewestSearch(len(backend.items), limit=options.max_builds)
     return Search(
         backend.items,
         find=options.find,

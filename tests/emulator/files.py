@@ -21,6 +21,9 @@ PLAN_HEADER = 32
 """Bytes before our JSON; TensorRT's version stands at 24, as in a real plan."""
 
 CACHE_KIND = "emulated timing cache"
+CACHE_MAGIC = b"emulated cache\0\0"
+"""What a cache begins with: like TensorRT's own, it is no text."""
+
 ENGINE_KIND = "emulated engine"
 
 DATA_TYPES = {"Float": "FLOAT", "Half": "HALF", "Int32": "INT32"}
@@ -175,7 +178,7 @@ def _info(entry: Any) -> TensorInfo:
 def cache_bytes(entries: Mapping[int, CacheEntry], version: Version) -> bytes:
     """Return a timing cache as a file holds it."""
     rows = {f"0x{place:032x}": [f"0x{entry.tactic:x}", entry.ms] for place, entry in entries.items()}
-    return json.dumps({"kind": CACHE_KIND, "version": list(version), "entries": rows}).encode()
+    return CACHE_MAGIC + json.dumps({"kind": CACHE_KIND, "version": list(version), "entries": rows}).encode()
 
 
 def read_cache(content: bytes, version: Version) -> dict[int, CacheEntry]:
@@ -185,7 +188,7 @@ def read_cache(content: bytes, version: Version) -> dict[int, CacheEntry]:
         BadFile: It is none, or it was written by another version.
     """
     try:
-        document = json.loads(content)
+        document = json.loads(content.removeprefix(CACHE_MAGIC))
         if document["kind"] != CACHE_KIND or tuple(document["version"]) != version:
             raise BadFile("Magic tag does not match")
         rows = document["entries"].items()
