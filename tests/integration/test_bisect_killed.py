@@ -51,7 +51,7 @@ def killed_at(bench: Bench, moment: float, arguments: tuple[str, ...]) -> bool:
 
 
 def test_killed_50_times_at_random_moments(tmp_path: Path) -> None:
-    chance = random.Random(7)  # noqa: S311 - moments, not secrets
+    chance = random.Random(7)
     kills = sessions = 0
     while kills < KILLS:
         sessions += 1
