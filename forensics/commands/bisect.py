@@ -96,6 +96,13 @@ def _outputs_arguments(parser: ArgumentParser) -> None:
     _build_arguments(parser)
 
 
+def _route_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
+    parser.add_argument("--good", metavar="ROUTE", help="a route that builds well, such as '-a=on -b=off'")
+    parser.add_argument("--bad", default="", metavar="ROUTE", help="the route that does not (default: TensorRT's own)")
+    _build_arguments(parser)
+
+
 _MODES = {
     "tactics": (
         "find which layers' tactics make a build bad",
@@ -113,6 +120,12 @@ _MODES = {
         "find the fewest tensors to mark as outputs so that the build becomes good",
         "outputs",
         _outputs_arguments,
+        "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "route": (
+        "find which build-route knobs break a build or repair it (TensorRT 11.1 or later)",
+        "route",
+        _route_arguments,
         "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
     ),
     "precision": (
@@ -283,6 +296,8 @@ def _backend(args: Namespace) -> Backend:
         return _cache(args)
     if args.mode == "outputs":
         return _outputs(args)
+    if args.mode == "route":
+        return _route(args)
     return _tactics(args)
 
 
@@ -303,6 +318,17 @@ def _outputs(args: Namespace) -> Backend:
         named = [item.name for item in read_items(args.tensors, max_bytes=args.max_bytes).items]
     tensors, outputs = tensors_of(args.model, named)
     return OutputsBackend(tensors, outputs, recipe, debug=args.debug_tensors)
+
+
+def _route(args: Namespace) -> Backend:
+    from trtforensics.backends.route import RouteBackend, read_knobs
+    from trtforensics.commands.building import installed_for, recipe_of
+    from trtforensics.errors import UsageError
+
+    if args.build is not None:
+        raise UsageError("--build", "has no use here: TensorRT tells its knobs to our build only", "Leave it out")
+    installed = installed_for(args, "route")
+    return RouteBackend(read_knobs(installed.routes), args.good, args.bad, recipe_of(args, installed, args.model))
 
 
 def _cache(args: Namespace) -> Backend:

@@ -260,7 +260,8 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
     """Whether all conditions of some set hold for an engine.
 
     A condition is one of: ``layer`` runs ``algorithm`` (as the engine spells it); ``key`` has ``tactic`` (both in hex);
-    ``node`` (ONNX) runs in ``precision``; ``fused`` are ONNX nodes that share a layer.
+    ``node`` (ONNX) runs in ``precision``; ``fused`` are ONNX nodes that share a layer; ``route`` is a token of the
+    build route, ``not routed`` one that is not in it.
     """
     layers = {layer["name"]: layer for layer in engine["layers"]}
     nodes = {node: layer for layer in engine["layers"] for node in layer["nodes"]}
@@ -275,6 +276,10 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
                 return node in nodes and nodes[node]["precision"] == precision
             case {"fused": members}:
                 return len({nodes[member]["name"] for member in members}) == 1
+            case {"route": token}:
+                return token in engine["route"]
+            case {"not routed": token}:
+                return token not in engine["route"]
         raise BadFile(f"unknown condition: {condition}")
 
     return any(all(map(holds, conditions)) for conditions in sets)

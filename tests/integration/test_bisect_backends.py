@@ -153,9 +153,11 @@ def test_what_a_version_lacks_is_said_and_nothing_is_written(
     out = tmp_path / "out"
     for lever, version, said in (
         ("tactics", "11.4.0", "TensorRT 11.4.0: has no algorithm selector. Use `bisect cache`."),
+        ("route", "11.0.0", "TensorRT 11.0.0: has no build routes. Use `bisect cache` or `bisect outputs`."),
         ("cache", "10.7.0", "TensorRT 10.7.0: has no editable timing cache. Use `bisect tactics`."),
     ):
-        text = refuse("bisect", lever, *sides, "--artifacts-dir", out, env=environment(version=version))
+        given = sides if lever != "route" else (CONVNET,)
+        text = refuse("bisect", lever, *given, "--artifacts-dir", out, env=environment(version=version))
         assert text == said
         assert not out.exists()
 
@@ -203,13 +205,14 @@ def hide(run: Run, folder: Path, hidden: Path, at: int) -> str:
 
 @pytest.mark.parametrize("ending", ["json", "cache"])
 def test_keys_are_found_by_builds_of_ours(run: Run, caches: Path, tmp_path: Path, ending: str) -> None:
-    key = hide(run, caches, tmp_path / "hidden.json", 2)
-    for side in ("good", "bad"):
-        (tmp_path / f"{side}.cache").write_bytes((caches / f"{side}.cache").read_bytes())
-        document = json.loads((caches / f"{side}.json").read_text())
-        rows = json.loads((caches / "good.json").read_text())["keys"]
-        document["keys"] = [*document["keys"][:8], *rows[8:]]
-        (tmp_path / f"{side}.json").write_text(json.dumps(document))
+    key = hide(run, caches, tmp_path / "hidden.json", 1)
+    good, bad = (json.loads((caches / f"{side}.json").read_text()) for side in ("good", "bad"))
+    (tmp_path / "good.json").write_text(json.dumps(good))
+    (tmp_path / "bad.json").write_text(json.dumps({**bad, "keys": [*bad["keys"][:4], *good["keys"][4:]]}))
+    base = tmp_path / "good.cache"
+    base.write_bytes((caches / "good.cache").read_bytes())
+    line = ("cache", "apply", tmp_path / "bad.json", "--to", base, "-o", tmp_path / "bad.cache")
+    assert run(*line, env=environment(version="10.13.3")).returncode == 0
     out = tmp_path / "out"
     done = cache(run, tmp_path, out, *check(tmp_path / "hidden.json"), "--find", "first", "--quiet", ending=ending)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -273,6 +276,35 @@ def test_optimisation_level_0_and_foreign_versions_are_refused(
     said = refuse(*line, "--bad", tmp_path / "bad.json", env=env)
     assert "was made by TensorRT 10.9.0, and 10.13.3 is installed" in said
     assert not (tmp_path / "o").exists()
+
+
+# ---- build routes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "hidden", "answer"),
+    [
+        ((), {"not routed": "-copy_ppg=off"}, (6, "copy_ppg", "-copy_ppg=off")),
+        (
+            ("--good=-kgen:tiling=off", "--bad=-copy_ppg=off -reshape_ppg=off"),
+            {"route": "-reshape_ppg=off"},
+            (3, "reshape_ppg", "-copy_ppg=off"),
+        ),
+    ],
+    ids=["which repairs", "which breaks"],
+)
+def test_knobs_are_found(
+    run: Run, tmp_path: Path, line: tuple[str, ...], hidden: dict[str, str], answer: tuple[int, str, str]
+) -> None:
+    (tmp_path / "hidden.json").write_text(json.dumps([[hidden]]))
+    out = tmp_path / "out"
+    command = ("bisect", "route", CONVNET, *line, *check(tmp_path / "hidden.json"), "--artifacts-dir", out, "--quiet")
+    done = run(*command, "--find", "first", env=environment(version="11.4.0", luck="a"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    items, knob, fixed = answer
+    assert found(out) == [{knob}]
+    assert result(out)["items"] == items
+    assert (out / "fixed" / "route.txt").read_text().strip().split()[-1] == fixed
 
 
 # ---- fusion breakers -----------------------------------------------------------------------------------------------

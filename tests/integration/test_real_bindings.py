@@ -1,7 +1,7 @@
 """NVIDIA's real Python bindings over stub libraries: every name, enumerator and call that our backends use is there.
 
-Behind the bindings is nothing: what they ask of TensorRT's libraries is answered by functions that return 0. So builders
-do not work, but enumerators, classes, signatures and value types are the real ones.
+Behind the bindings is nothing: what they ask of TensorRT's libraries is answered by functions that return 0. So
+builders do not work, but enumerators, classes, signatures and value types are the real ones.
 """
 
 from __future__ import annotations
@@ -58,10 +58,13 @@ def members(owner, *names):
 
 def values(name, *wanted):
     enum = getattr(trt, name)
-    return {word: [int(enum.__members__[word]), str(getattr(enum, word))] for word in wanted if word in enum.__members__}
+    there = enum.__members__
+    return {word: [int(there[word]), str(getattr(enum, word))] for word in wanted if word in there}
 
 used = {
-    "module": members(trt, "IAlgorithmSelector", "TimingCacheKey", "TimingCacheValue", "OnnxParser", "Builder", "float32"),
+    "module": members(
+        trt, "IAlgorithmSelector", "TimingCacheKey", "TimingCacheValue", "OnnxParser", "Builder", "float32"
+    ),
     "INetworkDefinition": members(trt.INetworkDefinition, "mark_output", "mark_debug", "get_layer", "get_output"),
     "ILayer": members(trt.ILayer, "num_outputs", "get_output", "name", "precision", "set_output_type"),
     "ITensor": members(trt.ITensor, "name", "dtype", "is_network_output"),
