@@ -120,7 +120,10 @@ def _routes(trt: Any) -> str:  # noqa: ANN401 - the module is known at run time 
     if int(str(trt.__version__).partition(".")[0]) < 11 or trt.__name__ == "tensorrt_rtx":  # noqa: PLR2004 - 11.1 has them
         return ""
     config: RouteConfig = trt.Builder(trt.Logger(trt.Logger.ERROR)).create_builder_config()
-    return str(getattr(config, "all_build_routes", "") or "")
+    try:
+        return str(getattr(config, "all_build_routes", "") or "")
+    except RuntimeError:  # what the bindings of 11.4 make of a library that answers with a null pointer
+        return ""
 
 
 def _gpu() -> tuple[str, str]:

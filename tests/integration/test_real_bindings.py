@@ -12,14 +12,19 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.emulator.python_path import ROOT, environment
+from trtforensics.backends.build import NOT_ASKED
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+CONVNET = ROOT / "testdata" / "models" / "convnet.onnx"
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the bindings are Linux libraries"),
@@ -187,3 +192,64 @@ def test_what_the_backends_use_is_there(version: str, folder: Path) -> None:
         assert "contexts:" in found["signatures"][1]
         assert all(found["algorithm"])
     assert found["routes"] == [version == "11.4"] * 2
+
+
+# ---- builds --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def over_rtx(folder: Path) -> dict[str, str]:
+    """An environment in which ``import tensorrt`` is the bindings of 11.4 over TensorRT-RTX's libraries."""
+    libraries = find_spec("tensorrt_rtx_libs")
+    if libraries is None or libraries.origin is None:
+        pytest.skip("tensorrt_rtx is not installed")
+    env, stubs = real("11.4", folder), folder / "11.4"
+    place = folder / "11.4-over-rtx"
+    (place / "tensorrt").mkdir(parents=True)
+    lines = "from tensorrt_bindings import *\nfrom tensorrt_bindings import __version__\n"
+    (place / "tensorrt" / "__init__.py").write_text(lines)
+    for library in Path(libraries.origin).parent.glob("lib*.so.*"):
+        (place / library.name).symlink_to(library)
+    (place / "libnvinfer.so.11").symlink_to(place / "libtensorrt_rtx.so.1")
+    (place / "libnvonnxparser.so.11").symlink_to(place / "libtensorrt_onnxparser_rtx.so.1")
+    (place / "libnvinfer_plugin.so.11").symlink_to(stubs / "libnvinfer_plugin.so.11")
+    return {**env, "PYTHONPATH": f"{place}:{stubs}:{ROOT}", "LD_LIBRARY_PATH": str(place)}
+
+
+def built(folder: Path, env: dict[str, str], **lever: object) -> tuple[int, dict[str, Any]]:
+    job = {"module": "tensorrt", "model": str(CONVNET), "report": str(folder / "report.json"), **lever}
+    (folder / "job.json").write_text(json.dumps(job))
+    line = [sys.executable, "-m", "trtforensics.backends.build", str(folder / "job.json")]
+    done = subprocess.run(line, env=env, capture_output=True, text=True, check=False)
+    assert (folder / "report.json").exists(), done.stderr[-2000:]
+    return done.returncode, json.loads((folder / "report.json").read_text())
+
+
+@pytest.mark.rtx
+def test_the_bindings_of_11_build_through_our_code(tmp_path: Path, over_rtx: dict[str, str]) -> None:
+    marked = "/blocks.0/Add_output_0"
+    status, report = built(tmp_path, over_rtx, outputs=[marked], engine=str(tmp_path / "engine"))
+    assert status == 0
+    assert report["version"].startswith("11.4.0")
+    assert marked in report["lever"]["details"]["outputs"]
+    assert (tmp_path / "engine").stat().st_size == report["engine_bytes"] > 0
+
+
+@pytest.mark.rtx
+def test_the_bindings_of_11_refuse_a_key_that_is_not_there(tmp_path: Path, over_rtx: dict[str, str]) -> None:
+    key = f"0x{5:032x}"
+    row = {"op": "x", "key": key, "selected": f"0x{7:016x}", "time_ms": 0.1, "candidates": [], "line": 1}
+    export = {"schema": 1, "kind": "timing-cache", "made_from": "x", "tensorrt_version": None, "keys": [row]}
+    (tmp_path / "keys.json").write_text(json.dumps(export))
+    status, report = built(tmp_path, over_rtx, keys=str(tmp_path / "keys.json"), store=str(tmp_path / "store"))
+    assert status == NOT_ASKED
+    assert report["lever"]["refused"] == [f"key {key} is not in the network's timing cache"]
+
+
+@pytest.mark.rtx
+def test_where_the_library_has_no_knobs_there_are_no_build_routes(
+    refuse: Callable[..., str], tmp_path: Path, over_rtx: dict[str, str]
+) -> None:
+    line = ("bisect", "route", CONVNET, "--builder", "tensorrt", "--artifacts-dir", tmp_path / "out")
+    assert "has no build routes" in refuse(*line, env=over_rtx)
+    assert not (tmp_path / "out").exists()
