@@ -29,14 +29,14 @@ def probe_row(view: DirectoryView, probe: Probe) -> Line:
     total = len(view.items)
     suspects = len(probe.suspects)
     share = bar(suspects / total, BAR) if total else " " * BAR
-    seconds = f"{sum(finished.seconds for finished in probe.finished):6.1f}" if probe.finished else " " * 6
+    seconds = f"{sum(finished.seconds for finished in probe.finished):6.1f} s" if probe.finished else " " * 8
     return (
         Piece(f"{probe.number:>5} ", Role.DIM),
         Piece(fit(word, 12), role),
         Piece(fit_right(f"{len(probe.active):,}", 7)),
         Piece(f" {share}", Role.BAR),
         Piece(fit_right(f"{suspects:,}", 7), Role.DIM),
-        Piece(f" {seconds} s ", Role.DIM),
+        Piece(f" {seconds} ", Role.DIM),
         Piece(probe.purpose),
     )
 

@@ -94,7 +94,7 @@ def forecast_text(cost: Forecast) -> str:
     more = [f"  … {len(cost.items) - _SHOWN:,} more"] if len(cost.items) > _SHOWN else []
     done = f"; {cost.done} done in this directory" if cost.done else ""
     lines = [
-        f"{len(cost.items):,} items in {cost.atoms:,} atoms, {cost.edges:,} edges:",
+        f"items: {len(cost.items):,}, in atoms: {cost.atoms:,}, edges: {cost.edges:,}",
         *(f"  {name}" for name in cost.items[:_SHOWN]),
         *more,
         f"builds: about {cost.expected_builds:.0f}, at most {cost.worst_builds}, if one item is the culprit{done}",
