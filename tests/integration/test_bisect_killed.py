@@ -21,8 +21,11 @@ pytestmark = [
 ]
 
 KILLS = 50
-SOONEST, LATEST = 0.05, 0.75
-"""Seconds from the start: from before the directory is there to the middle of a later probe."""
+EARLY = 0.2
+"""Share of the kills that fall at any moment from the start of the process; the others while it probes."""
+
+STARTING, PROBING = 0.4, 0.35
+"""Seconds: within the first a process has begun, within the other it is at its second probe or third."""
 
 
 def finished(bench: Bench) -> set[tuple[object, ...]]:
@@ -39,15 +42,27 @@ def finished(bench: Bench) -> set[tuple[object, ...]]:
     return ended
 
 
-def killed_at(bench: Bench, moment: float, arguments: tuple[str, ...]) -> bool:
-    """Run and kill after so many seconds; whether it had not ended by itself."""
+def killed_at(bench: Bench, moment: float, arguments: tuple[str, ...], *, early: bool) -> bool:
+    """Run and kill after so many seconds, counted from the start or from the first new line of the journal.
+
+    Returns whether the run had not ended by itself.
+    """
+    journal = bench.out / "journal.jsonl"
+    before = journal.stat().st_size if journal.exists() else 0
     process = bench.start(bench.command(*arguments))
+    while not early and process.poll() is None and not (journal.exists() and journal.stat().st_size > before):
+        time.sleep(0.005)
     try:
         process.wait(moment)
     except subprocess.TimeoutExpired:
         process.kill()
     process.communicate()
     return process.returncode < 0
+
+
+def killed(bench: Bench, chance: random.Random, arguments: tuple[str, ...]) -> bool:
+    early = chance.random() < EARLY
+    return killed_at(bench, chance.uniform(0, STARTING if early else PROBING), arguments, early=early)
 
 
 def test_killed_50_times_at_random_moments(tmp_path: Path) -> None:
@@ -60,9 +75,9 @@ def test_killed_50_times_at_random_moments(tmp_path: Path) -> None:
         bench = Bench(folder, "--layers", "30", "--seed", str(sessions), "--no-foreign")
         hidden = chance.choice(bench.differing)
         bench.hide((hidden,))
-        arguments = "--build", bench.build("--seconds", "0.05"), "--check", bench.check()
+        arguments = "--build", bench.build("--seconds", "0.03"), "--check", bench.check()
         known: set[tuple[object, ...]] = set()
-        while killed_at(bench, chance.uniform(SOONEST, LATEST), arguments):
+        while killed(bench, chance, arguments):
             kills += 1
             if bench.out.joinpath("journal.jsonl").exists():
                 assert known <= finished(bench)
@@ -79,7 +94,7 @@ def test_a_build_that_outlives_its_killed_bisection_changes_nothing(tmp_path: Pa
     bench = Bench(tmp_path, "--layers", "20", "--seed", "1", "--no-foreign")
     bench.hide((bench.differing[13],))
     arguments = "--build", bench.build("--seconds", "0.4"), "--check", bench.check()
-    assert killed_at(bench, 1.0, arguments)
+    assert killed_at(bench, 0.7, arguments, early=False)
     begun = len(bench.probes())
     assert bench.run(*arguments).returncode == 0
     time.sleep(0.5)
