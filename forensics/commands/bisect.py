@@ -369,9 +369,12 @@ def _tactics(args: Namespace) -> Backend:
 
 
 def _search(backend: Backend, options: RunOptions) -> Finder:
+    from trtforensics.errors import UsageError
     from trtforensics.search import FewestSearch, Search
 
     if backend.wants_fewest:
+        if options.confidence is not None:
+            raise UsageError("--confidence", "has no use in a search for the fewest items", "Use `--repeat N`")
         return FewestSearch(len(backend.items), limit=options.max_builds)
     return Search(
         backend.items,

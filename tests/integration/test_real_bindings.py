@@ -131,7 +131,8 @@ def fetched(version: str, folder: Path) -> Path:
     """Return a folder with the bindings and stub libraries; skip where the wheel cannot be had."""
     wheel, full = VERSIONS[version]
     wheels, place = folder / "wheels", folder / version
-    line = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", wheels, wheel]
+    pip = [sys.executable, "-m", "pip", "--retries", "0", "--timeout", "10"]
+    line = [*pip, "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", wheels, wheel]
     done = subprocess.run([*map(str, line)], capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(f"the wheel {wheel} cannot be downloaded: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
