@@ -28,7 +28,8 @@ _NAMES = {"tensorrt": "TensorRT", "tensorrt_rtx": "TensorRT-RTX"}
 class Installed:
     """A module and what it has; ``gpu`` and ``driver`` are as ``nvidia-smi`` tells, empty without one.
 
-    ``routes`` is TensorRT's own JSON of its build-route knobs, empty where there are none.
+    ``capabilities`` are the compute capabilities that TensorRT-RTX builds for. ``routes`` is TensorRT's own JSON of its
+    build-route knobs, empty where there are none.
     """
 
     module: str
@@ -38,6 +39,7 @@ class Installed:
     debug_tensors: bool
     routes: str
     flags: tuple[str, ...]
+    capabilities: tuple[str, ...] = ()
     gpu: str = ""
     driver: str = ""
 
@@ -96,7 +98,7 @@ def look(module: str | None) -> Installed:
         said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise UsageError(chosen, f"cannot be imported ({said})", "Mend the installation, or give a `--build` command")
     document = json.loads(done.stdout.splitlines()[-1])
-    return Installed(**{**document, "flags": tuple(document["flags"])})
+    return Installed(**{name: tuple(value) if isinstance(value, list) else value for name, value in document.items()})
 
 
 def _inspect(module: str) -> Installed:
@@ -110,6 +112,7 @@ def _inspect(module: str) -> Installed:
         debug_tensors=hasattr(trt.INetworkDefinition, "mark_debug"),
         routes=_routes(trt),
         flags=tuple(trt.BuilderFlag.__members__),
+        capabilities=tuple(trt.ComputeCapability.__members__) if hasattr(trt, "ComputeCapability") else (),
         gpu=gpu,
         driver=driver,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 import sys
 from collections import deque
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from trtforensics.backends.installed import Installed
-    from trtforensics.runner.command import Urgency
+    from trtforensics.runner.command import Ended, Urgency
     from trtforensics.runner.probe import ProbeSpec
     from trtforensics.session.executors import ProbeExecutor
 
@@ -30,6 +31,10 @@ FAILURE = "failure.txt"
 
 FAILURE_LINES = 20
 LOG = "build.log"
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception)\b")
+"""How the last line of a Python traceback begins; the log may go on behind it, where its stream was buffered."""
+_WORDS = 200
+"""Characters of a log's line that a reason quotes."""
 _JOB = "build-job.json"
 _REPORT = "build-report.json"
 
@@ -119,6 +124,15 @@ def keep_failure(folder: Path) -> None:
             (folder / FAILURE).write_bytes(b"".join(deque(lines, FAILURE_LINES)))
 
 
+def _last_words(folder: Path, built: Ended) -> str:
+    """Return TensorRT's last error, or the exception; a process that was ended by a signal says nothing of that."""
+    if built.timed_out or not 0 < built.status <= NOT_ASKED:
+        return ""
+    lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
+    return f", {told[-1].strip()[:_WORDS]}" if told else ""
+
+
 class Explaining:
     """Runs probes elsewhere; of a build that failed it keeps the end of the log, and says what the report says."""
 
@@ -147,7 +161,8 @@ class Explaining:
             return outcome
         folder = Path(spec.folder)
         keep_failure(folder)
-        why = first_of(read_report(folder).refused) or describe(built)
+        refused = read_report(folder).refused
+        why = first_of(refused) or f"{describe(built)}{_last_words(folder, built)}"
         # What was asked for and cannot be says nothing, whatever a failed build is to say.
-        verdict = Verdict.UNRESOLVED if read_report(folder).refused else outcome.verdict
+        verdict = Verdict.UNRESOLVED if refused else outcome.verdict
         return replace(outcome, verdict=verdict, reason=f"build: {why}; see {FAILURE}")

@@ -91,7 +91,7 @@ def _outputs_arguments(parser: ArgumentParser) -> None:
         "--tensors", metavar="FILE", help="search among these, one a line (default: all tensors between nodes)"
     )
     parser.add_argument(
-        "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (10.12 or later)"
+        "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (TensorRT 10 or later)"
     )
     _build_arguments(parser)
 

@@ -69,11 +69,15 @@ def recipe_of(args: Namespace, installed: Installed, model: str | None) -> Recip
         if flag not in installed.flags:
             what = f"{installed.name} has no builder flag {flag}"
             raise UsageError("--builder-flags", what, f"It has {', '.join(installed.flags)}")
+    target = args.compute_capability if installed.module == "tensorrt_rtx" else None
+    if target is not None and target not in installed.capabilities:
+        what = f"{installed.name} does not build for {target}"
+        raise UsageError("--compute-capability", what, f"It builds for {', '.join(installed.capabilities)}")
     return Recipe(
         installed,
         Path(model).resolve(),
         parse_shapes(args.shapes),
-        args.compute_capability if installed.module == "tensorrt_rtx" else None,
+        target,
         flags,
         args.strongly_typed,
         args.optimization_level,

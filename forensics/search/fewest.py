@@ -94,7 +94,8 @@ class FewestSearch:
     def _run(self) -> Steps:
         yield frozenset(), "nothing changed"
         if self._verdict(()) is not Verdict.BAD:
-            return self._ended(Status.NOT_REPRODUCED, "the build is not bad as it is")
+            verdict = "is good" if self._verdict(()) is Verdict.GOOD else "cannot be judged"
+            return self._ended(Status.NOT_REPRODUCED, f"the build {verdict} as it is")
         remedy, parts = tuple(sorted(self._all)), 2
         while len(remedy) > 1:
             smaller = yield from self._smaller(remedy, min(parts, len(remedy)))
