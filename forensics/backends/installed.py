@@ -98,7 +98,8 @@ def look(module: str | None) -> Installed:
         said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise UsageError(chosen, f"cannot be imported ({said})", "Mend the installation, or give a `--build` command")
     document = json.loads(done.stdout.splitlines()[-1])
-    return Installed(**{name: tuple(value) if isinstance(value, list) else value for name, value in document.items()})
+    flags, capabilities = tuple(document["flags"]), tuple(document["capabilities"])
+    return Installed(**{**document, "flags": flags, "capabilities": capabilities})
 
 
 def _inspect(module: str) -> Installed:
