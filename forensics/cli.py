@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
-    "redact": "replace the names in a log, so that it can be attached to a public issue",
-    "replay": "show, check, convert and mix tactic replays",
-    "graph": "write the graph of layers, fusions and tensors",
     "report": "say what is wrong with a build, why, where, and what to do",
     "explain": "explain one finding code: cause, confirmation, fix by version",
     "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
+    "replay": "show, check, convert and mix tactic replays",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",
+    "graph": "write the graph of layers, fusions and tensors",
+    "redact": "replace the names in a log, so that it can be attached to a public issue",
 }
 
 RESUMABLE = {"bisect", "collect"}

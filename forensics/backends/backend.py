@@ -45,6 +45,9 @@ class Backend(ABC):
     edges: Collection[tuple[int, int]] = ()
     """Pairs of items that meet along a tensor; a refused mix is looked for there first."""
 
+    wants_fewest: bool = False
+    """Whether the answer is the fewest items to take from good, instead of the fewest from bad that do harm."""
+
     settings: str = ""
     """What besides the check decides a verdict, a tolerance say; when it changes, stored probes are judged again."""
 

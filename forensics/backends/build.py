@@ -14,11 +14,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.backends.lever import Bench, Findings, Lever
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-REFUSED = 1
+REFUSED = 3
 """Exit code where TensorRT said no: the model does not parse, or no engine came out of it."""
+
+NOT_ASKED = 125
+"""Exit code where what was asked for cannot be: the build says nothing about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,11 @@ class Job:
     their profile. ``compute_capability`` is what TensorRT-RTX builds for without a GPU, such as ``SM89``.
     ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build
     that may otherwise use ``precision``, the name of a builder flag.
+
+    ``flags`` are names of builder flags; without ``typed`` the network is weakly typed where the version has such.
+    At most one lever: ``replay`` pins tactics; ``keys`` (a timing-cache export) sets those of an editable cache, see
+    :class:`trtforensics.backends.cache_lever.CacheLever` for ``bases``, ``optional`` and ``store``; ``outputs`` marks
+    tensors, as debug tensors with ``debug``; ``route`` sets the build route.
     """
 
     module: str
@@ -39,6 +49,17 @@ class Job:
     compute_capability: str | None = None
     fp32_layers: Sequence[str] | None = None
     precision: str = "FP16"
+    flags: Sequence[str] = ()
+    typed: bool = True
+    level: int | None = None
+    replay: str | None = None
+    keys: str | None = None
+    optional: Sequence[str] = ()
+    bases: Sequence[str] = ()
+    store: str = ""
+    outputs: Sequence[str] | None = None
+    debug: bool = False
+    route: str | None = None
 
 
 @dataclass(slots=True)
@@ -52,6 +73,7 @@ class Report:
     layers: dict[str, str] = field(default_factory=dict)
     engine_bytes: int = 0
     seconds: float = 0.0
+    lever: Findings = field(default_factory=Findings)
 
 
 def build(job: Job) -> Report:
@@ -66,9 +88,20 @@ def build(job: Job) -> Report:
     report.errors = [str(parser.get_error(index)) for index in range(parser.num_errors)]
     if not report.parsed:
         return report
-    config = builder.create_builder_config()
-    config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
-    _configure(trt, job, builder, network, config)
+
+    def make_config() -> Any:  # noqa: ANN401 - tensorrt or tensorrt_rtx
+        config = builder.create_builder_config()
+        config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+        _configure(trt, job, builder, network, config)
+        return config
+
+    config = make_config()
+    lever = _lever(job)
+    if lever is not None:
+        report.lever = lever.findings
+        lever.attach(Bench(trt, builder, network, make_config), config)
+        if report.lever.refused:
+            return report
     report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
     begin = time.monotonic()
     engine = builder.build_serialized_network(network, config)
@@ -78,20 +111,51 @@ def build(job: Job) -> Report:
     report.built, report.engine_bytes = True, engine.nbytes
     if job.engine is not None:
         Path(job.engine).write_bytes(memoryview(engine))
+    if lever is not None:
+        lever.look(config)
     return report
+
+
+def _lever(job: Job) -> Lever | None:
+    """Return the job's lever; each is imported where it is used, its readers are heavy."""
+    if job.replay is not None:
+        from trtforensics.backends.selector import TacticLever  # noqa: PLC0415 - see above
+        from trtforensics.replay.loading import load_replay  # noqa: PLC0415 - see above
+
+        return TacticLever(load_replay(job.replay).entries)
+    if job.keys is not None:
+        from trtforensics.backends.cache_lever import CacheLever  # noqa: PLC0415 - see above
+        from trtforensics.cache_loading import load_timing_cache  # noqa: PLC0415 - see above
+
+        keys = load_timing_cache(job.keys).keys
+        tactics = {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
+        return CacheLever(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
+    if job.outputs is not None:
+        from trtforensics.backends.marking import OutputsLever  # noqa: PLC0415 - see above
+
+        return OutputsLever(job.outputs, debug=job.debug)
+    if job.route is not None:
+        from trtforensics.backends.routing import RouteLever  # noqa: PLC0415 - see above
+
+        return RouteLever(job.route)
+    return None
 
 
 def _network_flags(trt: Any, job: Job) -> int:  # noqa: ANN401 - tensorrt or tensorrt_rtx
     flags = trt.NetworkDefinitionCreationFlag
-    if job.fp32_layers is None:
+    if job.fp32_layers is None and job.typed:
         return 1 << int(flags.STRONGLY_TYPED)
-    return 1 << int(flags.EXPLICIT_BATCH)
+    return 1 << int(flags.EXPLICIT_BATCH) if hasattr(flags, "EXPLICIT_BATCH") else 0
 
 
 def _configure(trt: Any, job: Job, builder: Any, network: Any, config: Any) -> None:  # noqa: ANN401 - the same
     if job.compute_capability is not None:
         config.num_compute_capabilities = 1
         config.set_compute_capability(getattr(trt.ComputeCapability, job.compute_capability), 0)
+    for name in job.flags:
+        config.set_flag(getattr(trt.BuilderFlag, name))
+    if job.level is not None:
+        config.builder_optimization_level = job.level
     if job.shapes:
         profile = builder.create_optimization_profile()
         for name, shape in job.shapes.items():
@@ -124,6 +188,9 @@ def main(arguments: Sequence[str]) -> int:
     job = Job(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
     report = build(job)
     Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")
+    if report.lever.refused:
+        sys.stderr.write("".join(f"{sentence}\n" for sentence in report.lever.refused))
+        return NOT_ASKED
     return 0 if report.built else REFUSED
 
 

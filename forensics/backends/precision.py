@@ -13,7 +13,6 @@ import shlex
 import sys
 import threading
 import zipfile
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy as np
 from trtforensics import atomic
 from trtforensics.backends.backend import Backend
 from trtforensics.backends.build import Job as BuildJob
+from trtforensics.backends.recipe import FAILURE, LOG, keep_failure
 from trtforensics.errors import SourceError
 from trtforensics.loading import load_build_log
 from trtforensics.precision.evidence import differences
@@ -49,15 +49,9 @@ if TYPE_CHECKING:
     from trtforensics.session.executors import ProbeExecutor
 
 SCORES = "scores.json"
-FAILURE = "failure.txt"
-"""The last lines of the log of a build that failed."""
-
-FAILURE_LINES = 20
-
 _BUILD = f"exec {shlex.quote(sys.executable)} -m trtforensics.backends.build {{dir}}/build-job.json > {{log}} 2>&1"
 _REPORT = "build-report.json"
 _JOB = "build-job.json"
-_LOG = "build.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +177,7 @@ class PrecisionBackend(Backend):
         if self.target is None or self.target.constraints:
             return ""
         try:
-            log = load_build_log([str(folder / _LOG)])
+            log = load_build_log([str(folder / LOG)])
         except SourceError as error:
             return f"the build's log cannot be read: {error.what}"
         found = differences(self.caster, self.keep_of(active), log.builds[-1])
@@ -264,10 +258,7 @@ def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
     """Keep the last lines of a failed build; it says nothing about precision unless the user wants it to."""
     if outcome.verdict is None or outcome.build is None:
         return outcome
-    log = folder / _LOG
-    if log.exists():
-        with log.open("rb") as lines:
-            (folder / FAILURE).write_bytes(b"".join(deque(lines, FAILURE_LINES)))
+    keep_failure(folder)
     verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
     return replace(
         outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}{_parser_error(folder)}; see {FAILURE}"
@@ -303,7 +294,7 @@ def read_scores(folder: Path) -> Scores | None:
 
 def was_built(folder: Path) -> bool | None:
     """Return what a probe's build came to; None where it had none."""
-    if not (folder / _LOG).exists():
+    if not (folder / LOG).exists():
         return None
     return not (folder / FAILURE).exists()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics import atomic
 from trtforensics.backends.backend import Backend
+from trtforensics.backends.recipe import COMMAND, Explaining, first_of, read_report
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.kinds import Kind, kind_of
 from trtforensics.replay.loading import load_replay
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from trtforensics.backends.backend import Described
+    from trtforensics.backends.recipe import Recipe
     from trtforensics.replay.edges import Edge, Node
     from trtforensics.replay_model import Replay, ReplayEntry
+    from trtforensics.session.executors import ProbeExecutor
 
     _Entries = Mapping[str, ReplayEntry]
 
@@ -53,14 +56,16 @@ class TacticsBackend(Backend):
     placeholder = "replay"
     file = "replay.json"
 
-    def __init__(self, good: Side, bad: Side, edges: Iterable[Edge] = ()) -> None:
-        """Choose a pair of replays; see :func:`closest`.
+    def __init__(self, good: Side, bad: Side, edges: Iterable[Edge] = (), recipe: Recipe | None = None) -> None:
+        """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
 
         Raises:
             UsageError: no layer differs, or the two cannot stand in one replay.
         """
         self.good, self.bad, self._mixer = closest(good, bad)
         self._entries = (_by_layer(self.good), _by_layer(self.bad))
+        self._recipe = recipe
+        self.build = None if recipe is None else COMMAND
         sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
         layers = self._mixer.differing
         if not layers:
@@ -75,8 +80,9 @@ class TacticsBackend(Backend):
         )
 
     def content(self) -> object:
-        """Return the two replays in the form that probes get."""
-        return [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
+        """Return the two replays in the form that probes get, and what builds them where that is ours."""
+        replays = [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
+        return replays if self._recipe is None else [*replays, self._recipe.content()]
 
     def describe(self, index: int) -> Described:
         """Return a layer and what each side pins for it; None where a side has no such layer."""
@@ -88,7 +94,22 @@ class TacticsBackend(Backend):
         """Write the mix."""
         path = folder / self.file
         path.write_text(self._text(active), encoding="ascii")
+        if self._recipe is not None:
+            self._recipe.write(folder, {"replay": str(path)})
         return {self.placeholder: path}
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
+        """Say which layer our own build runs otherwise; one that only one side has may be absent from a mix."""
+        if self._recipe is None:
+            return ""
+        told = read_report(folder)
+        missing = told.details.get("missing")
+        absent = [layer for layer in missing if all(layer in side for side in self._entries)] if missing else []
+        return first_of((*told.differs, *(f"the network has no layer {layer}" for layer in absent)))
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return what runs our own builds and explains those that fail."""
+        return commands if self._recipe is None else Explaining(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write bad's replay with the culprits from good, good's with nothing from bad but the culprits, a ban list."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.backends.backend import Backend
-    from trtforensics.search import Search
+    from trtforensics.session.finder import Finder
     from trtforensics.session.options import RunOptions
 
 EXAMPLE = """examples:
@@ -51,9 +51,18 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}")
     parser.add_argument("--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}")
     parser.add_argument(
-        "--onnx", metavar="MODEL", help="the model: tells which layers meet, for mixes that are refused"
+        "--onnx",
+        metavar="MODEL",
+        help="the model: tells which layers meet, for mixes that are refused; and is what is built without --build",
     )
     parser.add_argument("--log", metavar="LOG", help="a verbose build log, to the same end")
+    _build_arguments(parser)
+
+
+def _build_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.commands.building import add_build_arguments
+
+    add_build_arguments(parser)
 
 
 def _items_arguments(parser: ArgumentParser) -> None:
@@ -68,12 +77,56 @@ def _precision_arguments(parser: ArgumentParser) -> None:
     add_arguments(parser)
 
 
+def _cache_arguments(parser: ArgumentParser) -> None:
+    what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
+    parser.add_argument("--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}")
+    parser.add_argument("--bad", required=True, metavar="BAD", help="those of a bad build, likewise")
+    parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
+    _build_arguments(parser)
+
+
+def _outputs_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
+    parser.add_argument(
+        "--tensors", metavar="FILE", help="search among these, one a line (default: all tensors between nodes)"
+    )
+    parser.add_argument(
+        "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (TensorRT 10 or later)"
+    )
+    _build_arguments(parser)
+
+
+def _route_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
+    parser.add_argument("--good", metavar="ROUTE", help="a route that builds well, such as '-a=on -b=off'")
+    parser.add_argument("--bad", default="", metavar="ROUTE", help="the route that does not (default: TensorRT's own)")
+    _build_arguments(parser)
+
+
 _MODES = {
     "tactics": (
         "find which layers' tactics make a build bad",
         "replay",
         _tactics_arguments,
         "--good G --bad B --build 'CMD {replay} {engine}' --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "cache": (
+        "find which keys of the timing cache make a build bad (TensorRT 10.8 or later)",
+        "cache",
+        _cache_arguments,
+        "--good good.log --bad bad.log --onnx model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "outputs": (
+        "find the fewest tensors to mark as outputs so that the build becomes good",
+        "outputs",
+        _outputs_arguments,
+        "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
+    ),
+    "route": (
+        "find which build-route knobs break a build or repair it (TensorRT 11.1 or later)",
+        "route",
+        _route_arguments,
+        "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
     ),
     "precision": (
         "find which nodes of an ONNX model must stay FP32",
@@ -239,14 +292,73 @@ def _backend(args: Namespace) -> Backend:
         from trtforensics.backends.items import read_items
 
         return read_items(args.items, max_bytes=args.max_bytes)
+    if args.mode == "cache":
+        return _cache(args)
+    if args.mode == "outputs":
+        return _outputs(args)
+    if args.mode == "route":
+        return _route(args)
+    return _tactics(args)
+
+
+def _outputs(args: Namespace) -> Backend:
+    from trtforensics.backends.installed import look, require
+    from trtforensics.backends.items import read_items
+    from trtforensics.backends.outputs import OutputsBackend, tensors_of
+    from trtforensics.commands.building import recipe_of
+
+    recipe = None
+    if args.build is None:
+        installed = look(args.builder)
+        if args.debug_tensors:
+            require("debug", installed)
+        recipe = recipe_of(args, installed, args.model)
+    named = None
+    if args.tensors is not None:
+        named = [item.name for item in read_items(args.tensors, max_bytes=args.max_bytes).items]
+    tensors, outputs = tensors_of(args.model, named)
+    return OutputsBackend(tensors, outputs, recipe, debug=args.debug_tensors)
+
+
+def _route(args: Namespace) -> Backend:
+    from trtforensics.backends.route import RouteBackend, read_knobs
+    from trtforensics.commands.building import installed_for, recipe_of
+    from trtforensics.errors import UsageError
+
+    if args.build is not None:
+        raise UsageError("--build", "has no use here: TensorRT tells its knobs to our build only", "Leave it out")
+    installed = installed_for(args, "route")
+    return RouteBackend(read_knobs(installed.routes), args.good, args.bad, recipe_of(args, installed, args.model))
+
+
+def _cache(args: Namespace) -> Backend:
+    from trtforensics import streams
+    from trtforensics.backends.cache import CacheBackend
+    from trtforensics.cache_loading import is_binary
+    from trtforensics.commands.building import installed_for, recipe_of
+    from trtforensics.commands.cache import load
+
+    recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
+    good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
+    bases = [Path(path).resolve() for path in (args.good, args.bad) if is_binary(path)]
+    backend = CacheBackend(good, bad, recipe, bases)
+    for side, keys in zip(("good", "bad"), backend.alone, strict=True):
+        if keys and not args.quiet:
+            streams.tell(f"trtforensics: only {side} has {', '.join(keys)}: pinned where it comes up, not searched\n")
+    return backend
+
+
+def _tactics(args: Namespace) -> Backend:
     from trtforensics import streams
     from trtforensics.backends.tactics import TacticsBackend, edges_of, load_side
+    from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.terminal import visible
 
+    recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
     good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
-    backend = TacticsBackend(good, bad, edges)
+    backend = TacticsBackend(good, bad, edges, recipe)
     if not args.quiet:
         notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
         if len(good.replays) + len(bad.replays) > len("ab"):
@@ -256,9 +368,14 @@ def _backend(args: Namespace) -> Backend:
     return backend
 
 
-def _search(backend: Backend, options: RunOptions) -> Search:
-    from trtforensics.search import Search
+def _search(backend: Backend, options: RunOptions) -> Finder:
+    from trtforensics.errors import UsageError
+    from trtforensics.search import FewestSearch, Search
 
+    if backend.wants_fewest:
+        if options.confidence is not None:
+            raise UsageError("--confidence", "has no use in a search for the fewest items", "Use `--repeat N`")
+        return FewestSearch(len(backend.items), limit=options.max_builds)
     return Search(
         backend.items,
         find=options.find,

@@ -58,14 +58,19 @@ def _export(args: Namespace) -> int:
     from trtforensics.terminal import visible
 
     keep_sources([args.source], args.output)
-    cache = _load(args.source, args.max_bytes)
+    cache = load(args.source, args.max_bytes)
     atomic.write_text(args.output, cache_export.to_json(cache))
     if not args.quiet:
         streams.tell(f"{visible(args.output)}: {len(cache.keys)} keys\n")
     return 0
 
 
-def _load(path: str, max_bytes: int) -> TimingCache:
+def load(path: str, max_bytes: int) -> TimingCache:
+    """Read the keys of a log, an export, or a binary cache.
+
+    Raises:
+        ForensicsError: the source cannot be read, is of another kind, or needs TensorRT, which is not there.
+    """
     from trtforensics import cache_export
     from trtforensics.cache_loading import is_binary, load_timing_cache
     from trtforensics.kinds import Kind, kind_of

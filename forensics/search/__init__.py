@@ -1,6 +1,7 @@
 """The search for the smallest sets of items that make a build bad: pure, deterministic, in as few builds as it can."""
 
+from trtforensics.search.fewest import FewestSearch
 from trtforensics.search.model import Ask, Item, Outlook, Result, Status, Verdict
 from trtforensics.search.search import Search
 
-__all__ = ["Ask", "Item", "Outlook", "Result", "Search", "Status", "Verdict"]
+__all__ = ["Ask", "FewestSearch", "Item", "Outlook", "Result", "Search", "Status", "Verdict"]

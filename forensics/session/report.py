@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _MINUTE = 60
+_REMEDY = "Certified: with these from good the build is good, and without any one of them it is bad."
 _SENTENCES = {
     "certified": "Certified: each set below is bad alone, and everything else together is good.",
     "named": "Named, not certified",
@@ -49,7 +50,7 @@ def duration(seconds: float) -> str:
 def bisection_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
     """Return the answer: the culprits, the evidence, what to take away."""
     status, why = str(document["status"]), str(document["why"])
-    sentence = _SENTENCES[status]
+    sentence = _REMEDY if document.get("remedy") and status == "certified" else _SENTENCES[status]
     lines = [sentence if status == "certified" else f"{sentence}: {why}."]
     lines += _culprits(document)
     lines += _suspects(document)
@@ -64,8 +65,9 @@ def bisection_text(document: Mapping[str, object], directory: Path, fixed: Seque
 def _culprits(document: Mapping[str, object]) -> list[str]:
     lines = []
     for number, members in enumerate(_list(document["culprits"]), 1):
-        several = ", bad only together" if len(members) > 1 else ""
-        lines.append(f"Culprit set {number} ({len(members)} of {document['items']} items{several}):")
+        several = ", bad only together" if len(members) > 1 and not document.get("remedy") else ""
+        what = "Remedy" if document.get("remedy") else f"Culprit set {number}"
+        lines.append(f"{what} ({len(members)} of {document['items']} items{several}):")
         for member in members:
             lines.append(f"  {member['item']}")
             lines += [f"    {side}: {_side(member[side])}" for side in ("good", "bad") if member.get(side) is not None]

@@ -33,6 +33,7 @@ def bisection_result(backend: Backend, search: Finder, told: Sequence[Told]) -> 
     return {
         "schema": SCHEMA,
         "mode": backend.mode,
+        **({"remedy": True} if backend.wants_fewest else {}),
         "status": result.status.value,
         "why": result.why,
         "culprits": [[backend.describe(index) for index in sorted(found)] for found in result.culprits],

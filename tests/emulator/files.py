@@ -21,6 +21,9 @@ PLAN_HEADER = 32
 """Bytes before our JSON; TensorRT's version stands at 24, as in a real plan."""
 
 CACHE_KIND = "emulated timing cache"
+CACHE_MAGIC = b"emulated cache\0\0"
+"""What a cache begins with: like TensorRT's own, it is no text."""
+
 ENGINE_KIND = "emulated engine"
 
 DATA_TYPES = {"Float": "FLOAT", "Half": "HALF", "Int32": "INT32"}
@@ -175,7 +178,7 @@ def _info(entry: Any) -> TensorInfo:
 def cache_bytes(entries: Mapping[int, CacheEntry], version: Version) -> bytes:
     """Return a timing cache as a file holds it."""
     rows = {f"0x{place:032x}": [f"0x{entry.tactic:x}", entry.ms] for place, entry in entries.items()}
-    return json.dumps({"kind": CACHE_KIND, "version": list(version), "entries": rows}).encode()
+    return CACHE_MAGIC + json.dumps({"kind": CACHE_KIND, "version": list(version), "entries": rows}).encode()
 
 
 def read_cache(content: bytes, version: Version) -> dict[int, CacheEntry]:
@@ -185,7 +188,7 @@ def read_cache(content: bytes, version: Version) -> dict[int, CacheEntry]:
         BadFile: It is none, or it was written by another version.
     """
     try:
-        document = json.loads(content)
+        document = json.loads(content.removeprefix(CACHE_MAGIC))
         if document["kind"] != CACHE_KIND or tuple(document["version"]) != version:
             raise BadFile("Magic tag does not match")
         rows = document["entries"].items()
@@ -257,7 +260,8 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
     """Whether all conditions of some set hold for an engine.
 
     A condition is one of: ``layer`` runs ``algorithm`` (as the engine spells it); ``key`` has ``tactic`` (both in hex);
-    ``node`` (ONNX) runs in ``precision``; ``fused`` are ONNX nodes that share a layer.
+    ``node`` (ONNX) runs in ``precision``; ``fused`` are ONNX nodes that share a layer; ``route`` is a token of the
+    build route, ``not routed`` one that is not in it.
     """
     layers = {layer["name"]: layer for layer in engine["layers"]}
     nodes = {node: layer for layer in engine["layers"] for node in layer["nodes"]}
@@ -272,6 +276,10 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
                 return node in nodes and nodes[node]["precision"] == precision
             case {"fused": members}:
                 return len({nodes[member]["name"] for member in members}) == 1
+            case {"route": token}:
+                return token in engine["route"]
+            case {"not routed": token}:
+                return token not in engine["route"]
         raise BadFile(f"unknown condition: {condition}")
 
     return any(all(map(holds, conditions)) for conditions in sets)

@@ -84,7 +84,7 @@ def nodes_of(content: bytes) -> tuple[Node, ...]:
 def _read(content: bytes) -> _Model:
     try:
         proto = shape_inference.infer_shapes(onnx.load_model_from_string(content), data_prop=True)
-    except (DecodeError, RuntimeError, ValueError) as error:
+    except (DecodeError, shape_inference.InferenceError) as error:
         raise Unsupported("Failed to parse ONNX model from stream") from error
     graph = proto.graph
     dims = {item.name: tuple(item.dims) for item in graph.initializer}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -85,3 +86,17 @@ def test_a_search_by_a_built_in_check(run: Callable[..., subprocess.CompletedPro
     assert found["status"] == "certified"
     assert {member["item"] for member in found["culprits"][0]} == {"/left/Mul", "/left/Div"}
     assert sys.executable not in found["why"]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="there is no GPU")
+@pytest.mark.parametrize("check", ["finite", "rows", "repeat", "against:{fine}"])
+def test_an_engine_is_checked(tmp_path: Path, check: str) -> None:
+    pytest.importorskip("tensorrt", reason="TensorRT is not installed")
+    job = {"module": "tensorrt", "model": str(model(tmp_path, "fine")), "report": str(tmp_path / "report.json")}
+    engine = tmp_path / "engine"
+    (tmp_path / "job.json").write_text(json.dumps({**job, "engine": str(engine)}))
+    subprocess.run([sys.executable, "-m", "trtforensics.backends.build", str(tmp_path / "job.json")], check=True)
+    check = check.replace("{fine}", str(tmp_path / "fine-4.onnx"))
+    command = command_of(f"builtin:{check}", "{engine}").replace("{engine}", str(engine))
+    subprocess.run(["/bin/sh", "-c", command], check=True)

@@ -35,7 +35,7 @@ def test_help_names_every_command(run: Run) -> None:
 ACTIONS = {
     "replay": ("show", "lint", "convert", "mix"),
     "cache": ("export", "apply"),
-    "bisect": ("tactics", "precision", "items"),
+    "bisect": ("tactics", "cache", "precision", "outputs", "route", "items"),
 }
 """The commands that have subcommands; the shared options are theirs."""
 LINES = [f"{command} {action}".strip() for command in COMMANDS for action in ACTIONS.get(command, ("",))]

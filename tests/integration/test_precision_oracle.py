@@ -10,7 +10,8 @@ import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
-from trtforensics.backends.precision import FAILURE, PrecisionBackend, Target
+from trtforensics.backends.precision import PrecisionBackend, Target
+from trtforensics.backends.recipe import FAILURE
 from trtforensics.precision.caster import Caster
 from trtforensics.precision.metrics import rules_for
 from trtforensics.precision.oracle import Oracle

@@ -94,6 +94,7 @@ class Builder:
             return None
         self._tell(story, ended=True)
         marked = {"outputs": [tensor.name for tensor in network._outputs], "debug": network._debug}
+        marked["route"] = getattr(config, "build_route", "").split()
         plan = engine_bytes(build, VERSION, luck=dice("luck", scenario.luck).random(), **marked)
         if not scenario.when or present(read_engine(plan), scenario.when):
             faults.strike(list(scenario.faults))

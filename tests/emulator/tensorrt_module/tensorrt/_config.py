@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
 
 INVALID_HASH = (1 << 64) - 1
 _KEY_DIGITS = 32
+_KNOBS = ("conv_use_long_w", "kgen:tiling", "match_ragged_mha", "copy_ppg", "reshape_ppg", "transpose_ppg")
+ROUTES = json.dumps(
+    {
+        "tuner_version": "2.19.15",
+        "tuner_options": [
+            {"option": f"-{name}", "allowed_values": f"-{name}=[on|off]", "default_value": "on", "help": name}
+            for name in _KNOBS
+        ],
+    }
+)
+"""Knobs of two values; their names are TensorRT's, what they do is not."""
 
 
 class IHostMemory(bytes):
@@ -164,7 +176,7 @@ class IBuilderConfig:
         self.DLA_core = -1
         if VERSION >= (11, 1, 0):
             self.build_route = ""
-            self.all_build_routes = ""
+            self.all_build_routes = ROUTES
         self.profiling_verbosity = ProfilingVerbosity.LAYER_NAMES_ONLY
         self.engine_capability = EngineCapability.STANDARD
         self.hardware_compatibility_level = HardwareCompatibilityLevel.NONE

@@ -146,11 +146,8 @@ class Adapter:
         """Return the indexes that the selector gave, all for none."""
         entries = [recorded(self._net, layer, offer) for offer in offers]
         choices = [IAlgorithm(entry, ms) for entry, ms in zip(entries, milliseconds, strict=True)]
-        try:
+        with _Trampoline("select_algorithms", _failed(layer)):
             taken = list(self._selector.select_algorithms(IAlgorithmContext(self._net, layer), choices))
-        except Exception as error:
-            _caught("select_algorithms", error)
-            raise Refused(_failed(layer)) from error
         if any(index not in range(len(offers)) for index in taken) or (self._reject_empty and not taken):
             raise Refused(_failed(layer))
         return taken or range(len(offers))
@@ -161,15 +158,25 @@ class Adapter:
         chosen = [
             IAlgorithm(recorded(self._net, decision.layer, decision.algorithm), decision.ms) for decision in decisions
         ]
-        try:
+        with _Trampoline("report_algorithms", "Error Code 2: Internal Error (reportAlgorithms failed.)"):
             self._selector.report_algorithms(contexts, chosen)
-        except Exception as error:
-            _caught("report_algorithms", error)
-            raise Refused("Error Code 2: Internal Error (reportAlgorithms failed.)") from error
 
 
-def _caught(function: str, error: Exception) -> None:
-    print(f"[ERROR] Exception caught in {function}(): {type(error).__name__}: {error}", file=sys.stderr)
+class _Trampoline:
+    """The way from TensorRT to a selector: what the selector raises is printed, and ends the build."""
+
+    def __init__(self, function: str, failure: str) -> None:
+        self._function = function
+        self._failure = failure
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            told = f"{type(error).__name__}: {error}"
+            print(f"[ERROR] Exception caught in {self._function}(): {told}", file=sys.stderr)
+            raise Refused(self._failure) from error
 
 
 def _failed(layer: Layer) -> str:

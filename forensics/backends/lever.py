@@ -1,0 +1,46 @@
+"""What a lever does inside the build child: set something before the build, and say afterwards what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a build is made with: the module, its builder, the network, and a function that makes configurations."""
+
+    trt: Any
+    builder: Any
+    network: Any
+    make_config: Callable[[], Any]
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a lever saw.
+
+    ``refused``: what was asked and cannot be, a sentence each; such a build says nothing. ``differs``: what the engine
+    has otherwise than asked. ``details`` are kept in the report for whoever looks into the probe.
+    """
+
+    refused: list[str] = field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
+    details: dict[str, object] = field(default_factory=dict)
+
+
+class Lever(Protocol):
+    """One way to decide what a build does."""
+
+    findings: Findings
+
+    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401 - TensorRT's configuration
+        """Set what was asked; ``findings.refused`` says where that cannot be."""
+        ...
+
+    def look(self, config: Any) -> None:  # noqa: ANN401 - the same
+        """Compare what was built with what was asked, into ``findings``."""
+        ...

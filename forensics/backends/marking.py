@@ -1,0 +1,51 @@
+"""Fusion breakers inside the build child: tensors that are marked as outputs, or as debug tensors (10.12 and later).
+
+TensorRT must compute a marked tensor as it stands, so that no fusion goes across it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.backends.lever import Findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.backends.lever import Bench
+
+
+class OutputsLever:
+    """Marks tensors by name. One that the network does not have, a folded constant say, cannot break a fusion."""
+
+    def __init__(self, names: Sequence[str], *, debug: bool) -> None:
+        self.findings = Findings()
+        self._names = names
+        self._debug = debug
+
+    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401, ARG002 - marks are the network's
+        """Mark."""
+        network = bench.network
+        there = {tensor.name: tensor for tensor in _tensors(network)}
+        for name in self._names:
+            if name not in there:
+                continue
+            if self._debug:
+                if not network.mark_debug(there[name]):
+                    self.findings.refused.append(f"TensorRT does not mark {name} as a debug tensor")
+            elif not there[name].is_network_output:
+                network.mark_output(there[name])
+        self.findings.details["absent"] = [name for name in self._names if name not in there]
+        self.findings.details["outputs"] = [network.get_output(index).name for index in range(network.num_outputs)]
+
+    def look(self, config: Any) -> None:  # noqa: ANN401 - the same
+        """The network was read before the build, and an engine has its outputs."""
+
+
+def _tensors(network: Any) -> Iterator[Any]:  # noqa: ANN401 - TensorRT's
+    for index in range(network.num_layers):
+        layer = network.get_layer(index)
+        for number in range(layer.num_outputs):
+            tensor = layer.get_output(number)
+            if tensor is not None:
+                yield tensor

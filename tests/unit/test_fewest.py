@@ -1,0 +1,83 @@
+"""The search for the fewest items to switch to good: minimal, never all of them, and honest where it ends otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trtforensics.search import FewestSearch, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.search import Result
+
+    Judge = Callable[[frozenset[int]], Verdict]
+
+
+def searched(count: int, judge: Judge, limit: int | None = None) -> tuple[Result, list[frozenset[int]]]:
+    """Search; ``judge`` is told what is switched. Return the answer and what was switched in each probe."""
+    search, switched = FewestSearch(count, limit=limit), []
+    while not search.done:
+        (ask,) = search.asks(4)
+        assert search.asks(4) == ()
+        switched.append(frozenset(range(count)) - ask.active)
+        search.tell(ask, judge(switched[-1]))
+    return search.result(), switched
+
+
+def needs(*sets: set[int]) -> Judge:
+    return lambda switched: Verdict.GOOD if any(each <= switched for each in sets) else Verdict.BAD
+
+
+@given(
+    st.integers(2, 60).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1), min_size=1, max_size=3)))
+)
+def test_the_answer_is_what_is_needed_and_never_were_all_switched(drawn: tuple[int, set[int]]) -> None:
+    count, wanted = drawn
+    answer, switched = searched(count, needs(wanted))
+    assert frozenset(range(count)) not in switched
+    assert len(set(switched)) == len(switched)
+    if len(wanted) < count:
+        assert answer.status is Status.CERTIFIED
+        assert answer.culprits == (frozenset(wanted),)
+
+
+@pytest.mark.parametrize("wanted", [0, 511, 1023])
+def test_one_of_a_thousand_takes_two_probes_a_halving_at_most(wanted: int) -> None:
+    _, switched = searched(1024, needs({wanted}))
+    assert len(switched) <= 1 + 2 * 10
+
+
+def test_either_of_two_is_enough() -> None:
+    answer, _ = searched(20, needs({3}, {15, 16}))
+    assert answer.culprits in {(frozenset({3}),), (frozenset({15, 16}),)}
+
+
+def test_where_only_all_would_do_it_says_so() -> None:
+    answer, switched = searched(4, needs({0, 1, 2, 3}))
+    assert answer.status is Status.INCONCLUSIVE
+    assert "never" in answer.why
+    assert max(map(len, switched)) == 3
+
+
+def test_what_is_good_as_it_is_needs_nothing() -> None:
+    assert searched(5, lambda _: Verdict.GOOD)[0].status is Status.NOT_REPRODUCED
+
+
+def test_an_unresolved_neighbour_leaves_the_answer_uncertified() -> None:
+    def judge(switched: frozenset[int]) -> Verdict:
+        return Verdict.UNRESOLVED if switched == {2} else needs({2, 5})(switched)
+
+    answer, _ = searched(8, judge)
+    assert answer.status is Status.NAMED
+    assert answer.culprits == (frozenset({2, 5}),)
+
+
+def test_a_limit_ends_it() -> None:
+    answer, switched = searched(64, needs({1, 40}), limit=5)
+    assert answer.status is Status.INCONCLUSIVE
+    assert len(switched) == 5
