@@ -99,9 +99,11 @@ class BulkReader:
 
     def __init__(self, kinds: Iterable[Kind], texts: Texts) -> None:
         self._kinds = tuple(kinds)
-        self._openers = {
-            opener.encode("latin-1") for kind in self._kinds if "" not in kind.openers for opener in kind.openers
-        }
+        self._openers: dict[bytes, set[bytes]] = {}
+        """The literals that open a body, by their first eight bytes."""
+        for opener in {opener for kind in self._kinds if "" not in kind.openers for opener in kind.openers}:
+            literal = opener.encode("latin-1")
+            self._openers.setdefault(literal[:WORD], set()).add(literal)
         self._openers_by_word: dict[int, tuple[bytes, ...]] = {}
         """The literals that may open a body of this word; what one does open is not for layouts that open with text."""
         readers = [_LayoutReader(layout, texts) for layout in layouts(self._kinds)]
@@ -139,7 +141,8 @@ class BulkReader:
             if len(known) >= _MAX_WORDS:
                 known.clear()
             key = word.to_bytes(WORD, "little")
-            known[word] = tuple(opener for opener in self._openers if key.startswith(opener[:WORD]))
+            starts = (key[:size] for size in range(1, WORD + 1))
+            known[word] = tuple(opener for start in starts for opener in self._openers.get(start, ()))
         return known[word]
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:

@@ -105,6 +105,7 @@ INTEGER_FIELDS = frozenset({"count", "requested", "available", "strategy"})
 
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)
+_NO_ROWS = range(0)
 _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
@@ -224,6 +225,8 @@ class Rows:
 
     def between(self, first: int, last: int) -> range:
         """Return the indexes of the rows on these lines, both ends included."""
+        if not self.lines:
+            return _NO_ROWS
         return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
 
     def values(self, name: str, span: range) -> list[Any]:
@@ -305,7 +308,9 @@ class View:
         """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
         rows = self.events[kind]
         span = rows.between(self.first_line, self.last_line)
-        columns = (rows.values(name, span) for name in names)
+        if not span:
+            return iter(())  # most kinds of a short build: a log may hold thousands of those
+        columns = [rows.values(name, span) for name in names]
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
     def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
