@@ -101,9 +101,10 @@ class BulkReader:
         self._kinds = tuple(kinds)
         self._openers: dict[bytes, set[bytes]] = {}
         """The literals that open a body, by their first eight bytes."""
-        for opener in {opener for kind in self._kinds if "" not in kind.openers for opener in kind.openers}:
-            literal = opener.encode("latin-1")
-            self._openers.setdefault(literal[:WORD], set()).add(literal)
+        for kind in self._kinds:
+            if "" not in kind.openers:
+                for opener in (text.encode("latin-1") for text in kind.openers):
+                    self._openers.setdefault(opener[:WORD], set()).add(opener)
         self._openers_by_word: dict[int, tuple[bytes, ...]] = {}
         """The literals that may open a body of this word; what one does open is not for layouts that open with text."""
         readers = [_LayoutReader(layout, texts) for layout in layouts(self._kinds)]
@@ -111,9 +112,9 @@ class BulkReader:
         """By the first word of the opening literal."""
         self._by_text: list[_LayoutReader] = []
         for reader in readers:
-            opener = reader.layout.opener
-            if len(opener) >= WORD:
-                self._by_opening.setdefault(int.from_bytes(opener[:WORD], "little"), []).append(reader)
+            literal = reader.layout.opener
+            if len(literal) >= WORD:
+                self._by_opening.setdefault(int.from_bytes(literal[:WORD], "little"), []).append(reader)
             else:
                 self._by_text.append(reader)
         self._words = np.array(sorted(self._by_opening), np.uint64)
