@@ -45,9 +45,13 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     starts = scanner.line_starts
 
     def span(line: int) -> SourceSpan:
+        return SourceSpan(source.path, line, starts[line - 1])
+
+    def span_in_parts(line: int) -> SourceSpan:
         file, before = source.part_of(line)
         return SourceSpan(file.path, line, starts[line - 1], before=before)
 
+    spans = span_in_parts if source.parts else span
     alone = source.parts[0].lines if source.parts else source.lines
     cut = segments(scanner.events, source.lines, alone) if source.lines else []
     return BuildLog(
@@ -55,7 +59,7 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=tuple(_build(index, scanner, segment, span) for index, segment in enumerate(cut)),
+        builds=tuple(_build(index, scanner, segment, spans) for index, segment in enumerate(cut)),
         line_starts=np.array(starts, np.int64),
     )
 

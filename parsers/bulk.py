@@ -99,16 +99,22 @@ class BulkReader:
 
     def __init__(self, kinds: Iterable[Kind], texts: Texts) -> None:
         self._kinds = tuple(kinds)
-        self._opens_literally: dict[int, bool] = {}
-        """Whether a kind may open with a word as a literal; such a body is not for layouts that open with text."""
+        self._openers: dict[bytes, set[bytes]] = {}
+        """The literals that open a body, by their first eight bytes."""
+        for kind in self._kinds:
+            if "" not in kind.openers:
+                for opener in (text.encode("latin-1") for text in kind.openers):
+                    self._openers.setdefault(opener[:WORD], set()).add(opener)
+        self._openers_by_word: dict[int, tuple[bytes, ...]] = {}
+        """The literals that may open a body of this word; what one does open is not for layouts that open with text."""
         readers = [_LayoutReader(layout, texts) for layout in layouts(self._kinds)]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
         """By the first word of the opening literal."""
         self._by_text: list[_LayoutReader] = []
         for reader in readers:
-            opener = reader.layout.opener
-            if len(opener) >= WORD:
-                self._by_opening.setdefault(int.from_bytes(opener[:WORD], "little"), []).append(reader)
+            literal = reader.layout.opener
+            if len(literal) >= WORD:
+                self._by_opening.setdefault(int.from_bytes(literal[:WORD], "little"), []).append(reader)
             else:
                 self._by_text.append(reader)
         self._words = np.array(sorted(self._by_opening), np.uint64)
@@ -122,14 +128,23 @@ class BulkReader:
     def _free(self, bodies: Bodies, lines: Positions) -> Positions:
         """Return the lines that no kind opens literally: a literal opening wins over free text."""
         words, place = np.unique(bodies.openings[lines], return_inverse=True)
-        known = self._opens_literally
-        if len(known) > _MAX_WORDS:
-            known.clear()
-        for word in words.tolist():
-            if word not in known:
-                key = word.to_bytes(WORD, "little")
-                known[word] = any(kind.can_open(key) for kind in self._kinds if "" not in kind.openers)
-        return lines[~np.array([known[word] for word in words.tolist()], np.bool_)[place]]
+        openers = [self._openers_of(word) for word in words.tolist()]
+        suspects = np.flatnonzero(np.array([bool(some) for some in openers], np.bool_)[place])
+        starts = bodies.starts[lines[suspects]]
+        free = np.ones(len(lines), np.bool_)
+        for opener in {opener for some in openers for opener in some}:
+            free[suspects[_holds(bodies.index, starts, opener)]] = False
+        return lines[free]
+
+    def _openers_of(self, word: int) -> tuple[bytes, ...]:
+        known = self._openers_by_word
+        if word not in known:
+            if len(known) >= _MAX_WORDS:
+                known.clear()
+            key = word.to_bytes(WORD, "little")
+            starts = (key[:size] for size in range(1, WORD + 1))
+            known[word] = tuple(opener for start in starts for opener in self._openers.get(start, ()))
+        return known[word]
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
         """Give the lines that begin with each of the known words."""

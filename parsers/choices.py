@@ -37,6 +37,8 @@ def read_choices(
     view: View, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]
 ) -> tuple[Choice, ...]:
     """Read every ``Chose`` line of a build, with its block; ``final`` is not decided here."""
+    if not view.has("chose", "chose_old"):
+        return ()
     blocks = _Blocks(view)
     chosen = _chosen(view)
     begins = blocks.begins(chosen.line)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -55,6 +56,9 @@ DIALECTS = tuple(kind.name for kind in _KINDS)
 _KEY_BYTES = 32
 _MEMO_LIMIT = 1 << 16
 _LONGEST_PREFIX = 512
+_LONGEST_KEPT = 120
+_MAX_KEPT = 1 << 14
+_NEW = -1
 _LOOKS_FAR = "named"
 """A prefix that counts only before certain messages, told apart beyond the bytes that are compared."""
 _MAY_GO_ON = (ord("["), ord("("))
@@ -144,37 +148,52 @@ class PrefixReader:
     """Reads prefixes window by window and remembers those it has seen."""
 
     def __init__(self) -> None:
-        self._memo: dict[bytes, _Read] = {}
+        self._codes: dict[_Read, int] = {}
+        """Every distinct prefix with its number, in the order of the numbers."""
+        self._by_start: dict[bytes, int] = {}
+        """By the first 32 bytes, where they decide."""
+        self._by_line: dict[bytes, int] = {}
+        """By the whole line, where it is short: what other programs print comes again word for word."""
 
     def read(self, index: LineIndex) -> Prefixes:
         """Return the prefix of every line."""
         runs = _runs(index)
-        starts = index.starts[runs].tolist()
-        limits = [*runs[1:].tolist(), len(index)]
-        reads: list[_Read] = []
-        lengths: list[int] = []
-        for first, limit, start in zip(runs.tolist(), limits, starts, strict=True):
-            known = self._memo.get(index.data[start : start + _KEY_BYTES])
-            decided = known is not None
-            if known is None:
-                known, decided = self._new(index, first)
-            reads.append(known)
-            lengths.append(limit - first if decided else 1)
-            if not decided:
-                reads += (_read(index, line)[0] for line in range(first + 1, limit))
-                lengths += [1] * (limit - first - 1)
-        table = np.array(reads, np.int64).reshape(-1, len(_NONE))
-        return Prefixes(*np.repeat(table, lengths, axis=0).T)
+        keys = [index.data[start : start + _KEY_BYTES] for start in index.starts[runs].tolist()]
+        limits = np.append(runs[1:], len(index))
+        codes = np.fromiter(map(self._by_start.get, keys, repeat(_NEW)), np.int64, len(keys))
+        of_line = np.repeat(codes, limits - runs)
+        new = np.flatnonzero(codes == _NEW)
+        for run, first, limit in zip(new.tolist(), runs[new].tolist(), limits[new].tolist(), strict=True):
+            for line in range(first, limit):
+                code = self._by_start.get(keys[run])
+                if code is not None:
+                    of_line[line:limit] = code
+                    break
+                of_line[line] = self._read(index, line, keys[run])
+        table = np.array(list(self._codes), np.int64).reshape(-1, len(_NONE))
+        return Prefixes(*table[of_line].T)
 
-    def _new(self, index: LineIndex, line: int) -> tuple[_Read, bool]:
-        """Read a new beginning, and say whether its first 32 bytes decide it for other lines."""
-        read, decided = _read(index, line)
+    def _read(self, index: LineIndex, line: int, key: bytes) -> int:
+        """Return the number of a line's prefix, and remember it by what decides it."""
+        text = index.data[
+            int(index.starts[line]) : min(int(index.ends[line]), int(index.starts[line]) + _LONGEST_PREFIX)
+        ]
+        code = self._by_line.get(text)
+        if code is not None:
+            return code
+        read, decided = _read(text)
+        code = self._codes.setdefault(read, len(self._codes))
         if decided:
-            if len(self._memo) >= _MEMO_LIMIT:
-                self._memo.clear()
-            start = int(index.starts[line])
-            self._memo[index.data[start : start + _KEY_BYTES]] = read
-        return read, decided
+            _remember(self._by_start, key, code, _MEMO_LIMIT)
+        elif len(text) <= _LONGEST_KEPT:
+            _remember(self._by_line, text, code, _MAX_KEPT)
+        return code
+
+
+def _remember(memo: dict[bytes, int], key: bytes, code: int, limit: int) -> None:
+    if len(memo) >= limit:
+        memo.clear()
+    memo[key] = code
 
 
 def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
@@ -190,11 +209,9 @@ def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
     return np.flatnonzero(other)
 
 
-def _read(index: LineIndex, line: int) -> tuple[_Read, bool]:
-    """Read a line's prefix, and whether its first 32 bytes decide it."""
-    start, end = int(index.starts[line]), int(index.ends[line])
-    text = index.data[start : min(end, start + _LONGEST_PREFIX)]
-    whole = end - start < _KEY_BYTES
+def _read(text: bytes) -> tuple[_Read, bool]:
+    """Read the prefix of a line's beginning, and whether its first 32 bytes decide it."""
+    whole = len(text) < _KEY_BYTES
     prefix = prefix_of(text)
     if prefix is None:
         return _NONE, whole

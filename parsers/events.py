@@ -163,6 +163,7 @@ INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy
 
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)
+_NO_ROWS = range(0)
 _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
@@ -225,6 +226,10 @@ def integer(raw: bytes) -> int:
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
 
+Values = tuple[float, ...]
+"""The kept fields of one row as they stand in its columns."""
+
+
 class Rows:
     """The rows of one kind: their lines, and a typed column for each kept field."""
 
@@ -233,19 +238,27 @@ class Rows:
         self.lines = array("q")
         self.columns: dict[str, array[Any]] = {name: new_column(name) for name in self.names}
         self._texts = texts
-        self._readers = [(name, self.columns[name].append, *field_reader(name, texts)) for name in self.names]
+        self._readers = [(name, *field_reader(name, texts)) for name in self.names]
+
+    def values_of(self, fields: Mapping[str, bytes | None]) -> Values:
+        """Read the fields of a row."""
+        raws = [(fields.get(name), read, missing) for name, read, missing in self._readers]
+        return tuple([missing if raw is None else read(raw) for raw, read, missing in raws])
 
     def add(self, line: int, fields: Mapping[str, bytes | None]) -> None:
         """Append a row."""
-        self.lines.append(line)
-        for name, append, read, missing in self._readers:
-            raw = fields.get(name)
-            append(missing if raw is None else read(raw))
+        self.add_all([line], [self.values_of(fields)])
+
+    def add_all(self, lines: list[int], rows: list[Values]) -> None:
+        """Append rows whose fields were read."""
+        self.lines.extend(lines)
+        for column, values in zip(self.columns.values(), zip(*rows, strict=True), strict=False):
+            column.extend(values)
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Append many rows; a field that is not in ``columns`` is not printed by any of them."""
         self.lines.frombytes(lines.astype(np.int64).tobytes())
-        for name, _, _, missing in self._readers:
+        for name, _, missing in self._readers:
             column = self.columns[name]
             values = columns.get(name)
             if values is None:
@@ -270,6 +283,8 @@ class Rows:
 
     def between(self, first: int, last: int) -> range:
         """Return the indexes of the rows on these lines, both ends included."""
+        if not self.lines:
+            return _NO_ROWS
         return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
 
     def values(self, name: str, span: range) -> list[Any]:
@@ -351,7 +366,9 @@ class View:
         """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
         rows = self.events[kind]
         span = rows.between(self.first_line, self.last_line)
-        columns = (rows.values(name, span) for name in names)
+        if not span:
+            return iter(())  # most kinds of a short build: a log may hold thousands of those
+        columns = [rows.values(name, span) for name in names]
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
     def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's

@@ -30,13 +30,20 @@ def myelin_operations(view: View, passes: Passes, span: Callable[[int], SourceSp
     timed = _timings(view)
     blocks = _Blocks(view)
     selected = list(view.each("myelin_selected", "hash", "ms"))
+    selected_lines = [at for at, *_ in selected]
+    ms_or_last = np.nan_to_num(timed.ms, nan=np.inf)
     found = []
     for (line, op, key, metadata), behind in zip(
         operations, [*(o[0] for o in operations[1:]), view.last_line + 1], strict=True
     ):
         low, high = timed.line.searchsorted((line, behind))
-        said = next(((tactic, ms) for at, tactic, ms in selected if line < at < behind), None)
-        tactic, ms = said or ((None, None) if key else _fastest(timed, int(low), int(high)))
+        place = bisect_right(selected_lines, line)
+        tactic, ms = None, None
+        if place < len(selected) and selected_lines[place] < behind:
+            _, tactic, ms = selected[place]
+        elif not key and low < high:
+            fastest = timed.candidate(int(low + ms_or_last[low:high].argmin()))
+            tactic, ms = fastest.tactic, fastest.time_ms
         found.append(
             MyelinOperation(
                 op=op,
@@ -68,13 +75,6 @@ def _timings(view: View) -> TacticTimings:
         runner_name=empty,
         texts=view.events.texts.all(),
     )
-
-
-def _fastest(timed: TacticTimings, low: int, high: int) -> tuple[int | None, float | None]:
-    if low == high:
-        return None, None
-    fastest = timed.candidate(low + int(np.nan_to_num(timed.ms[low:high], nan=np.inf).argmin()))
-    return fastest.tactic, fastest.time_ms
 
 
 class _Blocks:

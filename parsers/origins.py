@@ -8,7 +8,9 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.model import CachedResult, Choice, EngineLayer
@@ -109,12 +111,33 @@ class _Tuning:
         return [(t, i) for t, i in found if t.inputs == (reformat.source,) and t.outputs == (reformat.target,)]
 
 
+class _Group:
+    """What was tuned alike: one tactic of one runner in one combination of formats, every time it was printed."""
+
+    def __init__(self, tuned: Tuned) -> None:
+        self.tuned = tuned
+        self.members: list[tuple[int, Tuned, int]] = []
+        """Each with its place among all that a layer may come from, and in its list."""
+
+
+def _grouped(pairs: Iterable[tuple[Tuned, int]]) -> tuple[_Group, ...]:
+    groups: dict[tuple[object, ...], _Group] = {}
+    for place, (tuned, index) in enumerate(pairs):
+        key = tuned.tactic, tuned.runner, tuned.inputs, tuned.outputs
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group(tuned)
+        group.members.append((place, tuned, index))
+    return tuple(groups.values())
+
+
 @dataclass(slots=True)
 class _Case:
     """One engine layer on its way to its origin."""
 
     layer: EngineLayer
-    candidates: list[tuple[Tuned, int]]
+    candidates: tuple[_Group, ...]
+    """What may be its origin; layers of one name share these, however often a log repeats them."""
     border: EngineLayer
     """The layer whose tensors are compared: itself, or all kernels of its ForeignNode."""
     settled: tuple[Tuned, int] | None = None
@@ -123,13 +146,12 @@ class _Case:
         """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
         if self.settled is not None or not self.candidates:
             return False
-        sides = {(t.inputs, t.outputs): t for t, _ in self.candidates}
-        fits = {formats: tensors.fit(tuned, self.border) for formats, tuned in sides.items()}
-        self.candidates = [pair for pair in self.candidates if fits[pair[0].inputs, pair[0].outputs]]
-        distinct = {(t.tactic, t.runner, t.inputs, t.outputs) for t, _ in self.candidates}
-        if len(distinct) != 1:
+        fits = [tensors.fit(group.tuned, self.border) for group in self.candidates]
+        if not all(fits):
+            self.candidates = tuple(compress(self.candidates, fits))
+        if len(self.candidates) != 1:
             return False
-        self.settled = self.candidates[-1]
+        self.settled = self.candidates[0].members[-1][1:]
         tensors.learn(self.settled[0], self.border)
         return True
 
@@ -179,19 +201,21 @@ def _cases(
     graphs = _myelin_graphs(layers, foreign)
     borders = _borders(layers)
     by_reformat = {_copy_node(r.name): r for r in reformats}
-    cases = []
-    for layer in layers:
-        graph = myelin_graph(layer.name)
-        if graph is not None:
-            found = tuning.of(graphs.get(graph, ""))
-        elif layer.name in by_reformat:
-            found = tuning.of_reformat(by_reformat[layer.name])
-        else:
-            found = tuning.of(layer.name)
-        if layer.tactic is not None:
-            found = [pair for pair in found if pair[0].tactic == layer.tactic]
-        cases.append(_Case(layer, list(found), borders.get(graph, layer) if graph is not None else layer))
-    return cases
+    grouped: dict[tuple[str, int | None], tuple[_Group, ...]] = {}
+
+    def candidates(layer: EngineLayer, graph: int | None) -> tuple[_Group, ...]:
+        key = (layer.name if graph is None else graphs.get(graph, ""), layer.tactic)
+        if key not in grouped:
+            reformat = by_reformat.get(layer.name) if graph is None else None
+            found = tuning.of(key[0]) if reformat is None else tuning.of_reformat(reformat)
+            grouped[key] = _grouped(pair for pair in found if layer.tactic in {None, pair[0].tactic})
+        return grouped[key]
+
+    graph_of = ((layer, myelin_graph(layer.name)) for layer in layers)
+    return [
+        _Case(layer, candidates(layer, graph), layer if graph is None else borders.get(graph, layer))
+        for layer, graph in graph_of
+    ]
 
 
 def _borders(layers: tuple[EngineLayer, ...]) -> dict[int, EngineLayer]:
@@ -253,8 +277,10 @@ def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:
 def _why_not(case: _Case, tuning: _Tuning) -> str:
     layer = case.layer
     if case.candidates:
-        lines = ", ".join(str(t.span.line) for t, _ in case.candidates[:4])
-        return f"{len(case.candidates)} choices fit and the log does not tell them apart: lines {lines}"
+        first = heapq.nsmallest(4, (member for group in case.candidates for member in group.members[:4]))
+        lines = ", ".join(str(tuned.span.line) for _, tuned, _ in first)
+        count = sum(len(group.members) for group in case.candidates)
+        return f"{count} choices fit and the log does not tell them apart: lines {lines}"
     if tuning.of(layer.name):
         return _UNFIT
     if is_reformat(layer.name):
@@ -266,8 +292,10 @@ def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> l
     """Decide ``final`` for one of the two lists."""
     kind = type(tuned_list[0]) if tuned_list else Choice
     settled = {case.settled[1] for case in cases if case.settled and isinstance(case.settled[0], kind)}
-    open_ = {index for case in cases if not case.settled for t, index in case.candidates if isinstance(t, kind)}
-    in_engine = {t.layer for case in cases for t, _ in case.candidates}
+    groups = {id(group): group for case in cases for group in case.candidates}.values()
+    undecided = {id(group): group for case in cases if not case.settled for group in case.candidates}.values()
+    open_ = {index for group in undecided for _, tuned, index in group.members if isinstance(tuned, kind)}
+    in_engine = {tuned.layer for group in groups for _, tuned, _ in group.members}
     finals: list[bool | None] = []
     for index, tuned in enumerate(tuned_list):
         if index in settled:

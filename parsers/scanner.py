@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.parsers.dialects import Prefixes
-    from trtforensics.parsers.events import Tables
+    from trtforensics.parsers.events import Tables, Values
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.windows import Window
 
@@ -55,6 +55,18 @@ class Part(NamedTuple):
     first_banner: int | None
 
 
+class _Known(NamedTuple):
+    """What was judged of a body: its kind, None where no rule reads it, and what its row holds if it is kept."""
+
+    kind: str | None
+    values: Values | None
+    verdict: bytes | None
+    """A banner's."""
+
+
+_UNREAD = _Known(None, None, None)
+
+
 class Dispatch:
     """Finds the kind of a body among some kinds."""
 
@@ -67,22 +79,9 @@ class Dispatch:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
                 self._openings.setdefault(opener, []).append(kind)
         self._by_start: dict[bytes, _Groups] = {}
-        self._memo: dict[bytes, tuple[str, dict[str, bytes | None]]] = {}
-        """Short bodies that were judged before: logs repeat many a line word for word."""
 
     def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
         """Return the kind's name and its fields, or None where no rule reads the body."""
-        known = self._memo.get(body)
-        if known is not None:
-            return known
-        found = self._judge(body)
-        if found is not None and len(body) <= _LONGEST_KEPT:
-            if len(self._memo) >= _MAX_KEPT:
-                self._memo.clear()
-            self._memo[body] = found
-        return found
-
-    def _judge(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
         key = body[:_KEY_BYTES]
         groups = self._by_start.get(key)
         if groups is None:
@@ -159,6 +158,8 @@ class Scanner:
         self._bulk = BulkReader(grammar.kinds(), self.events.texts) if bulk else None
         self._any = Dispatch(grammar.kinds())
         self._bare = Dispatch(grammar.bare_kinds())
+        self._known: tuple[dict[bytes, _Known], dict[bytes, _Known]] = {}, {}
+        """Short bodies that were judged before, without a prefix and with one: logs repeat many word for word."""
         self._dialect = -1
         self._after_verdict = False
         self._names_line = -1
@@ -195,6 +196,7 @@ class Scanner:
         """Give back the memory of everything that only helps to read further lines; none may follow."""
         self._bulk = None
         self._any = self._bare = Dispatch(())
+        self._known = {}, {}
         self._prefixes = PrefixReader()
 
     def part(self) -> Part:
@@ -280,37 +282,61 @@ class Scanner:
                 if found.kind in KEEP:
                     self.events[found.kind].extend(found.lines + first_line, found.columns)
             wanted[wrapped] = True
+        return self._read_singly(first_line, bodies, prefixed, np.flatnonzero(wanted | ~(prefixed | blank)))
+
+    def _read_singly(
+        self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], lines: npt.NDArray[np.int64]
+    ) -> list[tuple[int, bool]]:
+        """Have each of these lines judged; return the banners, each with whether it is a verdict."""
         banners: list[tuple[int, bool]] = []
-        lines = np.flatnonzero(wanted | ~(prefixed | blank))
+        rows: dict[str, tuple[list[int], list[Values]]] = {}
+        unread = 0
         for line, body, of_logger in zip(lines.tolist(), bodies.texts(lines), prefixed[lines].tolist(), strict=True):
-            if of_logger:
-                found_one = self._any.fields(body)
-                if found_one is None:
-                    self._unknown += 1
-                    self.drift.add(first_line + line, body)
-            else:
-                found_one = self._bare.fields(body.lstrip(b" "))
-                if found_one is None:
-                    self._unread_bare(first_line + line, body)
-            if found_one is not None:
-                self._store(first_line + line, *found_one)
-                if found_one[0] == "banner":
-                    banners.append((line, found_one[1]["verdict"] != b"RUNNING"))
+            kind, values, verdict = self._known[of_logger].get(body) or self._judge(body, of_logger=of_logger)
+            if kind is None:
+                unread += 1
+                self._note_unread(first_line + line, body, of_logger=of_logger)
+                continue
+            if values is not None:
+                kept = rows.get(kind)
+                if kept is None:
+                    kept = rows[kind] = [], []
+                kept[0].append(first_line + line)
+                kept[1].append(values)
+            if verdict is not None:
+                banners.append((line, verdict != b"RUNNING"))
+            elif kind == "engine_layers_detailed":
+                self._names_line = first_line + line
+        self._typed += len(lines) - unread
+        self.recognised = self.recognised or unread < len(lines)
+        for kind, (of_kind, read) in rows.items():
+            self.events[kind].add_all(of_kind, read)
         return banners
 
-    def _unread_bare(self, number: int, body: bytes) -> None:
-        """Count a line that nobody's prefix opens; right behind a ``Layers:`` line it is the name of a layer."""
+    def _judge(self, body: bytes, *, of_logger: bool) -> _Known:
+        """Find a body's kind and read its fields, or say that no rule reads it."""
+        found = self._any.fields(body) if of_logger else self._bare.fields(body.lstrip(b" "))
+        known = _UNREAD
+        if found is not None:
+            kind, fields = found
+            values = self.events[kind].values_of(fields) if kind in KEEP else None
+            known = _Known(kind, values, fields["verdict"] if kind == "banner" else None)
+        if len(body) <= _LONGEST_KEPT:
+            memo = self._known[of_logger]
+            if len(memo) >= _MAX_KEPT:
+                memo.clear()
+            memo[body] = known
+        return known
+
+    def _note_unread(self, number: int, body: bytes, *, of_logger: bool) -> None:
+        """Count a line that no rule reads; without a prefix, right behind a ``Layers:`` line, it is a layer's name."""
+        if of_logger:
+            self._unknown += 1
+            self.drift.add(number, body)
+            return
         self._unprefixed += 1
         if number == self._names_line + 1:
             self.events["layer_name"].add(number, {"name": body.lstrip(b" ")})
-            self._names_line = number
-
-    def _store(self, number: int, kind: str, fields: dict[str, bytes | None]) -> None:
-        self._typed += 1
-        self.recognised = True
-        if kind in KEEP:
-            self.events[kind].add(number, fields)
-        if kind == "engine_layers_detailed":
             self._names_line = number
 
     def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
