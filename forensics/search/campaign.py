@@ -131,7 +131,9 @@ class Campaign:
         self._budget.members += found.members.bit_count()
         if found.doubt:
             count = found.doubt.bit_count()
-            self.reasons.append(f"one of {count} items, which no build could tell apart: every mix of them that was tried was refused")
+            self.reasons.append(
+                f"one of {count} items, which no build could tell apart: every mix of them that was tried was refused"
+            )
         elif not found.alone:
             self.reasons.append("the build of the culprits alone was refused, twice")
 
