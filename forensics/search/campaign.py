@@ -52,8 +52,9 @@ class Campaign:
         self.status = yield from self._run()
 
     def _run(self) -> Steps[Status]:
-        if not (yield from self._endpoints()):
-            return Status.NOT_REPRODUCED
+        ended = yield from self._endpoints()
+        if ended is not None:
+            return ended
         within = self._rest
         while True:
             self._searching = True
@@ -64,7 +65,7 @@ class Campaign:
             seen = verdict = yield from self._finder.settle(rest, Verdict.GOOD, REST)
             if seen is Verdict.UNRESOLVED:
                 verdict, within = yield from rest_by_proxy(self._finder, rest, self._space.atoms_of(rest))
-                self.reasons.append("the build of everything but the culprits was refused")
+                self.reasons.append("the build of everything but the culprits was refused, twice")
             else:
                 within = rest
             if verdict is not Verdict.BAD:
@@ -73,13 +74,21 @@ class Campaign:
                 self.reasons.append("what is left fails too: there are other sets")
                 return Status.NAMED
 
-    def _endpoints(self) -> Steps[bool]:
+    def _endpoints(self) -> Steps[Status | None]:
+        """Look whether there is anything to search; return how it ended if not."""
         good, bad = yield from self._finder.endpoints()
-        if good is not Verdict.GOOD:
-            self.reasons.append(f"with everything taken from good the outcome is {good}")
-        elif bad is not Verdict.BAD:
-            self.reasons.append(f"with everything taken from bad the outcome is {bad}")
-        return good is Verdict.GOOD and bad is Verdict.BAD
+        side, verdict = ("good", good) if good is not Verdict.GOOD else ("bad", bad)
+        if side == "bad" and bad is Verdict.BAD:
+            return None
+        if verdict is not Verdict.UNRESOLVED:
+            self.reasons.append(f"with everything taken from {side} the outcome is {verdict}")
+            return Status.NOT_REPRODUCED
+        self.reasons.append(
+            f"with everything taken from {side} the outcome is unresolved, built twice: nothing can be searched until "
+            f"that side can be judged; look into these probes' logs, correct what ails them, and try again with "
+            f"`--retry-unresolved`"
+        )
+        return Status.INCONCLUSIVE
 
     def _one_set(self, within: int) -> Steps[Found]:
         try:
@@ -122,9 +131,11 @@ class Campaign:
         self._budget.members += found.members.bit_count()
         if found.doubt:
             count = found.doubt.bit_count()
-            self.reasons.append(f"one of {count} items, which no build could tell apart: every mix of them was refused")
+            self.reasons.append(
+                f"one of {count} items, which no build could tell apart: every mix of them that was tried was refused"
+            )
         elif not found.alone:
-            self.reasons.append("the build of the culprits alone was refused")
+            self.reasons.append("the build of the culprits alone was refused, twice")
 
     def _verdict_on(self, rest: Verdict) -> Status:
         if any(found.doubt for found in self.sets):
