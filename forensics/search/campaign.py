@@ -52,9 +52,8 @@ class Campaign:
         self.status = yield from self._run()
 
     def _run(self) -> Steps[Status]:
-        ended = yield from self._endpoints()
-        if ended is not None:
-            return ended
+        if not (yield from self._endpoints()):
+            return Status.NOT_REPRODUCED
         within = self._rest
         while True:
             self._searching = True
@@ -65,7 +64,7 @@ class Campaign:
             seen = verdict = yield from self._finder.settle(rest, Verdict.GOOD, REST)
             if seen is Verdict.UNRESOLVED:
                 verdict, within = yield from rest_by_proxy(self._finder, rest, self._space.atoms_of(rest))
-                self.reasons.append("the build of everything but the culprits was refused, twice")
+                self.reasons.append("the build of everything but the culprits was refused")
             else:
                 within = rest
             if verdict is not Verdict.BAD:
@@ -74,21 +73,13 @@ class Campaign:
                 self.reasons.append("what is left fails too: there are other sets")
                 return Status.NAMED
 
-    def _endpoints(self) -> Steps[Status | None]:
-        """Look whether there is anything to search; return how it ended if not."""
+    def _endpoints(self) -> Steps[bool]:
         good, bad = yield from self._finder.endpoints()
-        side, verdict = ("good", good) if good is not Verdict.GOOD else ("bad", bad)
-        if side == "bad" and bad is Verdict.BAD:
-            return None
-        if verdict is not Verdict.UNRESOLVED:
-            self.reasons.append(f"with everything taken from {side} the outcome is {verdict}")
-            return Status.NOT_REPRODUCED
-        self.reasons.append(
-            f"with everything taken from {side} the outcome is unresolved, built twice: nothing can be searched until "
-            f"that side can be judged; look into these probes' logs, correct what ails them, and try again with "
-            f"`--retry-unresolved`"
-        )
-        return Status.INCONCLUSIVE
+        if good is not Verdict.GOOD:
+            self.reasons.append(f"with everything taken from good the outcome is {good}")
+        elif bad is not Verdict.BAD:
+            self.reasons.append(f"with everything taken from bad the outcome is {bad}")
+        return good is Verdict.GOOD and bad is Verdict.BAD
 
     def _one_set(self, within: int) -> Steps[Found]:
         try:
@@ -131,11 +122,9 @@ class Campaign:
         self._budget.members += found.members.bit_count()
         if found.doubt:
             count = found.doubt.bit_count()
-            self.reasons.append(
-                f"one of {count} items, which no build could tell apart: every mix of them that was tried was refused"
-            )
+            self.reasons.append(f"one of {count} items, which no build could tell apart: every mix of them was refused")
         elif not found.alone:
-            self.reasons.append("the build of the culprits alone was refused, twice")
+            self.reasons.append("the build of the culprits alone was refused")
 
     def _verdict_on(self, rest: Verdict) -> Status:
         if any(found.doubt for found in self.sets):

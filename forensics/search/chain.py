@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from trtforensics.search.ledger import Ledger
     from trtforensics.search.space import Atom
 
-_ZONE = 3
-"""From so many refused links on, all between them are taken to be refused too, until there is no other to cut at."""
-_STRIDE = 2
-"""How fast cuts move away from refused ones, as the power of 2 by which the distance grows."""
+_MOST_IN_A_ROW = 7
 
 
 class NotMonotoneError(Exception):
@@ -40,7 +37,6 @@ class Chain:
         self.high = len(atoms)
         self.refused: set[int] = set()
         self._in_a_row = 0
-        self.began = len(ledger.log)
         self._ledger = ledger
         self._read = 0
 
@@ -85,6 +81,11 @@ class Chain:
         return link if link >= 0 and self.links[link] == mask else None
 
     @property
+    def stuck(self) -> bool:
+        """Whether so many cuts were refused in a row that something far away must be the reason."""
+        return self._in_a_row >= _MOST_IN_A_ROW and not self.busy()
+
+    @property
     def width(self) -> int:
         """How many atoms the turn may be at."""
         return self.high - self.low
@@ -119,24 +120,14 @@ class Chain:
         return [cut for gap in gaps for cut in self._divide(gap, shares[gap], free[gap])]
 
     def _free(self, left: int, right: int) -> list[int]:
-        """Return the links at which to cut: after refusals in a row, ever farther from those that were refused.
-
-        Refused links may be cuts through one block of items that change together. Where it ends is found by halving
-        what is open on either side of it; inside it nothing more is built once chance alone cannot have refused it.
-        """
+        """Return the links at which to cut: after refusals in a row, ever farther from those that were refused."""
         links = [link for link in range(left + 1, right) if link not in self.refused]
-        refused = sorted(link for link in self.refused if self.low < link < self.high)
-        if len(refused) <= 1:
-            return links
-        before = [link for link in links if link < refused[0]]
-        after = [link for link in links if link > refused[-1]]
-        if not before and not after:
-            return [] if len(refused) >= self._ledger.refusals_by_chance(self.suspects()) else links
         if self._in_a_row > 1:
-            away = 1 << _STRIDE * (self._in_a_row - 1)
-            if far := [link for link in before + after if _distance(refused, link) >= away]:
-                return far
-        return before + after if len(refused) < _ZONE else _middle(before) + _middle(after)
+            away = 1 << (self._in_a_row - 1)
+            refused = sorted(self.refused)
+            far = [link for link in links if _distance(refused, link) >= away]
+            return far or links
+        return links
 
     def _divide(self, gap: tuple[int, int], shares: int, free: list[int]) -> list[int]:
         chosen: list[int] = []
@@ -147,10 +138,6 @@ class Chain:
             rest = [link for link in free if link not in chosen]
             chosen.append(min(rest, key=lambda link: (round(abs(self.mass[link] - wanted) / rounding), link)))
         return chosen
-
-
-def _middle(links: list[int]) -> list[int]:
-    return links[(len(links) - 1) // 2 : len(links) // 2 + 1]
 
 
 def _distance(places: list[int], place: int) -> int:

@@ -9,7 +9,7 @@ from trtforensics.search.budget import depth
 from trtforensics.search.chain import Chain
 from trtforensics.search.finder import Member
 from trtforensics.search.ledger import Wish
-from trtforensics.search.model import ALONE, FROM_BAD, FROM_GOOD, REST, Verdict
+from trtforensics.search.model import ALONE, Verdict
 from trtforensics.search.refusals import tell_apart
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from trtforensics.search.ledger import Ledger, Steps, Wishes
     from trtforensics.search.space import Atom, Space
 
-_DECISIVE = {FROM_GOOD, FROM_BAD, ALONE, REST}
-"""What decides how a search ends: that one of these is refused must not be due to an accident of its build."""
 _LAST_FEW = 3
 _MOST_COUPLES = 3
 """A refused subset that cuts more edges than this says too little about any of them."""
@@ -38,7 +36,6 @@ class ExactFinder:
         self._chain = Chain(ledger, 0, space.atoms)
         self._cleared = 0
         self._learnt = 0
-        self._again: set[int] = set()
 
     @property
     def suspects(self) -> int:
@@ -59,29 +56,20 @@ class ExactFinder:
         return -sum(share * log2(share) for share in shares), depth(chain.width)
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
-        """Take in what a probe showed; an endpoint or a certificate that is unresolved is built once more first."""
-        again = wish.purpose in _DECISIVE and wish.build == 0 and self._ledger.seen(wish.mask) is None
-        if again and verdict is Verdict.UNRESOLVED:
-            self._again.add(wish.mask)
-        else:
-            self._ledger.record(wish.mask, verdict)
-
-    def _wish(self, mask: int, purpose: str) -> Wish:
-        return Wish(mask, purpose, build=int(mask in self._again))
+        """Take in what a probe showed."""
+        self._ledger.record(wish.mask, verdict)
 
     def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
         """Find out whether a subset is good or bad: one look is enough, whatever was ``expected``."""
         del expected
-        while (verdict := self._ledger.seen(mask)) is None:
-            yield (self._wish(mask, purpose),)
-        return verdict
+        return self._ledger.verdict(mask, purpose)
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Find out what everything from good and everything from bad show, with room for more the first cuts too."""
-        ends = {0: FROM_GOOD, self._space.all: FROM_BAD}
+        ends = [Wish(0, "everything from good"), Wish(self._space.all, "everything from bad")]
         for end in ends:
-            while self._ledger.seen(end) is None:
-                unknown = [self._wish(mask, why) for mask, why in ends.items() if self._ledger.seen(mask) is None]
+            while self._ledger.seen(end.mask) is None:
+                unknown = [wish for wish in ends if self._ledger.seen(wish.mask) is None]
                 cuts = self._chain.cuts(self._ledger.room - len(unknown))
                 yield (*unknown, *self._wishes(self._chain, cuts))
             if self._ledger.seen(0) is not Verdict.GOOD:
@@ -106,7 +94,7 @@ class ExactFinder:
                 if winner:
                     return Member(winner, complete=True)
                 self._cleared = 0
-            elif not cuts and not chain.busy():
+            elif chain.stuck or (not cuts and not chain.busy()):
                 break
             else:
                 yield self._wishes(chain, cuts)
@@ -145,17 +133,17 @@ class ExactFinder:
 
         One that is good so is cleared for as long as the set is thought to need no more than one of them.
         """
-        alone = [chain.links[0] | atom.mask for atom in chain.open_atoms()]
+        wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
         while True:
-            for mask in alone:
-                verdict = self._ledger.seen(mask)
-                suspect = mask & ~chain.links[0]
+            for wish in wishes:
+                verdict = self._ledger.seen(wish.mask)
+                suspect = wish.mask & ~chain.links[0]
                 if verdict is Verdict.BAD:
                     self._cleared = chain.suspects() & ~suspect
                     return suspect
                 if verdict is Verdict.GOOD:
                     self._cleared |= suspect
-            alone = [mask for mask in alone if self._ledger.seen(mask) is None]
-            if not alone:
+            wishes = [wish for wish in wishes if self._ledger.seen(wish.mask) is None]
+            if not wishes:
                 return 0
-            yield tuple(self._wish(mask, ALONE) for mask in alone)
+            yield tuple(wishes)

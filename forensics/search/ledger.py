@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, log
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.search.model import Ask, Verdict
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     """Probes that a step can use, the one it needs first in front; none: it waits for those under way."""
     Steps = Generator[Wishes, None, _T]
     """Part of a search: it is resumed at any time, looks at the ledger, and yields what it would have probed."""
-
-
-_REFUSED_BEFORE, _SEEN_BEFORE = 2.0, 10.0
-"""What is assumed before the first build: as if 2 of 10 had been refused."""
-_UNLIKELY = 1e-7
-"""How likely chance may still be the reason when it is ruled out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +77,17 @@ class Ledger:
                 return Verdict.BAD
         return None
 
-    def refusals_by_chance(self, group: int) -> int:
-        """Return how many mixes of a group may be refused, and none built, before chance is no explanation.
-
-        How often chance refuses is learnt from all subsets that do not split the group.
-        """
-        others = [verdict for mask, verdict in self.log if not splits(mask, group)]
-        share = (others.count(Verdict.UNRESOLVED) + _REFUSED_BEFORE) / (len(others) + _SEEN_BEFORE)
-        return ceil(log(_UNLIKELY) / log(share))
-
     def monotone(self) -> bool:
         """Return whether no subset that was bad lies inside one that was good."""
         good = [mask for mask, verdict in self.log if verdict is Verdict.GOOD]
         bad = [mask for mask, verdict in self.log if verdict is Verdict.BAD]
         return all(inner & ~outer for inner in bad for outer in good)
 
-
-def splits(mask: int, group: int) -> bool:
-    """Return whether a subset holds some items of a group and lacks others."""
-    return bool(mask & group) and bool(group & ~mask)
+    def verdict(self, mask: int, purpose: str) -> Steps[Verdict]:
+        """Wait for the verdict of a subset."""
+        while (verdict := self.seen(mask)) is None:
+            yield (Wish(mask, purpose),)
+        return verdict
 
 
 def bits(mask: int) -> list[int]:

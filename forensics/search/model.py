@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-FROM_GOOD = "everything from good"
-FROM_BAD = "everything from bad"
 ALONE = "the culprits alone"
 REST = "everything but the culprits"
 

@@ -13,7 +13,7 @@ import numpy as np
 from trtforensics.search.chain import Chain
 from trtforensics.search.checks import Checks
 from trtforensics.search.finder import Member
-from trtforensics.search.model import FROM_BAD, FROM_GOOD, Verdict
+from trtforensics.search.model import Verdict
 from trtforensics.search.noise import BEFORE, likelihood
 from trtforensics.search.posterior import Posterior
 
@@ -79,10 +79,10 @@ class NoisyFinder:
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Find out what everything from good and everything from bad show."""
-        good = yield from self._decide(0, Verdict.GOOD, FROM_GOOD, _ENDPOINT_EXPECTED)
+        good = yield from self._decide(0, Verdict.GOOD, "everything from good", _ENDPOINT_EXPECTED)
         if good is not Verdict.GOOD:
             return good, Verdict.UNRESOLVED
-        return good, (yield from self._decide(self._space.all, Verdict.BAD, FROM_BAD, _ENDPOINT_EXPECTED))
+        return good, (yield from self._decide(self._space.all, Verdict.BAD, "everything from bad", _ENDPOINT_EXPECTED))
 
     def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
         """Build a subset until it is sure enough whether a culprit is active in it; ``expected`` is the likelier."""

@@ -5,14 +5,13 @@ It asks for neither monotone outcomes nor for every mix to be buildable: an unre
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.search.model import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from trtforensics.search.finder import Finder
     from trtforensics.search.ledger import Steps
@@ -21,22 +20,23 @@ PURPOSE = "reduce what is left"
 _HALVES = 2
 
 
-def reduced(
-    finder: Finder, base: int, atoms: Sequence[int], hopeless: Callable[[int], bool] = lambda _: False
-) -> Steps[list[int]]:
+def reduced(finder: Finder, base: int, atoms: Sequence[int], patience: int | None = None) -> Steps[list[int]]:
     """Reduce atoms that are bad on top of ``base`` until leaving out any one of them is no longer seen to be bad.
 
-    It also ends once ``hopeless`` says so of what is left. After Zeller and Hildebrandt, Simplifying and Isolating
-    Failure-Inducing Input, 2002.
+    With ``patience`` it also ends after so many builds in a row that were not bad. After Zeller and Hildebrandt,
+    Simplifying and Isolating Failure-Inducing Input, 2002.
     """
     left = list(atoms)
     shares = _HALVES
-    while len(left) > 1 and not hopeless(sum(left)):
+    tried = 0
+    while len(left) > 1 and (patience is None or tried < patience):
         subsets = _subsets(left, shares)
-        smaller = yield from _first_bad(finder, base, subsets, partial(hopeless, sum(left)))
+        smaller = yield from _first_bad(finder, base, subsets)
+        tried += len(subsets)
         if smaller is not None:
             is_chunk = subsets.index(smaller) < shares
             left, shares = smaller, _HALVES if is_chunk else max(shares - 1, _HALVES)
+            tried = 0
         elif shares == len(left):
             break
         else:
@@ -52,12 +52,8 @@ def _subsets(atoms: list[int], shares: int) -> list[list[int]]:
     return chunks if shares == _HALVES else chunks + rests
 
 
-def _first_bad(
-    finder: Finder, base: int, subsets: list[list[int]], hopeless: Callable[[], bool]
-) -> Steps[list[int] | None]:
+def _first_bad(finder: Finder, base: int, subsets: list[list[int]]) -> Steps[list[int] | None]:
     for subset in subsets:
-        if hopeless():
-            break
         if (yield from finder.settle(base | sum(subset), Verdict.GOOD, PURPOSE)) is Verdict.BAD:
             return subset
     return None

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.search.budget import depth
 from trtforensics.search.finder import Member
-from trtforensics.search.ledger import splits
 from trtforensics.search.model import Verdict
 from trtforensics.search.reduction import reduced
 
@@ -23,83 +20,34 @@ _TRIES = 4
 _WITNESSES = 2
 _PARTS = 2
 _PATIENCE = 20
-"""How many builds may fail to make a group smaller before it is left as it is."""
+"""How many builds in a row may fail to make a group smaller before it is left as it is."""
 
 
 def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[Member]:
     """Find the member among items of a chain where every link between them is refused.
 
     Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
-    good link, then of parts of it: what refuses a mix with one company need not refuse it with another. That ends as
-    soon as the group must be taken for one that changes together.
+    good link, then of parts of it: what refuses a mix with one company need not refuse it with another.
     """
-    hopeless = partial(_hopeless, ledger, chain, len(ledger.log))
-    group = [single for atom in chain.open_atoms() for single in atom.singles()]
+    group = [1 << item for atom in chain.open_atoms() for item in sorted(atom.items)]
     before = chain.atoms[: chain.low]
     kept, good = chain.links[0], chain.links[chain.low]
     built = [mask for mask in chain.built() if kept != mask != good][-_PARTS:]
     parts = [part for mask in reversed(built) for part in (mask, good & ~mask | kept)]
     for base in dict.fromkeys((kept, good, *parts)):
-        verdict = yield from finder.settle(base | _together(group), Verdict.BAD, "the suspects together")
-        if verdict is Verdict.GOOD:
+        if (yield from finder.settle(base | sum(group), Verdict.BAD, "the suspects together")) is not Verdict.BAD:
             continue
-        while fewer := (yield from _without_ends(finder, base, group)):
-            if base == kept:
-                return (yield from finder.member(kept, fewer))
-            group, verdict = fewer, Verdict.BAD
-        if verdict is not Verdict.BAD:
-            continue
-        left = yield from reduced(finder, base, [atom.mask for atom in group], hopeless)
-        group = [atom for atom in group if atom.mask in left]
-        if base == kept and (member := _certain(ledger, kept, group)):
-            return member
+        group = yield from reduced(finder, base, group, _PATIENCE)
+        if base == kept and _irreducible(ledger, kept, group):
+            return Member(sum(group), complete=True)
         if len(group) == 1:
-            return Member(group[0].mask, before)
-        if hopeless(_together(group)):
-            break
-    return Member(0, before, doubt=_together(group))
+            return Member(group[0], before)
+    return Member(0, before, doubt=sum(group))
 
 
-def _certain(ledger: Ledger, kept: int, group: Sequence[Atom]) -> Member | None:
-    """Return what is known of a group that is bad: it needs an atom without which it was good, and not only refused."""
-    together = kept | _together(group)
-    needed = [atom for atom in group if ledger.implied(together & ~atom.mask) is Verdict.GOOD]
-    if len(group) in {1, len(needed)}:
-        return Member(_together(group), complete=True)
-    return Member(needed[0].mask, [atom for atom in group if atom is not needed[0]]) if needed else None
-
-
-def _without_ends(finder: Finder, base: int, group: Sequence[Atom]) -> Steps[Sequence[Atom]]:
-    """Return a group without its first, its last or both, if it is seen to be bad so on top of ``base``; else nothing.
-
-    The outermost may be there because of one refused link, or be all that is coupled, with each other.
-    """
-    for fewer in (group[1:-1], group[1:], group[:-1]) if len(group) > _PARTS else ():
-        verdict = yield from finder.settle(base | _together(fewer), Verdict.BAD, "most of the suspects")
-        if verdict is Verdict.BAD:
-            return fewer
-    return ()
-
-
-def _together(group: Sequence[Atom]) -> int:
-    return sum(atom.mask for atom in group)
-
-
-def _hopeless(ledger: Ledger, chain: Chain, start: int, group: int) -> bool:
-    """Return whether more mixes of a group are not worth a build; the log was ``start`` long when links gave out.
-
-    Once a part of the suspects is seen to be bad, refusals up to then may be due to those it left out.
-    """
-    since = chain.began
-    for place in range(start, len(ledger.log)):
-        mask, verdict = ledger.log[place]
-        if verdict is Verdict.BAD and splits(mask, chain.suspects()):
-            since = place + 1
-    mixes = [verdict for mask, verdict in ledger.log[since:] if splits(mask, group)]
-    if mixes.count(Verdict.UNRESOLVED) < len(mixes):
-        return len(ledger.log) - start >= _PATIENCE
-    tried = len(ledger.log) - max(start, since)
-    return tried > depth(group.bit_count()) and len(mixes) >= ledger.refusals_by_chance(group)
+def _irreducible(ledger: Ledger, kept: int, group: list[int]) -> bool:
+    """Return whether a group that is bad is known to need each of its atoms: it was not only refused without them."""
+    return len(group) == 1 or all(ledger.implied(kept | sum(group) & ~atom) is Verdict.GOOD for atom in group)
 
 
 def alone_by_proxy(finder: Finder, members: int, harmless: Sequence[Atom]) -> Steps[Verdict]:

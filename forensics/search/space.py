@@ -24,13 +24,6 @@ class Atom:
     mask: int
     weight: float
 
-    def singles(self) -> list[Atom]:
-        """Return its items as an atom each."""
-        if len(self.items) == 1:
-            return [self]
-        weight = self.weight / len(self.items)
-        return [Atom(frozenset({item}), 1 << item, weight) for item in sorted(self.items)]
-
 
 class Space:
     """Atoms, the most suspicious first; equals stay in the given order.
