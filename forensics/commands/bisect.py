@@ -162,6 +162,9 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
         "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
     )
     parser.add_argument(
+        "--retry-unresolved", action="store_true", help="build again what earlier runs here could not judge"
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
     )
 
@@ -249,6 +252,7 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
         keep_engines=KeepEngines(args.keep_engines),
         build_failure_is_bad=args.build_failure == "bad",
         executor=args.executor or "",
+        retry_unresolved=getattr(args, "retry_unresolved", False),
     )
 
 

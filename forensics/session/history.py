@@ -35,6 +35,7 @@ class Finished:
     build_failed: bool
     timeout: float | None
     at: str
+    run: int = 0
 
 
 @dataclass(slots=True)
@@ -109,6 +110,12 @@ class History:
             return known[-1]
         return replace(known[-1], verdict=Verdict.BAD if options.build_failure_is_bad else Verdict.UNRESOLVED)
 
+    def retried(self, ask: Ask, options: RunOptions) -> bool:
+        """Whether an ask's probe is to be built again: an earlier run could not judge it, and that is to be forgotten."""
+        last = probe.last if (probe := self.of(ask)) else None
+        unresolved = last is not None and last.verdict is Verdict.UNRESOLVED and last.run < self.runs
+        return options.retry_unresolved and unresolved
+
     @property
     def next_number(self) -> int:
         """The number of the next new probe, from 1."""
@@ -142,6 +149,7 @@ class History:
                 build_failed=bool(event["build_failed"]),
                 timeout=None if timeout is None else _float(timeout),
                 at=str(event["at"]),
+                run=self.runs,
             )
         )
 

@@ -36,3 +36,4 @@ class RunOptions:
     build_failure_is_bad: bool = False
     executor: str = ""
     quiet: bool = False
+    retry_unresolved: bool = False

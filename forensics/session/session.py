@@ -184,6 +184,9 @@ class Session:
         if probe is not None and probe.running:
             self._held.append(ask)
             return
+        if history.retried(ask, self._options):
+            self._start(ask, anew=True)
+            return
         known = history.verdict(ask, self._judge, self._options) or self._rejudged(ask, probe)
         if known is not None and probe is not None:
             self._tell(ask, probe, known)
@@ -204,9 +207,9 @@ class Session:
         self._begin(ask)
         return self._end(ask, probe, Outcome(*judged))
 
-    def _start(self, ask: Ask) -> None:
+    def _start(self, ask: Ask, *, anew: bool = False) -> None:
         probe = self._begin(ask)
-        build = None if self._can_check(probe) else self._options.build
+        build = None if self._can_check(probe) and not anew else self._options.build
         if build is not None or not probe.finished:
             self._fresh.add(probe.number)
         with explained(str(self._artifacts.directory)):
