@@ -52,8 +52,9 @@ class Campaign:
         self.status = yield from self._run()
 
     def _run(self) -> Steps[Status]:
-        if not (yield from self._endpoints()):
-            return Status.NOT_REPRODUCED
+        refuted = yield from self._endpoints()
+        if refuted is not None:
+            return refuted
         within = self._rest
         while True:
             self._searching = True
@@ -73,13 +74,16 @@ class Campaign:
                 self.reasons.append("what is left fails too: there are other sets")
                 return Status.NAMED
 
-    def _endpoints(self) -> Steps[bool]:
+    def _endpoints(self) -> Steps[Status | None]:
+        """Return how the search ends at once, if the good side is not good or the bad one not bad."""
         good, bad = yield from self._finder.endpoints()
-        if good is not Verdict.GOOD:
-            self.reasons.append(f"with everything taken from good the outcome is {good}")
-        elif bad is not Verdict.BAD:
-            self.reasons.append(f"with everything taken from bad the outcome is {bad}")
-        return good is Verdict.GOOD and bad is Verdict.BAD
+        if good is Verdict.GOOD and bad is Verdict.BAD:
+            return None
+        side, outcome = ("good", good) if good is not Verdict.GOOD else ("bad", bad)
+        again = "; mend what kept it from being judged and retry with --retry-unresolved"
+        reason = f"with everything taken from {side} the outcome is {outcome}"
+        self.reasons.append(f"{reason}{again if outcome is Verdict.UNRESOLVED else ''}")
+        return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
 
     def _one_set(self, within: int) -> Steps[Found]:
         try:

@@ -111,7 +111,7 @@ class History:
         return replace(known[-1], verdict=Verdict.BAD if options.build_failure_is_bad else Verdict.UNRESOLVED)
 
     def retried(self, ask: Ask, options: RunOptions) -> bool:
-        """Whether an ask's probe is to be built again: an earlier run could not judge it, and that is to be forgotten."""
+        """Whether a probe is to be built again: an earlier run could not judge it, and that is to be forgotten."""
         last = probe.last if (probe := self.of(ask)) else None
         unresolved = last is not None and last.verdict is Verdict.UNRESOLVED and last.run < self.runs
         return options.retry_unresolved and unresolved

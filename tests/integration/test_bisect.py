@@ -563,3 +563,15 @@ def test_a_mix_that_is_refused_is_no_vote(bench: Bench) -> None:
     assert bench.result()["unresolved"], done.stderr
     named = {name for found in bench.culprits() for name in found} | set(bench.result()["suspects"])
     assert named == {"layer 10", "layer 11"}
+
+
+def test_what_could_not_be_judged_is_built_again_if_asked_for(bench: Bench) -> None:
+    commands = ("--build", "test -e ok || exit 9", "--check", "! grep -qx item3 {items}")
+    bench.run(*commands)
+    assert bench.result()["status"] == "inconclusive"
+    assert "--retry-unresolved" in bench.result()["why"]
+    (bench.folder / "ok").touch()
+    bench.run(*commands)
+    assert bench.result()["status"] == "inconclusive"
+    assert bench.run(*commands, "--retry-unresolved").returncode == 0
+    assert bench.culprits() == [["item3"]]
