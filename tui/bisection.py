@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.filter import NoColor
 from textual.message import Message
 from textual.widgets import Footer
 
@@ -16,6 +13,7 @@ from trtforensics.errors import ForensicsError
 from trtforensics.tui.bisection_rows import HEADING, answer_rows, bisection_title, probe_row, probe_rows
 from trtforensics.tui.log_view import LogView
 from trtforensics.tui.pieces import Line, Piece, Role, width_of
+from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 PERIOD_S = 0.5
 """How often a live directory is looked at."""
 
-BAD_INPUT = 2
 _LOGS = {"build": ("build.log", "build.out"), "errors": ("build.err",), "check": ("check.log",)}
 
 
@@ -115,12 +112,10 @@ class LookFailed(Message):
         self.error = error
 
 
-class BisectionApp(App[ForensicsError]):
-    """Browse a bisection. ``run()`` returns the error that ended it, or None when the user quit."""
+class BisectionApp(TerminalApp):
+    """Browse a bisection."""
 
-    TITLE = "trtforensics"
     CSS_PATH = "app.tcss"
-    ENABLE_COMMAND_PALETTE = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -133,11 +128,7 @@ class BisectionApp(App[ForensicsError]):
     ]
 
     def __init__(self, session: BisectionSession, *, no_color: bool = False) -> None:
-        no_color = no_color or "NO_COLOR" in os.environ
-        super().__init__(ansi_color=True if no_color else None)
-        if no_color and not self.no_color:
-            self.no_color = True
-            self._filters.append(NoColor())
+        super().__init__(no_color=no_color)
         self._session = session
         self._probes = ProbeList()
         self._answer = Rows("answer")

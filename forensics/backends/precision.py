@@ -13,7 +13,6 @@ import shlex
 import sys
 import threading
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,17 +33,16 @@ from trtforensics.precision.saving import save
 from trtforensics.precision.twin import emulate
 from trtforensics.runner.probe import Outcome, describe
 from trtforensics.search import Item, Verdict
+from trtforensics.session.executors import Relay
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from concurrent.futures import Future
 
     from trtforensics.backends.backend import Described
     from trtforensics.precision.caster import Caster
     from trtforensics.precision.metrics import Rule
     from trtforensics.precision.oracle import Oracle
     from trtforensics.precision.oracle import Verdict as Judgement
-    from trtforensics.runner.command import Urgency
     from trtforensics.runner.probe import ProbeSpec
     from trtforensics.session.executors import ProbeExecutor
 
@@ -219,27 +217,12 @@ class PrecisionBackend(Backend):
         return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
 
 
-class _Judging:
+class _Judging(Relay):
     """Builds where the backend says so, then judges: by the check command where there is one, else by the twin."""
 
     def __init__(self, backend: PrecisionBackend, commands: ProbeExecutor) -> None:
+        super().__init__(commands, "judge")
         self._backend = backend
-        self._commands = commands
-        self.room = commands.room
-        self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix="judge")
-
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
-        """Start a probe."""
-        return self._threads.submit(self._run, spec)
-
-    def halt(self, urgency: Urgency) -> None:
-        """Have the running commands end; what runs here is short."""
-        self._commands.halt(urgency)
-
-    def close(self) -> None:
-        """Wait for the running probes."""
-        self._threads.shutdown()
-        self._commands.close()
 
     def _run(self, spec: ProbeSpec) -> Outcome:
         folder = Path(spec.folder)

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.backends.build import NOT_ASKED, REFUSED, Job
 from trtforensics.runner.probe import ENGINE, Outcome, describe
 from trtforensics.search import Verdict
+from trtforensics.session.executors import Relay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from concurrent.futures import Future
 
     from trtforensics.backends.installed import Installed
-    from trtforensics.runner.command import Ended, Urgency
+    from trtforensics.runner.command import Ended
     from trtforensics.runner.probe import ProbeSpec
     from trtforensics.session.executors import ProbeExecutor
 
@@ -133,26 +132,11 @@ def _last_words(folder: Path, built: Ended) -> str:
     return f", {told[-1].strip()[:_WORDS]}" if told else ""
 
 
-class Explaining:
+class Explaining(Relay):
     """Runs probes elsewhere; of a build that failed it keeps the end of the log, and says what the report says."""
 
     def __init__(self, commands: ProbeExecutor) -> None:
-        self._commands = commands
-        self.room = commands.room
-        self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix="explain")
-
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
-        """Start a probe."""
-        return self._threads.submit(self._run, spec)
-
-    def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end."""
-        self._commands.halt(urgency)
-
-    def close(self) -> None:
-        """Wait for the running probes."""
-        self._threads.shutdown()
-        self._commands.close()
+        super().__init__(commands, "explain")
 
     def _run(self, spec: ProbeSpec) -> Outcome:
         outcome = self._commands.submit(spec).result()

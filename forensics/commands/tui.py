@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from trtforensics.parsers.source import Source
     from trtforensics.parsers.text import LogText
     from trtforensics.session.view import DirectoryView
-    from trtforensics.tui.bisection import BisectionApp
     from trtforensics.tui.protocol import ParseProgress
     from trtforensics.tui.terminal_app import TerminalApp
 
@@ -232,7 +231,7 @@ def _browse(source: Source) -> int:
     return _run(ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR"))))
 
 
-def _run(app: TerminalApp | BisectionApp) -> int:
+def _run(app: TerminalApp) -> int:
     failure = app.run()
     if failure is not None:
         raise failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -60,6 +61,32 @@ class LocalExecutor:
     def close(self) -> None:
         """Wait for the running probes."""
         self._stack.close()
+
+
+class Relay(ABC):
+    """Probes that a backend looks after itself, each in a thread that may have commands run by the executor given."""
+
+    def __init__(self, commands: ProbeExecutor, name: str) -> None:
+        self._commands = commands
+        self.room = commands.room
+        self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix=name)
+
+    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+        """Start a probe."""
+        return self._threads.submit(self._run, spec)
+
+    def halt(self, urgency: Urgency) -> None:
+        """Have the running commands end; what a backend does beside them is short."""
+        self._commands.halt(urgency)
+
+    def close(self) -> None:
+        """Wait for the running probes."""
+        self._threads.shutdown()
+        self._commands.close()
+
+    @abstractmethod
+    def _run(self, spec: ProbeSpec) -> Outcome:
+        """Run a probe, in a thread of its own."""
 
 
 def make_executor(options: RunOptions) -> ProbeExecutor:
