@@ -9,9 +9,8 @@ is left for the regex (``scanner.py``), so the grammar stays the only judge.
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,9 @@ from trtforensics.parsers.events import (
     DURATION_FIELDS,
     INTEGER_FIELDS,
     KEEP,
+    NUMERIC_FIELDS,
     TACTIC_FIELDS,
+    Texts,
     duration,
     field_reader,
     integer,
@@ -27,7 +28,7 @@ from trtforensics.parsers.events import (
     tactic_id,
 )
 from trtforensics.parsers.grammar import REGEX_FLAGS
-from trtforensics.parsers.layouts import Content, layouts
+from trtforensics.parsers.layouts import Content, ranks
 from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.events import Texts
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.layouts import Anchor, Layout, Segment
     from trtforensics.parsers.line_index import LineIndex
@@ -47,10 +47,8 @@ if TYPE_CHECKING:
     Columns = dict[str, npt.NDArray[Any]]
 
 _MEMO_LIMIT = 1 << 16
-_NEW = -1
-_REFUSED = -2
-"""In place of a row: a text that the regex was not asked about yet, and one that it did not accept."""
-
+_NEW, _TAKEN, _REFUSED = range(3)
+"""What is known of a text."""
 
 _READ: dict[Content, Callable[[bytes], float]] = {
     Content.NUMBER: duration,
@@ -82,13 +80,13 @@ class Bodies:
         return _cut(self.index.data, self.starts[lines], self.ends[lines])
 
 
-class Found:
-    """Lines of one kind and their columns."""
+class Found(NamedTuple):
+    """Lines of one kind and their columns; ``refused`` are lines with all the anchors of a layout, but other texts."""
 
-    def __init__(self, kind: str, lines: Positions, columns: Columns) -> None:
-        self.kind = kind
-        self.lines = lines
-        self.columns = columns
+    kind: str
+    lines: Positions
+    columns: Columns
+    refused: Positions
 
 
 _MAX_WORDS = 1 << 16
@@ -97,17 +95,17 @@ _MAX_WORDS = 1 << 16
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
-    def __init__(self, kinds: Iterable[Kind], texts: Texts) -> None:
-        self._kinds = tuple(kinds)
+    def __init__(self, kinds: Iterable[Kind], found: list[Layout], texts: Texts) -> None:
         self._openers: dict[bytes, set[bytes]] = {}
         """The literals that open a body, by their first eight bytes."""
-        for kind in self._kinds:
+        for kind in kinds:
             if "" not in kind.openers:
                 for opener in (text.encode("latin-1") for text in kind.openers):
                     self._openers.setdefault(opener[:WORD], set()).add(opener)
         self._openers_by_word: dict[int, tuple[bytes, ...]] = {}
         """The literals that may open a body of this word; what one does open is not for layouts that open with text."""
-        readers = [_LayoutReader(layout, texts) for layout in layouts(self._kinds)]
+        rank = ranks(found)
+        readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
         """By the first word of the opening literal."""
         self._by_text: list[_LayoutReader] = []
@@ -118,6 +116,8 @@ class BulkReader:
             else:
                 self._by_text.append(reader)
         self._words = np.array(sorted(self._by_opening), np.uint64)
+        for same in (*self._by_opening.values(), self._by_text):
+            same.sort(key=_LayoutReader.order)
 
     def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
         """Give what can be read of the ``wanted`` lines, and unmark those that were."""
@@ -159,11 +159,17 @@ class BulkReader:
 
     @staticmethod
     def _read(readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools) -> Iterator[Found]:
-        """Have these readers read what they can of the lines that are left, the most frequent layouts first."""
+        """Have these readers read what they can of the lines that are left, of each kind the most frequent first."""
+        rank, refused = -1, np.zeros(0, np.int64)
         for reader in readers:
+            if reader.rank != rank:
+                if len(refused):  # for the regex: they may be of that kind yet
+                    left = np.setdiff1d(left, refused, assume_unique=True)
+                rank, refused = reader.rank, refused[:0]
             opener = reader.layout.opener
             candidates = left[_holds(bodies.index, bodies.starts[left], opener)] if opener else left
             result = reader.read(bodies, candidates)
+            refused = np.concatenate((refused, result.refused))
             if len(result.lines):
                 wanted[result.lines] = False
                 left = left[wanted[left]]
@@ -171,99 +177,87 @@ class BulkReader:
                 yield result
             if not len(left):
                 break
-        # What was frequent will be: no line is of two kinds, so the order is free.
-        readers.sort(key=lambda reader: -reader.lines)
+        # What was frequent will be; no line is of two layouts of a kind.
+        readers.sort(key=_LayoutReader.order)
 
 
 class _LayoutReader:
     """Reads the lines of one layout."""
 
-    def __init__(self, layout: Layout, texts: Texts) -> None:
+    def __init__(self, layout: Layout, rank: int, texts: Texts) -> None:
         self.layout = layout
+        self.rank = rank
         self.lines = 0
         """How many lines this layout has read."""
         kept = KEEP.get(layout.kind.name, ())
-        readers = [_reader(layout, segment, kept, texts) for segment in layout.segments]
-        self._direct = [(i, reader) for i, reader in enumerate(readers) if isinstance(reader, _Direct)]
-        self._judged = [(i, reader) for i, reader in enumerate(readers) if isinstance(reader, _Judged)]
+        readers = enumerate(_reader(segment, kept, texts) for segment in layout.segments)
+        self._readers = sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Taken | _Composite))
+        """By segment; texts come last, which cost most."""
+        behind_opener = list(enumerate(layout.anchors))[1:]
+        self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
+
+    def order(self) -> tuple[int, int]:
+        """Return what decides which reader is asked first."""
+        return self.rank, -self.lines
 
     def read(self, bodies: Bodies, lines: Positions) -> Found:
         layout = self.layout
         if layout.separators is not None:
             lines = lines[bodies.last[lines] - bodies.first[lines] == layout.separators]
         lines, begins, ends = self._places(bodies, lines)
+        alike = lines
         columns: Columns = {}
-        for position, direct in self._direct:
-            sure = direct(bodies, begins[position], ends[position], columns)
+        for position, reader in self._readers:
+            if not len(lines):
+                break
+            sure = reader.read(bodies, _Spans(lines, begins[position], ends[position]), columns)
             if not sure.all():
                 lines = lines[sure]
                 begins, ends = [b[sure] for b in begins], [e[sure] for e in ends]
                 columns = {name: column[sure] for name, column in columns.items()}
-        if self._judged and len(lines):
-            rows = self._known(bodies, lines, begins, ends)
-            sure = np.logical_and.reduce([known >= 0 for known in rows])
-            if not sure.all():
-                lines = lines[sure]
-                columns = {name: column[sure] for name, column in columns.items()}
-                rows = [known[sure] for known in rows]
-            for (_, reader), known in zip(self._judged, rows, strict=True):
-                reader.fill(columns, known)
-        return Found(layout.kind.name, lines, columns)
-
-    def _known(self, bodies: Bodies, lines: Positions, begins: list[Positions], ends: list[Positions]) -> list[Rows]:
-        """Look up the texts that the regex must know; of a line with a new one it is asked once for all of them."""
-        found = [reader.look_up(bodies.index.data, begins[i], ends[i]) for i, reader in self._judged]
-        new = np.flatnonzero(np.logical_or.reduce([rows == _NEW for _, rows in found]))
-        if len(new):
-            self._learn(bodies, lines, new, [begins[i] for i, _ in self._judged], [texts for texts, _ in found])
-            for (_, reader), (texts, rows) in zip(self._judged, found, strict=True):
-                rows[new] = reader.rows([texts[i] for i in new.tolist()])
-        return [rows for _, rows in found]
-
-    def _learn(
-        self, bodies: Bodies, lines: Positions, new: Positions, begins: list[Positions], texts: list[list[bytes]]
-    ) -> None:
-        """Have the regex judge the lines at ``new``; what it says of their texts is remembered."""
-        starts, whole = bodies.starts[lines[new]], bodies.texts(lines[new])
-        judge: Callable[[bytes], re.Match[bytes] | None] = self.layout.kind.match.fullmatch
-        if len(self._judged) > 1:
-            judge = cache(judge)
-        for (_, reader), own_texts, own_begins in zip(self._judged, texts, begins, strict=True):
-            at = (own_begins[new] - starts).tolist()
-            first = {own_texts[row]: place for place, row in enumerate(new.tolist())}
-            for text in first.keys() - reader.memo.keys():
-                place = first[text]
-                reader.learn(text, at[place], judge(whole[place]))
+        refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
+        return Found(layout.kind.name, lines, columns, refused)
 
     def _places(self, bodies: Bodies, lines: Positions) -> tuple[Positions, list[Positions], list[Positions]]:
         """Return the lines whose anchors all stand where they must, and where each segment begins and ends."""
         layout = self.layout
-        behind = bodies.starts[lines] + len(layout.opener)
-        begins: list[Positions] = []
-        ends: list[Positions] = []
-        for anchor in layout.anchors[1:]:
-            at = _place(bodies, lines, anchor)
-            right = (at > behind) & _holds(bodies.index, np.maximum(at, 0), anchor.text)
-            right &= at + len(anchor.text) <= bodies.ends[lines]
+        at: dict[int, Positions] = {0: bodies.starts[lines]}
+        for place, anchor in self._anchors:
+            if anchor.searched:
+                behind = at[place - 1] + (len(layout.anchors[place - 1].text) + 1)
+                at[place] = _search(bodies, lines, anchor.text, behind)
+                right = at[place] >= 0
+            else:
+                at[place] = _place(bodies, lines, anchor)
+                right = _holds(bodies.index, np.maximum(at[place], 0), anchor.text)
+                right &= at[place] + len(anchor.text) <= bodies.ends[lines]
             if not right.all():
-                lines, at, behind = lines[right], at[right], behind[right]
-                begins, ends = [b[right] for b in begins], [e[right] for e in ends]
-            begins.append(behind)
-            ends.append(at)
-            behind = at + len(anchor.text)
+                lines, at = lines[right], {known: positions[right] for known, positions in at.items()}
+        begins = [at[place] + len(anchor.text) for place, anchor in enumerate(layout.anchors)]
+        ends = [at[place] for place in range(1, len(begins))]
         line_ends = bodies.ends[lines]
-        done = behind == line_ends if layout.closed or not layout.segments else behind < line_ends
-        if not done.all():
-            lines, behind, line_ends = lines[done], behind[done], line_ends[done]
-            begins, ends = [b[done] for b in begins], [e[done] for e in ends]
-        if not layout.closed and layout.segments:
-            begins.append(behind)
+        if layout.closed or not layout.segments:
+            sure = begins.pop() == line_ends
+        else:
             ends.append(line_ends)
+            sure = np.ones(len(lines), np.bool_)
+        for begin, end in zip(begins, ends, strict=True):
+            sure &= begin < end
+        if not sure.all():
+            lines, begins, ends = lines[sure], [b[sure] for b in begins], [e[sure] for e in ends]
         return lines, begins, ends
 
 
-def _reader(layout: Layout, segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct | _Judged:
-    """Return what reads a segment: numbers and texts of any kind by themselves, the rest by the regex's leave."""
+class _Spans(NamedTuple):
+    """Where a segment begins and ends in each of some lines."""
+
+    lines: Positions
+    begins: Positions
+    ends: Positions
+
+
+def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct | _Composite:
+    """Return what reads a segment."""
     names = tuple(field for field in segment.fields if field in kept)
     name = names[0] if names else ""
     if segment.content is Content.NUMBER and (not name or name in DURATION_FIELDS):
@@ -274,23 +268,25 @@ def _reader(layout: Layout, segment: Segment, kept: tuple[str, ...], texts: Text
         return _Tactic(name, segment)
     if segment.content in {Content.REST, Content.NONBLANK}:
         return _Plain(name, texts)
-    return _Judged(layout.kind, segment, names, texts)
+    if segment.terminal and name not in NUMERIC_FIELDS:
+        return _Taken(name, segment, texts)
+    return _Composite(segment, names, texts)
 
 
 class _Direct:
-    """A segment that is read by itself into one column; none where ``name`` is empty."""
+    """A segment that is read into one column; none where ``name`` is empty."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __call__(self, bodies: Bodies, begins: Positions, ends: Positions, columns: Columns) -> Bools:
+    def read(self, bodies: Bodies, spans: _Spans, columns: Columns) -> Bools:
         """Fill the column; return which lines are sure."""
-        values, sure = self._values(bodies, begins, ends)
+        values, sure = self._values(bodies, spans)
         if self._name and values is not None:
             columns[self._name] = values
         return sure
 
-    def _values(self, bodies: Bodies, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any] | None, Bools]:
+    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
         raise NotImplementedError
 
 
@@ -299,13 +295,14 @@ class _Number(_Direct):
 
     def __init__(self, name: str, segment: Segment) -> None:
         super().__init__(name)
-        self._is_number = re.compile(segment.terminal.encode("latin-1"), REGEX_FLAGS).fullmatch
+        self._is_number = _compiled(segment).fullmatch
         self._read = _READ[segment.content]
 
-    def _values(self, bodies: Bodies, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        values, sure = self._usual(bodies.index, begins, ends)
+    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any], Bools]:
+        values, sure = self._usual(bodies.index, spans.begins, spans.ends)
         others = np.flatnonzero(~sure)
-        for row, text in zip(others.tolist(), _cut(bodies.index.data, begins[others], ends[others]), strict=True):
+        texts = _cut(bodies.index.data, spans.begins[others], spans.ends[others])
+        for row, text in zip(others.tolist(), texts, strict=True):
             if self._is_number(text):
                 sure[row] = True
                 if self._name:
@@ -327,77 +324,91 @@ class _Tactic(_Number):
 
 
 class _Plain(_Direct):
-    """Texts that need no check beyond not being empty."""
+    """Texts that need no check: their terminal takes whatever stands there."""
 
     def __init__(self, name: str, texts: Texts) -> None:
         super().__init__(name)
         self._texts = texts
 
-    def _values(self, bodies: Bodies, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any] | None, Bools]:
-        found = self._texts.ids(_cut(bodies.index.data, begins, ends)) if self._name else None
-        return found, ends > begins
+    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+        found = self._texts.ids(_cut(bodies.index.data, spans.begins, spans.ends)) if self._name else None
+        return found, np.ones(len(spans.lines), np.bool_)
 
 
-class _Judged:
-    """A segment whose texts count after the regex accepted a line with them; it remembers what the regex said."""
+class _Taken(_Direct):
+    """Texts that count after their terminal took them; it remembers which it did and which it refused."""
 
-    def __init__(self, kind: Kind, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
-        self.memo: dict[bytes, int] = {}
-        """By text its row in the columns of what was read; refusals are remembered too, they cost a regex a line."""
+    def __init__(self, name: str, segment: Segment, texts: Texts) -> None:
+        super().__init__(name)
+        self._texts = texts if name else Texts()
+        self._match = _compiled(segment).match
+        self._verdicts = bytearray()
+        """By the index of a text."""
+
+    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any], Bools]:
+        if not self._name and len(self._texts) > _MEMO_LIMIT:
+            self._texts, self._verdicts = Texts(), bytearray()
+        ids = self._texts.ids(_cut(bodies.index.data, spans.begins, spans.ends))
+        self._verdicts.extend(bytes(len(self._texts) - len(self._verdicts)))
+        verdicts = np.frombuffer(self._verdicts, np.uint8)[ids]
+        if not verdicts.all():
+            self._judge(bodies, spans, ids, np.flatnonzero(verdicts == _NEW))
+            verdicts = np.frombuffer(self._verdicts, np.uint8)[ids]
+        return ids, verdicts == _TAKEN
+
+    def _judge(self, bodies: Bodies, spans: _Spans, ids: Rows, new: Positions) -> None:
+        texts, first = np.unique(ids[new], return_index=True)
+        rows = new[first]
+        data, match, verdicts = bodies.index.data, self._match, self._verdicts
+        ends, limits = spans.ends[rows].tolist(), bodies.ends[spans.lines[rows]].tolist()
+        for text, begin, end, limit in zip(texts.tolist(), spans.begins[rows].tolist(), ends, limits, strict=True):
+            found = match(data, begin, limit)
+            verdicts[text] = _REFUSED if found is None or found.end() != end else _TAKEN
+
+
+class _Composite:
+    """Texts of several terminals, or of a number in a form of its own; it remembers what its regex read in each."""
+
+    def __init__(self, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
         self._names = names
-        readers = [field_reader(name, texts) for name in names]
+        self._match = _compiled(segment).match
+        self._readers = [(segment.fields.index(name), field_reader(name, texts)[0]) for name in names]
+        self._forget()
+
+    def _forget(self) -> None:
+        self._memo: dict[bytes, int] = {}
+        """By text its row in the columns of what was read; -1 where the regex refused it."""
+        self._columns = [new_column(name) for name in self._names]
         self._count = 0
-        self._missing = [missing for _, missing in readers]
-        self._columns = [new_column(name) for name in names]
-        self._others = [group for group, name in enumerate(kind.fields, 1) if name not in segment.fields]
-        self._own = [
-            (group, names.index(name), readers[names.index(name)][0]) if name in names else (group, 0, None)
-            for group, name in enumerate(kind.fields, 1)
-            if name in segment.fields
-        ]
 
-    def look_up(self, data: bytes, begins: Positions, ends: Positions) -> tuple[list[bytes], Rows]:
-        """Return the texts and what is known of each."""
-        if len(self.memo) > _MEMO_LIMIT:
-            self.memo.clear()
-            self._columns, self._count = [new_column(name) for name in self._names], 0
-        texts = _cut(data, begins, ends)
-        return texts, self.rows(texts)
+    def read(self, bodies: Bodies, spans: _Spans, columns: Columns) -> Bools:
+        """Fill the columns; return which lines are sure."""
+        if len(self._memo) > _MEMO_LIMIT:
+            self._forget()
+        memo = self._memo
+        texts = _cut(bodies.index.data, spans.begins, spans.ends)
+        for row, text in enumerate(texts):
+            if text not in memo:
+                memo[text] = self._judged(bodies, spans, row)
+        rows = np.fromiter(map(memo.__getitem__, texts), np.int32, len(texts))
+        for name, column in zip(self._names, self._columns, strict=True):
+            columns[name] = np.frombuffer(column, column.typecode)[rows] if self._count else rows
+        sure: Bools = rows >= 0
+        return sure
 
-    def rows(self, texts: list[bytes]) -> Rows:
-        """Return the row of each text, or _NEW, or _REFUSED."""
-        return np.fromiter(map(self.memo.get, texts, repeat(_NEW)), np.int32, len(texts))
-
-    def learn(self, text: bytes, begin: int, match: re.Match[bytes] | None) -> None:
-        """Take over what the regex says: this segment's fields must be inside it and all others outside."""
-        self.memo[text] = _REFUSED
-        if match is None:
-            return
-        end = begin + len(text)
-        spans = match.regs  # what `span` gives, of all groups at once
-        for group in self._others:
-            low, high = spans[group]
-            if low < end and high > begin and low >= 0:
-                return
-        values = self._missing.copy()
-        for group, place, read in self._own:
-            low, high = spans[group]
-            if low < 0:
-                continue
-            if low < begin or high > end:
-                return
-            if read is not None:
-                values[place] = read(text[low - begin : high - begin])
-        self.memo[text] = self._count
+    def _judged(self, bodies: Bodies, spans: _Spans, row: int) -> int:
+        found = self._match(bodies.index.data, int(spans.begins[row]), int(bodies.ends[spans.lines[row]]))
+        if found is None or found.end() != spans.ends[row]:
+            return -1
+        groups = found.groups()
+        for column, (group, read) in zip(self._columns, self._readers, strict=True):
+            column.append(read(groups[group]))
         self._count += 1
-        for column, value in zip(self._columns, values, strict=True):
-            column.append(value)
+        return self._count - 1
 
-    def fill(self, columns: Columns, rows: Rows) -> None:
-        """Put what these rows hold into the columns."""
-        for place, name in enumerate(self._names):
-            column = self._columns[place]
-            columns[name] = np.frombuffer(column, column.typecode)[rows]
+
+def _compiled(segment: Segment) -> re.Pattern[bytes]:
+    return re.compile(segment.regex.encode("latin-1"), REGEX_FLAGS)
 
 
 def _cut(data: bytes, begins: Positions, ends: Positions) -> list[bytes]:
@@ -412,6 +423,12 @@ def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:
     at = bodies.last[lines] - anchor.place if anchor.from_right else bodies.first[lines] + anchor.place
     inside = (at >= bodies.first[lines]) & (at < bodies.last[lines])
     return np.where(inside, separators[np.where(inside, at, 0)] - anchor.offset, -1)
+
+
+def _search(bodies: Bodies, lines: Positions, text: bytes, begins: Positions) -> Positions:
+    """Return where a text first stands in each line from ``begins`` on; -1 for nowhere."""
+    found = map(bodies.index.data.find, repeat(text), begins.tolist(), bodies.ends[lines].tolist())
+    return np.fromiter(found, np.int64, len(lines))
 
 
 def _holds(index: LineIndex, at: Positions, literal: bytes) -> Bools:

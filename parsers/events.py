@@ -160,6 +160,7 @@ KEEP: dict[str, tuple[str, ...]] = {
 TACTIC_FIELDS = frozenset({"tactic", "hash"})
 DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "mean_ms", "median_ms"})
 INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy"})
+NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)

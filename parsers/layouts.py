@@ -1,16 +1,16 @@
 """Which bulk kinds can be read by counting blanks, derived from the grammar's own alternatives.
 
 An alternative is a row of terminals. Its literals that hold a blank are anchors: counting separators
-from the left end of the line, and behind the one free text from the right end, says where each must stand.
-What lies between two anchors is a segment: a number, a tactic id, a text without blanks, or the free text.
-A layout never decides alone: every literal is compared, every number checked, and a text counts only after
-the kind's regex accepted a line with it (``bulk.py``).
+from the left end of the line up to the first free text, and behind the last one from the right end, says where
+each must stand; one between two free texts is searched for. What lies between two anchors is a segment: a number,
+a tactic id, a text without blanks, or a free text. A layout never decides alone: every literal is compared, every
+number checked, and a text counts only after its terminals' regex took exactly it (``bulk.py``).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,10 @@ BULK = (
     "myelin_table",
     "myelin_columns",
     "removing",
+    "node_inputs",
+    "node_outputs",
+    "fusing",
+    "layer_short",
 )
 """The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
 
@@ -70,10 +74,13 @@ class Content(Enum):
     NONBLANK = auto()
     """Any text without separators."""
     WORD = auto()
-    """A text without separators that the regex must know."""
+    """A text without separators that its regex must take."""
     FREE = auto()
-    """A text that the regex must know; it may hold blanks."""
+    """A text that its regex must take; it may hold blanks."""
 
+
+_MOST_SEARCHED = 2
+"""Anchors that a layout may search for: each costs a search in every line that opens like its own."""
 
 _BLANK_FREE = {Content.NUMBER, Content.INTEGER, Content.TACTIC, Content.HEX, Content.NONBLANK, Content.WORD}
 
@@ -82,22 +89,28 @@ _BLANK_FREE = {Content.NUMBER, Content.INTEGER, Content.TACTIC, Content.HEX, Con
 class Anchor:
     """A literal and where it stands: its first blank is separator ``place`` of the body, from the left or the right.
 
-    ``offset`` is that blank's place in the literal. ``place`` is None for a literal at the body's beginning or end.
+    ``offset`` is that blank's place in the literal. ``place`` is None for a literal at the body's beginning or end, and
+    for one that is ``searched``: it stands where it is first found.
     """
 
     text: bytes
-    offset: int
-    place: int | None
-    from_right: bool
+    offset: int = 0
+    place: int | None = None
+    from_right: bool = False
+    searched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What stands between two anchors, and the fields in it; ``terminal`` is its regex where it is one terminal."""
+    """What stands between two anchors: one ``terminal``, or some with literals that hold no blank between them.
+
+    ``regex`` captures the ``fields``, in their order, one group each.
+    """
 
     content: Content
     fields: tuple[str, ...]
-    terminal: str = ""
+    regex: str
+    terminal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +146,17 @@ def layouts(kinds: Iterable[Kind]) -> list[Layout]:
     return sorted(found, key=lambda layout: (not layout.opener, -len(layout.anchors)))
 
 
-_BLANK_FREE_TERMINAL = re.compile(r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+")
-"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``."""
+def ranks(found: Iterable[Layout]) -> dict[str, int]:
+    """Return by the names of kinds which of them has a line that two can read: the one of the lowest rank.
+
+    Programs that share a file run lines into each other. A kind without a layout comes behind all that have one.
+    """
+    order = sorted(found, key=lambda layout: bool(layout.opener))  # a literal opening wins anyway
+    return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(order)))}
+
+
+_BLANK_FREE_TERMINAL = re.compile(r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+(?:\(\?=.*\))?")
+"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``; what must follow may stand behind it."""
 _CHARACTERS = re.compile(r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+")
 _NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
 _TACTICS = ("0x0", "0x0123456789abcdef")
@@ -186,21 +208,19 @@ def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
 
 
 def _layout(kind: Kind, items: list[str | Part]) -> Layout | None:
-    """Cut an alternative at its anchors; None where it cannot be read by counting blanks."""
+    """Cut an alternative at its anchors; None where it cannot be read by counting blanks and a search or two."""
     texts, segments = _cut(items)
     free = [i for i, segment in enumerate(segments) if segment.content in {Content.FREE, Content.REST}]
-    if len(free) > 1:
-        first, last = free[0], free[-1]
-        fields = tuple(f for s in segments[first : last + 1] for f in s.fields)
-        segments[first : last + 1] = [Segment(Content.FREE, fields)]
-        del texts[first + 1 : last + 1]
-        free = [first]
+    first, last = (free[0], free[-1]) if free else (len(texts), len(texts))
     closed = len(texts) > len(segments)
-    if segments and segments[-1].content is Content.REST and closed:
+    ends_early = any(segment.content is Content.REST for segment in (segments if closed else segments[:-1]))
+    if ends_early or last - first > _MOST_SEARCHED:
         return None
-    anchors = _anchors(texts, free[0] if free else None, closed=closed)
+    for i in range(first + 1, last):  # no separators are counted there
+        if segments[i].content is Content.NONBLANK:
+            segments[i] = replace(segments[i], content=Content.WORD)
     separators = None if free else sum(text.count(" ") for text in texts)
-    return Layout(kind, anchors, tuple(segments), separators, closed)
+    return Layout(kind, _anchors(texts, first, last, closed=closed), tuple(segments), separators, closed)
 
 
 def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
@@ -226,26 +246,34 @@ def _segment(items: list[str | Part]) -> Segment:
     parts = [item for item in items if not isinstance(item, str)]
     fields = tuple(part.field for part in parts if part.field is not None)
     contents = [_content(part.regex) for part in parts]
+    regex = "".join(map(_regex, items))
     if len(items) == 1:
-        return Segment(contents[0], fields, parts[0].regex)
+        return Segment(contents[0], fields, regex, terminal=True)
     blank_free = all(" " not in item if isinstance(item, str) else True for item in items)
     blank_free = blank_free and all(content in _BLANK_FREE for content in contents)
-    return Segment(Content.WORD if blank_free else Content.FREE, fields)
+    return Segment(Content.WORD if blank_free else Content.FREE, fields, regex, terminal=False)
 
 
-def _anchors(texts: list[str], free: int | None, *, closed: bool) -> tuple[Anchor, ...]:
-    """Say where each anchor stands, counting from the left up to the free segment and from the right behind it."""
+def _regex(item: str | Part) -> str:
+    """Write a literal or a terminal as the kind's own regex has it."""
+    if isinstance(item, str):
+        return re.escape(item)
+    return f"((?>{item.regex}))" if item.field is not None else f"(?>{item.regex})"
+
+
+def _anchors(texts: list[str], first: int, last: int, *, closed: bool) -> tuple[Anchor, ...]:
+    """Say where each anchor stands: counted up to the ``first`` free segment and behind the ``last``, else searched."""
     anchors = []
     for index, text in enumerate(texts):
-        from_right = free is not None and index > free
-        offset = text.find(" ")
-        at_end = closed and index == len(texts) - 1
-        if index == 0 or at_end or offset < 0:
-            anchors.append(Anchor(text.encode("latin-1"), 0, None, from_right=index > 0))
-        elif from_right:
+        literal, offset = text.encode("latin-1"), text.find(" ")
+        if first < index <= last:
+            anchors.append(Anchor(literal, searched=True))
+        elif index == 0 or offset < 0 or (closed and index == len(texts) - 1):
+            anchors.append(Anchor(literal, from_right=index > 0))
+        elif index > last:
             behind = sum(t.count(" ") for t in texts[index:])
-            anchors.append(Anchor(text.encode("latin-1"), offset, behind, from_right=True))
+            anchors.append(Anchor(literal, offset, behind, from_right=True))
         else:
             before = sum(t.count(" ") for t in texts[:index])
-            anchors.append(Anchor(text.encode("latin-1"), offset, before, from_right=False))
+            anchors.append(Anchor(literal, offset, before))
     return tuple(anchors)

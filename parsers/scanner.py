@@ -19,14 +19,18 @@ from trtforensics.parsers.bulk import Bodies, BulkReader
 from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED, PrefixReader
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, Events
+from trtforensics.parsers.layouts import layouts, ranks
 from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from trtforensics.parsers.dialects import Prefixes
     from trtforensics.parsers.events import Tables, Values
     from trtforensics.parsers.grammar import Kind
+    from trtforensics.parsers.layouts import Layout
     from trtforensics.parsers.windows import Window
 
     _Groups = tuple[list[tuple[bytes, Kind]], list[tuple[bytes, Kind]]]
@@ -68,9 +72,10 @@ _UNREAD = _Known(None, None, None)
 
 
 class Dispatch:
-    """Finds the kind of a body among some kinds."""
+    """Finds the kind of a body among some kinds; one that two can read has the first, or one that opens literally."""
 
-    def __init__(self, kinds: tuple[Kind, ...]) -> None:
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        kinds = tuple(kinds)
         self._literal = [kind for kind in kinds if "" not in kind.openers]
         self._free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
         """The kinds that open with free text: any beginning may be theirs."""
@@ -87,12 +92,10 @@ class Dispatch:
         if groups is None:
             groups = self._candidates(key)
         for candidates in groups:
-            for place, (needle, kind) in enumerate(candidates):
+            for needle, kind in candidates:
                 if needle in body:
                     found = kind.match.fullmatch(body)
                     if found:
-                        if place:  # the order within a group is free: what was found will be found again
-                            candidates.insert(0, candidates.pop(place))
                         return kind.name, named_fields(kind, found.groups())
         return None
 
@@ -104,9 +107,16 @@ class Dispatch:
             opening = [kind for kind in self._literal if kind.can_open(key)]
         else:
             opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
-        groups = [(kind.needle.encode("latin-1"), kind) for kind in opening], self._free.copy()
+            opening.sort(key=self._literal.index)
+        groups = [(kind.needle.encode("latin-1"), kind) for kind in opening], self._free
         self._by_start[key] = groups
         return groups
+
+
+def _ranked(kinds: tuple[Kind, ...], found: list[Layout]) -> list[Kind]:
+    """Return kinds in the order in which bulk reading asks for them, behind them those that it does not know."""
+    rank = ranks(found)
+    return sorted(kinds, key=lambda kind: rank.get(kind.name, len(found)))
 
 
 def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
@@ -155,9 +165,9 @@ class Scanner:
         """Whether any line is TensorRT's or trtexec's beyond doubt."""
         self._typed = self._unprefixed = self._blank = self._unknown = 0
         self._prefixes = PrefixReader()
-        self._bulk = BulkReader(grammar.kinds(), self.events.texts) if bulk else None
-        self._any = Dispatch(grammar.kinds())
-        self._bare = Dispatch(grammar.bare_kinds())
+        found = layouts(grammar.kinds())
+        self._bulk = BulkReader(grammar.kinds(), found, self.events.texts) if bulk else None
+        self._any, self._bare = (Dispatch(_ranked(kinds, found)) for kinds in (grammar.kinds(), grammar.bare_kinds()))
         self._known: tuple[dict[bytes, _Known], dict[bytes, _Known]] = {}, {}
         """Short bodies that were judged before, without a prefix and with one: logs repeat many word for word."""
         self._dialect = -1

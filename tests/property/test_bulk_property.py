@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trtforensics.parsers import grammar
 from trtforensics.parsers.events import KEEP
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.windows import WindowCutter
@@ -67,8 +68,10 @@ def _lines() -> list[bytes]:
 
 
 _line = st.sampled_from(_lines())
+_literals = {part.literal.encode() for kind in grammar.kinds() for parts in kind.alternatives for part in parts}
 _inserted = st.sampled_from(
     [
+        *sorted(_literals - {b""}),
         b" ",
         b"\x1e",
         b"\x1f",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trtforensics.parsers import grammar
-from trtforensics.parsers.layouts import BULK, Content, Layout, layouts
+from trtforensics.parsers.layouts import BULK, Content, Layout, layouts, ranks
 
 _LAYOUTS = layouts(grammar.kinds())
 
@@ -22,12 +22,29 @@ def test_the_fields_of_a_timed_tactic_are_read_as_numbers() -> None:
 
 
 def test_places_count_blanks_from_the_right_behind_free_text() -> None:
-    (layout,) = [x for x in _of("set_tactic_name") if len(x.segments) == 3 and not x.opener]
+    free = [x for x in _of("set_tactic_name") if len(x.segments) == 3 and not x.opener]
+    (layout,) = [x for x in free if not x.anchors[1].searched]
     assert [(a.text, a.place, a.from_right) for a in layout.anchors[1:]] == [
         (b" Set Tactic Name: ", 6, True),
         (b" Tactic: ", 2, True),
     ]
     assert [s.content for s in layout.segments] == [Content.FREE, Content.NONBLANK, Content.TACTIC]
+
+
+def test_what_stands_between_two_free_texts_is_searched_for() -> None:
+    (layout,) = [x for x in _of("cached_result") if len(x.segments) == 6]
+    assert [(a.text, a.place, a.searched) for a in layout.anchors[1:5]] == [
+        (b" [", None, True),
+        (b" -> ", None, True),
+        (b"] got cached result: ", 8, False),
+        (b", tactic ", 4, False),
+    ]
+
+
+def test_a_line_of_two_kinds_has_the_one_that_is_asked_first_everywhere() -> None:
+    rank = ranks(_LAYOUTS)
+    assert rank["cached_result"] < rank["profiling_completed"] < rank["node_inputs"] < rank["fusing"]
+    assert set(rank) == set(BULK)
 
 
 def test_a_layout_without_free_text_knows_its_separators() -> None:
