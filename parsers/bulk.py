@@ -9,6 +9,7 @@ is left for the regex (``scanner.py``), so the grammar stays the only judge.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,6 @@ from trtforensics.parsers.events import (
     KEEP,
     NUMERIC_FIELDS,
     TACTIC_FIELDS,
-    Texts,
     duration,
     field_reader,
     integer,
@@ -28,14 +28,17 @@ from trtforensics.parsers.events import (
     tactic_id,
 )
 from trtforensics.parsers.grammar import REGEX_FLAGS
+from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.layouts import Content, ranks
 from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
+from trtforensics.parsers.openers import Openers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
+    from trtforensics.parsers.events import Texts
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.layouts import Anchor, Layout, Segment
     from trtforensics.parsers.line_index import LineIndex
@@ -46,9 +49,8 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
 
-_MEMO_LIMIT = 1 << 16
-_NEW, _TAKEN, _REFUSED = range(3)
-"""What is known of a text."""
+_REFUSED = -1
+"""Instead of what a text means: its terminals do not take it."""
 
 _READ: dict[Content, Callable[[bytes], float]] = {
     Content.NUMBER: duration,
@@ -89,21 +91,11 @@ class Found(NamedTuple):
     refused: Positions
 
 
-_MAX_WORDS = 1 << 16
-
-
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
     def __init__(self, kinds: Iterable[Kind], found: list[Layout], texts: Texts) -> None:
-        self._openers: dict[bytes, set[bytes]] = {}
-        """The literals that open a body, by their first eight bytes."""
-        for kind in kinds:
-            if "" not in kind.openers:
-                for opener in (text.encode("latin-1") for text in kind.openers):
-                    self._openers.setdefault(opener[:WORD], set()).add(opener)
-        self._openers_by_word: dict[int, tuple[bytes, ...]] = {}
-        """The literals that may open a body of this word; what one does open is not for layouts that open with text."""
+        self._openers = Openers(kinds)
         rank = ranks(found)
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
@@ -123,28 +115,9 @@ class BulkReader:
         """Give what can be read of the ``wanted`` lines, and unmark those that were."""
         for word, opened in self._opened(bodies, np.flatnonzero(wanted)):
             yield from self._read(self._by_opening[word], bodies, opened, wanted)
-        yield from self._read(self._by_text, bodies, self._free(bodies, np.flatnonzero(wanted)), wanted)
-
-    def _free(self, bodies: Bodies, lines: Positions) -> Positions:
-        """Return the lines that no kind opens literally: a literal opening wins over free text."""
-        words, place = np.unique(bodies.openings[lines], return_inverse=True)
-        openers = [self._openers_of(word) for word in words.tolist()]
-        suspects = np.flatnonzero(np.array([bool(some) for some in openers], np.bool_)[place])
-        starts = bodies.starts[lines[suspects]]
-        free = np.ones(len(lines), np.bool_)
-        for opener in {opener for some in openers for opener in some}:
-            free[suspects[_holds(bodies.index, starts, opener)]] = False
-        return lines[free]
-
-    def _openers_of(self, word: int) -> tuple[bytes, ...]:
-        known = self._openers_by_word
-        if word not in known:
-            if len(known) >= _MAX_WORDS:
-                known.clear()
-            key = word.to_bytes(WORD, "little")
-            starts = (key[:size] for size in range(1, WORD + 1))
-            known[word] = tuple(opener for start in starts for opener in self._openers.get(start, ()))
-        return known[word]
+        left = np.flatnonzero(wanted)
+        free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
+        yield from self._read(self._by_text, bodies, free, wanted)
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
         """Give the lines that begin with each of the known words."""
@@ -167,7 +140,7 @@ class BulkReader:
                     left = np.setdiff1d(left, refused, assume_unique=True)
                 rank, refused = reader.rank, refused[:0]
             opener = reader.layout.opener
-            candidates = left[_holds(bodies.index, bodies.starts[left], opener)] if opener else left
+            candidates = left[bodies.index.holds(bodies.starts[left], opener)] if opener else left
             result = reader.read(bodies, candidates)
             refused = np.concatenate((refused, result.refused))
             if len(result.lines):
@@ -191,7 +164,7 @@ class _LayoutReader:
         """How many lines this layout has read."""
         kept = KEEP.get(layout.kind.name, ())
         readers = enumerate(_reader(segment, kept, texts) for segment in layout.segments)
-        self._readers = sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Taken | _Composite))
+        self._readers = sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
         """By segment; texts come last, which cost most."""
         behind_opener = list(enumerate(layout.anchors))[1:]
         self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
@@ -210,7 +183,7 @@ class _LayoutReader:
         for position, reader in self._readers:
             if not len(lines):
                 break
-            sure = reader.read(bodies, _Spans(lines, begins[position], ends[position]), columns)
+            sure = reader.read(bodies, Spans(lines, begins[position], ends[position]), columns)
             if not sure.all():
                 lines = lines[sure]
                 begins, ends = [b[sure] for b in begins], [e[sure] for e in ends]
@@ -229,8 +202,7 @@ class _LayoutReader:
                 right = at[place] >= 0
             else:
                 at[place] = _place(bodies, lines, anchor)
-                right = _holds(bodies.index, np.maximum(at[place], 0), anchor.text)
-                right &= at[place] + len(anchor.text) <= bodies.ends[lines]
+                right = bodies.index.holds(np.maximum(at[place], 0), anchor.text)
             if not right.all():
                 lines, at = lines[right], {known: positions[right] for known, positions in at.items()}
         begins = [at[place] + len(anchor.text) for place, anchor in enumerate(layout.anchors)]
@@ -248,15 +220,7 @@ class _LayoutReader:
         return lines, begins, ends
 
 
-class _Spans(NamedTuple):
-    """Where a segment begins and ends in each of some lines."""
-
-    lines: Positions
-    begins: Positions
-    ends: Positions
-
-
-def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct | _Composite:
+def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
     """Return what reads a segment."""
     names = tuple(field for field in segment.fields if field in kept)
     name = names[0] if names else ""
@@ -267,7 +231,7 @@ def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct | 
     if segment.content in {Content.TACTIC, Content.HEX} and (not name or name in TACTIC_FIELDS):
         return _Tactic(name, segment)
     if segment.content in {Content.REST, Content.NONBLANK}:
-        return _Plain(name, texts)
+        return _Plain(name, texts) if name else _Ignored("")
     if segment.terminal and name not in NUMERIC_FIELDS:
         return _Taken(name, segment, texts)
     return _Composite(segment, names, texts)
@@ -279,14 +243,14 @@ class _Direct:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def read(self, bodies: Bodies, spans: _Spans, columns: Columns) -> Bools:
+    def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
         """Fill the column; return which lines are sure."""
         values, sure = self._values(bodies, spans)
         if self._name and values is not None:
             columns[self._name] = values
         return sure
 
-    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
         raise NotImplementedError
 
 
@@ -298,7 +262,7 @@ class _Number(_Direct):
         self._is_number = _compiled(segment).fullmatch
         self._read = _READ[segment.content]
 
-    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any], Bools]:
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any], Bools]:
         values, sure = self._usual(bodies.index, spans.begins, spans.ends)
         others = np.flatnonzero(~sure)
         texts = _cut(bodies.index.data, spans.begins[others], spans.ends[others])
@@ -320,7 +284,7 @@ class _Integer(_Number):
 
 class _Tactic(_Number):
     def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        return hexadecimals(index.bytes, index.words, begins, ends)
+        return hexadecimals(index.data, begins, ends)
 
 
 class _Plain(_Direct):
@@ -328,78 +292,72 @@ class _Plain(_Direct):
 
     def __init__(self, name: str, texts: Texts) -> None:
         super().__init__(name)
-        self._texts = texts
+        self._id = texts.id
+        self._memo = Memo()
 
-    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
-        found = self._texts.ids(_cut(bodies.index.data, spans.begins, spans.ends)) if self._name else None
-        return found, np.ones(len(spans.lines), np.bool_)
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+        found = self._memo.values(bodies.index, spans, self._reader(bodies.index.data))
+        return found if self._name else None, found != _REFUSED
+
+    def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
+        """Return what says which text stands there."""
+        text_id = self._id
+
+        def read(begin: int, end: int, _: int) -> int:
+            return text_id(data[begin:end])
+
+        return read
 
 
-class _Taken(_Direct):
-    """Texts that count after their terminal took them; it remembers which it did and which it refused."""
+class _Ignored(_Direct):
+    """Texts that need no check and that nobody wants."""
+
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[None, Bools]:  # noqa: ARG002 - as the others
+        return None, np.ones(len(spans.lines), np.bool_)
+
+
+class _Taken(_Plain):
+    """Texts that count after their terminal took them: all of them, and no more, where they stand."""
 
     def __init__(self, name: str, segment: Segment, texts: Texts) -> None:
-        super().__init__(name)
-        self._texts = texts if name else Texts()
+        super().__init__(name, texts)
         self._match = _compiled(segment).match
-        self._verdicts = bytearray()
-        """By the index of a text."""
 
-    def _values(self, bodies: Bodies, spans: _Spans) -> tuple[npt.NDArray[Any], Bools]:
-        if not self._name and len(self._texts) > _MEMO_LIMIT:
-            self._texts, self._verdicts = Texts(), bytearray()
-        ids = self._texts.ids(_cut(bodies.index.data, spans.begins, spans.ends))
-        self._verdicts.extend(bytes(len(self._texts) - len(self._verdicts)))
-        verdicts = np.frombuffer(self._verdicts, np.uint8)[ids]
-        if not verdicts.all():
-            self._judge(bodies, spans, ids, np.flatnonzero(verdicts == _NEW))
-            verdicts = np.frombuffer(self._verdicts, np.uint8)[ids]
-        return ids, verdicts == _TAKEN
+    def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
+        match, text_id = self._match, self._id if self._name else len
 
-    def _judge(self, bodies: Bodies, spans: _Spans, ids: Rows, new: Positions) -> None:
-        texts, first = np.unique(ids[new], return_index=True)
-        rows = new[first]
-        data, match, verdicts = bodies.index.data, self._match, self._verdicts
-        ends, limits = spans.ends[rows].tolist(), bodies.ends[spans.lines[rows]].tolist()
-        for text, begin, end, limit in zip(texts.tolist(), spans.begins[rows].tolist(), ends, limits, strict=True):
+        def read(begin: int, end: int, limit: int) -> int:
             found = match(data, begin, limit)
-            verdicts[text] = _REFUSED if found is None or found.end() != end else _TAKEN
+            return text_id(data[begin:end]) if found is not None and found.end() == end else _REFUSED
+
+        return read
 
 
-class _Composite:
-    """Texts of several terminals, or of a number in a form of its own; it remembers what its regex read in each."""
+class _Composite(_Direct):
+    """Texts of several terminals, or of a number in a form of its own; columns keep what the regex read in each."""
 
     def __init__(self, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
+        super().__init__("")
         self._names = names
         self._match = _compiled(segment).match
         self._readers = [(segment.fields.index(name), field_reader(name, texts)[0]) for name in names]
-        self._forget()
-
-    def _forget(self) -> None:
-        self._memo: dict[bytes, int] = {}
-        """By text its row in the columns of what was read; -1 where the regex refused it."""
-        self._columns = [new_column(name) for name in self._names]
+        self._columns = [new_column(name) for name in names]
         self._count = 0
+        self._memo = Memo()
 
-    def read(self, bodies: Bodies, spans: _Spans, columns: Columns) -> Bools:
+    def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
         """Fill the columns; return which lines are sure."""
-        if len(self._memo) > _MEMO_LIMIT:
-            self._forget()
-        memo = self._memo
-        texts = _cut(bodies.index.data, spans.begins, spans.ends)
-        for row, text in enumerate(texts):
-            if text not in memo:
-                memo[text] = self._judged(bodies, spans, row)
-        rows = np.fromiter(map(memo.__getitem__, texts), np.int32, len(texts))
+        rows = self._memo.values(bodies.index, spans, partial(self._judged, bodies.index.data))
         for name, column in zip(self._names, self._columns, strict=True):
             columns[name] = np.frombuffer(column, column.typecode)[rows] if self._count else rows
-        sure: Bools = rows >= 0
+        sure: Bools = rows != _REFUSED
         return sure
 
-    def _judged(self, bodies: Bodies, spans: _Spans, row: int) -> int:
-        found = self._match(bodies.index.data, int(spans.begins[row]), int(bodies.ends[spans.lines[row]]))
-        if found is None or found.end() != spans.ends[row]:
-            return -1
+    def _judged(self, data: bytes, begin: int, end: int, limit: int) -> int:
+        """Return the row in the columns of what was read in a text."""
+        found = self._match(data, begin, limit)
+        if found is None or found.end() != end:
+            return _REFUSED
         groups = found.groups()
         for column, (group, read) in zip(self._columns, self._readers, strict=True):
             column.append(read(groups[group]))
@@ -416,30 +374,17 @@ def _cut(data: bytes, begins: Positions, ends: Positions) -> list[bytes]:
 
 
 def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:
-    """Return where an anchor must stand; -1 where the line has too few separators."""
-    separators = bodies.index.separators
+    """Return where an anchor must stand; in a line with too few separators that is not between the other anchors."""
     if anchor.place is None:
         return bodies.ends[lines] - len(anchor.text)
-    at = bodies.last[lines] - anchor.place if anchor.from_right else bodies.first[lines] + anchor.place
-    inside = (at >= bodies.first[lines]) & (at < bodies.last[lines])
-    return np.where(inside, separators[np.where(inside, at, 0)] - anchor.offset, -1)
+    if anchor.from_right:
+        places = np.maximum(bodies.last[lines] - anchor.place, 0)
+    else:
+        places = np.minimum(bodies.first[lines] + anchor.place, len(bodies.index.separators) - 1)
+    return bodies.index.separators[places] - np.int64(anchor.offset)
 
 
 def _search(bodies: Bodies, lines: Positions, text: bytes, begins: Positions) -> Positions:
     """Return where a text first stands in each line from ``begins`` on; -1 for nowhere."""
     found = map(bodies.index.data.find, repeat(text), begins.tolist(), bodies.ends[lines].tolist())
     return np.fromiter(found, np.int64, len(lines))
-
-
-def _holds(index: LineIndex, at: Positions, literal: bytes) -> Bools:
-    """Whether a literal stands at these positions, compared as words of eight bytes."""
-    size = len(literal)
-    if size < WORD:
-        mask = np.uint64((1 << 8 * size) - 1)
-        same: Bools = (index.words[at] & mask) == np.uint64(int.from_bytes(literal, "little"))
-        return same
-    equal = np.ones(len(at), np.bool_)
-    for offset in (*range(0, size - WORD, WORD), size - WORD):
-        word = np.uint64(int.from_bytes(literal[offset : offset + WORD], "little"))
-        equal &= index.words[at + offset] == word
-    return equal

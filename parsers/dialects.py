@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trtforensics.parsers import grammar
+from trtforensics.parsers.numbers import blocks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -200,12 +201,10 @@ def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
     """Return the lines that begin otherwise than the line before, the first included."""
     if not len(index):
         return np.zeros(0, np.int64)
-    other = np.ones(len(index), np.bool_)
-    if len(index) > 1:
-        other[1:] = False
-        for offset in range(0, _KEY_BYTES, 8):
-            words = index.words[index.starts + offset]
-            other[1:] |= words[1:] != words[:-1]
+    other = np.zeros(len(index), np.bool_)
+    other[0] = True
+    words = blocks(index.data, index.starts, _KEY_BYTES)
+    other[1:] = (words[1:] != words[:-1]).view(np.uint32).reshape(-1) != 0  # four booleans are one number
     return np.flatnonzero(other)
 
 

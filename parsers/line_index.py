@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.parsers.numbers import PADDING, words_of
+from trtforensics.parsers.numbers import PADDING, WORD, blocks, words_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
 BLANK = 0x20
@@ -44,3 +45,16 @@ class LineIndex:
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    def holds(self, at: Positions, literal: bytes) -> Bools:
+        """Say whether a literal, of at most 256 bytes, stands at these positions."""
+        words, rest = divmod(len(literal), WORD)
+        size = words + bool(rest)
+        wanted = np.frombuffer(literal.ljust(size * WORD, b"\0"), np.uint64)
+        found = blocks(self.data, at, size * WORD)
+        if rest:
+            found[:, -1] &= np.uint64((1 << 8 * rest) - 1)
+        holds: Bools = found[:, -1] == wanted[-1]
+        for column in range(size - 1):
+            holds &= found[:, column] == wanted[column]
+        return holds

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Bools = npt.NDArray[np.bool_]
-    Bytes = npt.NDArray[np.uint8]
     Floats = npt.NDArray[np.float64]
     Positions = npt.NDArray[np.int64]
     Words = npt.NDArray[np.uint64]
@@ -36,20 +35,31 @@ _DOTS = _repeat(ord("."))
 _ONES = _repeat(0x01)
 _TOPS = _repeat(0x80)
 _EIGHT = np.uint64(8)
-_ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
+_ALL = np.uint64(_ALL_BITS)
 _POWERS = 10.0 ** np.arange(9)
 _INTEGER_POWERS = 10 ** np.arange(9, dtype=np.uint64)
 _MAX_DIGITS = 8
 _HEX_DIGITS = 16
-_TWO_BYTES = np.uint64(0xFFFF)
-_HEX_OPENING = np.uint64(int.from_bytes(b"0x", "little"))
-_NIBBLES = np.full(256, 0xFF, np.uint8)
-_NIBBLES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+_LAST_BYTES = np.array(
+    [[_ALL_BITS & ~((1 << 8 * min(max(16 - size - 8 * word, 0), 8)) - 1) for word in range(2)] for size in range(17)],
+    np.uint64,
+)
+"""By how many of two words' last bytes are meant: their bits."""
 
 
 def words_of(text: bytes) -> Words:
     """View a padded text as the eight-byte word that begins at each of its bytes."""
     return np.ndarray((len(text) - WORD + 1,), "<u8", buffer=text, strides=(1,))
+
+
+def blocks(text: bytes, at: Positions, size: int) -> Words:
+    """Return ``size`` bytes of a padded text from each of these positions on, as a row of words.
+
+    ``size`` is a multiple of eight. numpy copies a hundred bytes from an odd address as fast as eight.
+    """
+    view = np.ndarray((len(text) - size + 1,), f"V{size}", buffer=text, strides=(1,))
+    return view[at].view(np.uint64).reshape(-1, size // WORD)
 
 
 def _digits(words: Words, ends: Positions, lengths: Positions) -> tuple[Words, Bools]:
@@ -88,40 +98,21 @@ def integers(words: Words, starts: Positions, ends: Positions) -> tuple[npt.NDAr
     return values.astype(np.int64), certain & (ends > starts)
 
 
-def hexadecimals(text: Bytes, words: Words, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
-    """Read ``0x`` and 1 to 16 lower-case digits."""
+def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
+    """Read ``0x`` and 1 to 16 lower-case digits, as two words; a digit is right if its nibble would be printed so."""
     length = ends - starts - 2
-    values, certain = _hexadecimals_of_16(words, starts + 2)
-    certain &= length == _HEX_DIGITS
-    shorter = np.flatnonzero(~certain & (length >= 1) & (length < _HEX_DIGITS))
-    if len(shorter):
-        values[shorter], certain[shorter] = _short_hexadecimals(text, ends[shorter], length[shorter])
-    opened = (words[starts] & _TWO_BYTES) == _HEX_OPENING
-    return values, certain & opened
-
-
-def _hexadecimals_of_16(words: Words, starts: Positions) -> tuple[Words, Bools]:
-    """Read sixteen digits as two words; a digit is right if the nibble it gives would be printed so."""
-    halves = []
-    certain = np.ones(len(starts), np.bool_)
-    for start in (starts, starts + WORD):
-        word = words[start]
-        nibbles = (word & _LOW_NIBBLES) + ((word >> np.uint64(6)) & _ONES) * np.uint64(9)
-        letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
-        certain &= nibbles + _ZEROS + letters * np.uint64(ord("a") - ord("0") - 10) == word
-        certain &= (nibbles & _HIGH_NIBBLES) == 0  # "g" would be printed for a nibble of 16
-        value = ((nibbles << np.uint64(4)) | (nibbles >> _EIGHT)) & np.uint64(0x00FF_00FF_00FF_00FF)
-        value = ((value << _EIGHT) | (value >> np.uint64(16))) & np.uint64(0x0000_FFFF_0000_FFFF)
-        halves.append(((value << np.uint64(16)) | (value >> np.uint64(32))) & np.uint64(0xFFFF_FFFF))
-    return (halves[0] << np.uint64(32)) | halves[1], certain
-
-
-def _short_hexadecimals(text: Bytes, ends: Positions, length: Positions) -> tuple[Words, Bools]:
-    columns = np.arange(_HEX_DIGITS)
-    at = ends[:, None] - _HEX_DIGITS + columns
-    nibbles = _NIBBLES[text[np.maximum(at, 0)]]
-    nibbles[columns < (_HEX_DIGITS - length)[:, None]] = 0
-    pairs = (nibbles[:, ::2] << 4) | (nibbles[:, 1::2] & 0x0F)
-    value = np.ascontiguousarray(pairs).view(">u8").reshape(-1).astype(np.uint64)
-    invalid = np.ascontiguousarray(nibbles).view(np.uint64) & _HIGH_NIBBLES
-    return value, (invalid[:, 0] == 0) & (invalid[:, 1] == 0)
+    digits = blocks(text, np.maximum(ends - _HEX_DIGITS, 0), _HEX_DIGITS)
+    if not (length == _HEX_DIGITS).all():
+        own = _LAST_BYTES[np.clip(length, 0, _HEX_DIGITS)]
+        digits = (digits & own) | (_ZEROS & ~own)
+    nibbles = (digits & _LOW_NIBBLES) + ((digits >> np.uint64(6)) & _ONES) * np.uint64(9)
+    letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
+    right = nibbles + _ZEROS + letters * np.uint64(ord("a") - ord("0") - 10) == digits
+    right &= (nibbles & _HIGH_NIBBLES) == 0  # "g" would be printed for a nibble of 16
+    values = ((nibbles << np.uint64(4)) | (nibbles >> _EIGHT)) & np.uint64(0x00FF_00FF_00FF_00FF)
+    values = ((values << _EIGHT) | (values >> np.uint64(16))) & np.uint64(0x0000_FFFF_0000_FFFF)
+    values = ((values << np.uint64(16)) | (values >> np.uint64(32))) & np.uint64(0xFFFF_FFFF)
+    certain = right[:, 0] & right[:, 1] & (length >= 1) & (length <= _HEX_DIGITS) & (ends >= _HEX_DIGITS)
+    opening = np.frombuffer(text, np.uint8)
+    certain &= (opening[starts] == ord("0")) & (opening[starts + 1] == ord("x"))
+    return (values[:, 0] << np.uint64(32)) | values[:, 1], certain

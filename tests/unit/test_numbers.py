@@ -53,7 +53,7 @@ def test_what_is_no_plain_decimal_is_left_to_the_regex() -> None:
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40))
 def test_every_tactic_id_is_read(tactics: list[int]) -> None:
     data, begins, ends = _spread([f"0x{tactic:x}" for tactic in tactics])
-    values, certain = hexadecimals(np.frombuffer(data, np.uint8), words_of(data), begins, ends)
+    values, certain = hexadecimals(data, begins, ends)
     assert certain.all()
     assert values.tolist() == tactics
 
@@ -61,4 +61,4 @@ def test_every_tactic_id_is_read(tactics: list[int]) -> None:
 def test_what_is_no_tactic_id_is_left_to_the_regex() -> None:
     texts = ["0x", "0xG", "0xABC", "1x12", "x", "0x12345678901234567", "-12"]
     data, begins, ends = _spread(texts)
-    assert not hexadecimals(np.frombuffer(data, np.uint8), words_of(data), begins, ends)[1].any()
+    assert not hexadecimals(data, begins, ends)[1].any()

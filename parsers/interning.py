@@ -1,0 +1,191 @@
+"""Texts in a window, looked up many at once: a hash of each span by words, a table of the hashes seen.
+
+What a text means is asked once, in Python, when it is new. A log prints some names hundreds of thousands of times,
+and cutting every one of them out for a dictionary costs several times as much as hashing where they stand.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from trtforensics.parsers.numbers import WORD, blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.line_index import LineIndex
+
+    Positions = npt.NDArray[np.int64]
+    Values = npt.NDArray[np.int32]
+    Words = npt.NDArray[np.uint64]
+
+    _Read = Callable[[int, int, int], int]
+
+_FEW = 200
+"""Rows below which a dictionary is faster than some fifty calls of numpy."""
+
+_LONGEST = 1024
+"""Bytes of a text beyond which it is looked up by itself: each sixteen bytes are a step for all."""
+
+_MOST = 1 << 16
+"""Texts to remember; a log that has more begins again."""
+
+_BLOCKS = (16, 32, 64, 128)
+"""Bytes that are hashed at once; more of a long text in further steps."""
+
+_WORDS = _BLOCKS[-1] // WORD
+_SEEDS = np.frombuffer(os.urandom(_BLOCKS[-1]), np.uint64)
+"""Of this process alone, so that nobody can write a log whose texts collide; by chance two of a million texts do so
+in one of 10**7 logs."""
+
+_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
+_HALF = np.uint64(32)
+_MASKS = np.array(
+    [[(1 << 8 * min(max(size - 8 * word, 0), 8)) - 1 for word in range(_WORDS)] for size in range(_BLOCKS[-1] + 1)],
+    np.uint64,
+)
+"""By the length of a text, which bits of its words are its own."""
+
+_EMPTY = np.uint64(0)
+
+
+class Spans(NamedTuple):
+    """Where a text begins and ends in each of some lines."""
+
+    lines: Positions
+    begins: Positions
+    ends: Positions
+
+    def of(self, rows: Positions) -> Spans:
+        """Return some of them."""
+        return Spans(self.lines[rows], self.begins[rows], self.ends[rows])
+
+
+class Memo:
+    """Remembers a number for each text.
+
+    Who asks gives a function for new ones: of the byte where the text begins, where it ends, and where its line does.
+    """
+
+    def __init__(self) -> None:
+        self._singly: dict[bytes, int] = {}
+        self._table = _Table(1 << 10)
+
+    def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+        """Return the number of each text."""
+        if len(spans.lines) < _FEW:
+            return self._one_by_one(index, spans, read)
+        lengths = spans.ends - spans.begins
+        longer = np.flatnonzero(lengths > _LONGEST)
+        hashes = _hashes(index, spans.begins, np.minimum(lengths, _LONGEST))
+        values, found = self._table.find(hashes)
+        if len(longer):
+            values[longer] = self._one_by_one(index, spans.of(longer), read)
+            found[longer] = True
+        new = np.flatnonzero(~found)
+        if len(new):
+            self._learn(index, spans, hashes, new, read)
+            values[new], _ = self._table.find(hashes[new])
+        return values
+
+    def _learn(self, index: LineIndex, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
+        """Ask for the number of each text that occurs at ``new``."""
+        changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
+        rows = np.concatenate((new[:1], new[changes + 1]))
+        distinct, first = np.unique(hashes[rows], return_index=True)
+        numbers = map(read, *_for_reading(index, spans.of(rows[first])))
+        learned = np.fromiter(numbers, np.int32, len(first))
+        if self._table.count + len(distinct) > _MOST:
+            self._table = _Table(1 << 10)
+        self._table.add(distinct, learned)
+
+    def _one_by_one(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+        memo = self._singly
+        if len(memo) > _MOST:
+            memo.clear()
+        values = []
+        for begin, end, limit in zip(*_for_reading(index, spans), strict=True):
+            text = index.data[begin:end]
+            value = memo.get(text)
+            if value is None:
+                value = memo[text] = read(begin, end, limit)
+            values.append(value)
+        return np.array(values, np.int32)
+
+
+def _for_reading(index: LineIndex, spans: Spans) -> tuple[list[int], list[int], list[int]]:
+    return spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
+
+
+class _Table:
+    """Numbers by hash: open addressing, at most half full; ``slots`` is a power of two."""
+
+    def __init__(self, slots: int) -> None:
+        self.count = 0
+        self._keys = np.zeros(slots, np.uint64)
+        self._values = np.zeros(slots, np.int32)
+
+    def find(self, hashes: Words) -> tuple[Values, npt.NDArray[np.bool_]]:
+        """Return the number of each hash, and whether it is known."""
+        last = np.uint64(len(self._keys) - 1)
+        slots = (hashes & last).astype(np.int64)
+        keys = self._keys[slots]
+        found = keys == hashes
+        rows = np.flatnonzero(~found & (keys != _EMPTY))
+        while len(rows):
+            slots[rows] = (slots[rows] + 1) & int(last)
+            keys = self._keys[slots[rows]]
+            same = keys == hashes[rows]
+            found[rows[same]] = True
+            rows = rows[~same & (keys != _EMPTY)]
+        return self._values[slots], found
+
+    def add(self, hashes: Words, values: Values) -> None:
+        """Put in hashes, all of them new and different."""
+        self.count += len(hashes)
+        if 2 * self.count > len(self._keys):
+            known = np.flatnonzero(self._keys)
+            hashes = np.concatenate((self._keys[known], hashes))
+            values = np.concatenate((self._values[known], values))
+            slots = 1 << (4 * self.count - 1).bit_length()
+            self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+        last = len(self._keys) - 1
+        slot = (hashes & np.uint64(last)).astype(np.int64)
+        while len(hashes):
+            free = np.flatnonzero(self._keys[slot] == _EMPTY)
+            self._keys[slot[free]] = hashes[free]  # of several for one slot the last stays
+            put = self._keys[slot] == hashes
+            self._values[slot[put]] = values[put]
+            hashes, values, slot = hashes[~put], values[~put], (slot[~put] + 1) & last
+
+
+def _hashes(index: LineIndex, begins: Positions, lengths: Positions) -> Words:
+    """Return a hash of each text, never 0: a sum of its words, each of them mixed by its place."""
+    longest = int(lengths.max())
+    block = next((size for size in _BLOCKS if size >= longest), _BLOCKS[-1])
+    hashes = _of_blocks(index, begins, lengths, block)
+    for offset in range(block, longest, block):
+        rows = np.flatnonzero(lengths > offset)
+        more = _of_blocks(index, begins[rows] + offset, lengths[rows] - offset, block)
+        hashes[rows] = hashes[rows] * _FACTOR + more
+    return np.maximum(hashes, np.uint64(1))
+
+
+def _of_blocks(index: LineIndex, begins: Positions, lengths: Positions, block: int) -> Words:
+    """Return a hash of the first ``block`` bytes of each text, and of what is left of its length."""
+    words = blocks(index.data, begins, block)
+    count = block // WORD
+    words &= _MASKS[np.minimum(lengths, block), :count]
+    words ^= _SEEDS[:count]
+    words *= _FACTOR
+    words ^= words >> _HALF
+    words *= _SEEDS[:count] | np.uint64(1)
+    sums: Words = lengths.astype(np.uint64) * _FACTOR
+    for column in range(count):
+        sums += words[:, column]
+    return sums ^ (sums >> _HALF)
