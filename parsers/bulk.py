@@ -139,8 +139,8 @@ class BulkReader:
                 if len(refused):  # for the regex: they may be of that kind yet
                     left = np.setdiff1d(left, refused, assume_unique=True)
                 rank, refused = reader.rank, refused[:0]
-            opener = reader.layout.opener
-            candidates = left[bodies.index.holds(bodies.starts[left], opener)] if opener else left
+            opening = reader.opening
+            candidates = left[bodies.index.holds(bodies.starts[left], opening)] if opening else left
             result = reader.read(bodies, candidates)
             refused = np.concatenate((refused, result.refused))
             if len(result.lines):
@@ -159,6 +159,7 @@ class _LayoutReader:
 
     def __init__(self, layout: Layout, rank: int, texts: Texts) -> None:
         self.layout = layout
+        self.opening = layout.opener or layout.first_byte
         self.rank = rank
         self.lines = 0
         """How many lines this layout has read."""

@@ -172,7 +172,7 @@ class PrefixReader:
                     break
                 of_line[line] = self._read(index, line, keys[run])
         table = np.array(list(self._codes), np.int64).reshape(-1, len(_NONE))
-        return Prefixes(*table[of_line].T)
+        return Prefixes(*(column[of_line] for column in np.ascontiguousarray(table.T)))
 
     def _read(self, index: LineIndex, line: int, key: bytes) -> int:
         """Return the number of a line's prefix, and remember it by what decides it."""

@@ -132,6 +132,12 @@ class Layout:
         """The literal that the body begins with; empty where it begins with text."""
         return self.anchors[0].text
 
+    @property
+    def first_byte(self) -> bytes:
+        """What a body that opens with text begins with; empty where that may be more than one byte."""
+        first = _FIRST_BYTE.match(self.segments[0].regex)
+        return first[1].encode("latin-1") if first and not self.opener else b""
+
 
 def layouts(kinds: Iterable[Kind]) -> list[Layout]:
     """Derive the layouts of the bulk kinds: opening literals first, then the most anchors."""
@@ -155,6 +161,8 @@ def ranks(found: Iterable[Layout]) -> dict[str, int]:
     return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(order)))}
 
 
+_FIRST_BYTE = re.compile(r"\(*(?:\?>)([^\\\[\](){}.?*+^$|])(?![?*+{])(?!.*\|)")
+"""A literal at the beginning of a segment's regex, in which there is no choice."""
 _BLANK_FREE_TERMINAL = re.compile(r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+(?:\(\?=.*\))?")
 """A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``; what must follow may stand behind it."""
 _CHARACTERS = re.compile(r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+")

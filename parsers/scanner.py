@@ -42,7 +42,9 @@ _MAX_KEPT = 1 << 14
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """By a line's dialect, of which -1 means that it has none."""
-_MESSAGE_LEVELS = (ord("E"), ord("W"))
+_IS_MESSAGE = np.zeros(128, np.bool_)
+"""By the letter of a line's level."""
+_IS_MESSAGE[[ord("E"), ord("W")]] = True
 
 
 class Part(NamedTuple):
@@ -274,7 +276,7 @@ class Scanner:
                 name = DIALECTS[dialects[change]].encode()
                 self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
             self._dialect = int(dialects[-1])
-        for line in np.flatnonzero(np.isin(prefixes.severity, _MESSAGE_LEVELS)).tolist():
+        for line in np.flatnonzero(_IS_MESSAGE[prefixes.severity]).tolist():
             fields = {"severity": bytes((int(prefixes.severity[line]),)), "text": bodies.text(line)}
             self.events["message"].add(first_line + line, fields)
 
