@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import tensorrt
+
+    from trtforensics.backends.api import TensorRT
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What a build is made with: the module, its builder, the network, and a function that makes configurations."""
 
-    trt: Any
-    builder: Any
-    network: Any
-    make_config: Callable[[], Any]
+    trt: TensorRT
+    builder: tensorrt.Builder
+    network: tensorrt.INetworkDefinition
+    make_config: Callable[[], tensorrt.IBuilderConfig]
 
 
 @dataclass(slots=True)
@@ -37,10 +41,10 @@ class Lever(Protocol):
 
     findings: Findings
 
-    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401 - TensorRT's configuration
+    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
         """Set what was asked; ``findings.refused`` says where that cannot be."""
         ...
 
-    def look(self, config: Any) -> None:  # noqa: ANN401 - the same
+    def look(self, config: tensorrt.IBuilderConfig) -> None:
         """Compare what was built with what was asked, into ``findings``."""
         ...

@@ -5,12 +5,14 @@ TensorRT must compute a marked tensor as it stands, so that no fusion goes acros
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.backends.lever import Findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import tensorrt
 
     from trtforensics.backends.lever import Bench
 
@@ -23,7 +25,7 @@ class OutputsLever:
         self._names = names
         self._debug = debug
 
-    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401, ARG002 - marks are the network's
+    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - marks are the network's
         """Mark."""
         network = bench.network
         there = {tensor.name: tensor for tensor in _tensors(network)}
@@ -38,11 +40,11 @@ class OutputsLever:
         self.findings.details["absent"] = [name for name in self._names if name not in there]
         self.findings.details["outputs"] = [network.get_output(index).name for index in range(network.num_outputs)]
 
-    def look(self, config: Any) -> None:  # noqa: ANN401 - the same
+    def look(self, config: tensorrt.IBuilderConfig) -> None:
         """The network was read before the build, and an engine has its outputs."""
 
 
-def _tensors(network: Any) -> Iterator[Any]:  # noqa: ANN401 - TensorRT's
+def _tensors(network: tensorrt.INetworkDefinition) -> Iterator[tensorrt.ITensor]:
     for index in range(network.num_layers):
         layer = network.get_layer(index)
         for number in range(layer.num_outputs):

@@ -7,6 +7,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from tests.emulator import faults
 from tests.emulator.builder import CacheEntry
 from tests.emulator.files import BadFile, cache_bytes, read_cache
 from tests.emulator.opening import Message
@@ -21,7 +22,7 @@ from ._enums import (
     TacticSource,
 )
 from ._logging import ILogger, tell
-from ._scenario import VERSION
+from ._scenario import VERSION, read
 
 if TYPE_CHECKING:
     from ._network import Dims
@@ -241,6 +242,7 @@ class IBuilderConfig:
         content = bytes(serialized_timing_cache)
         entries: dict[int, CacheEntry] = {}
         if content:
+            faults.strike(list(read().reading))
             try:
                 entries = read_cache(content, VERSION)
             except BadFile as error:
