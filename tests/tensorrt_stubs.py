@@ -20,17 +20,20 @@ OPENING = "import builtins\nimport typing\nimport typing_extensions\n__version__
 """What the stubs use without an import; the real module also has a version, which their ``__all__`` would hide."""
 
 NONE_IF_REFUSED = {
-    "Builder.build_engine_with_config": "an engine that cannot be built (example code of NVIDIA's tests for it)",
-    "Builder.build_serialized_network": "the same",
-    "IBuilderConfig.create_timing_cache": "bytes that TensorRT does not take",
+    "Builder.build_engine_with_config": "the network cannot be built",
+    "Builder.build_serialized_network": "the network cannot be built",
+    "IBuilderConfig.create_timing_cache": "bytes that TensorRT does not take; trtexec's source asks for null",
     "IBuilderConfig.get_timing_cache": "docstring: or `None` if no timing cache is set",
     "ILayer.get_input": "docstring: or None if the index is out of range; an optional input too",
     "ILayer.get_output": "docstring: or None if the index is out of range",
 }
 """Functions that return None, and when: C++ returns a null pointer, which a signature of pybind11 does not show."""
 
-CONVERTED = {"Dims": "typing.Sequence[builtins.int]", "Buffer": "builtins.bytes"}
-"""Classes for which the bindings take other values too: pybind11 converts a tuple or a list to Dims."""
+UNNAMED = {"OnnxParser.get_error": "ParserError"}
+"""What functions return where the generator wrote an ellipsis."""
+
+CONVERTED = {"Dims": "typing.Sequence[builtins.int]"}
+"""Classes for which the bindings take other values too; the docstring of Dims says that tuples and lists are such."""
 
 ITERATED = {"Dims": "def __iter__(self) -> typing.Iterator[builtins.int]: ..."}
 """Classes that Python iterates by ``__getitem__``, which mypy does not do."""
@@ -50,12 +53,13 @@ def mended() -> str:
     Raises:
         PackageNotFoundError: they are not installed.
     """
-    tree = ast.parse(python(_source()))
+    tree = ast.parse(python(source()))
     tree.body = [node for node in tree.body if not isinstance(node, ast.Assign)]
     return OPENING + ast.unparse(ast.fix_missing_locations(_Mender().visit(tree)))
 
 
-def _source() -> str:
+def source() -> str:
+    """Return the stubs as they are."""
     path = next(file for file in importlib.metadata.files(PACKAGE) or [] if file.name == "tensorrt.pyi")
     return Path(str(path.locate())).read_text("utf-8")
 
@@ -76,7 +80,7 @@ def python(text: str) -> str:
 
 
 class _Mender(ast.NodeTransformer):
-    """Makes annotations mean what they say; docstrings go, of which there are many."""
+    """Makes annotations mean what they say, and leaves out docstrings of functions."""
 
     def __init__(self) -> None:
         self._owner = ""
@@ -98,8 +102,9 @@ class _Mender(ast.NodeTransformer):
             if arg.annotation is not None:
                 arg.annotation = _taken(_meant(arg.annotation), optional=arg in absent)
         if node.returns is not None:
-            node.returns = _meant(node.returns)
-            if f"{self._owner}.{node.name}" in NONE_IF_REFUSED:
+            name = f"{self._owner}.{node.name}"
+            node.returns = _expression(UNNAMED[name]) if name in UNNAMED else _meant(node.returns)
+            if name in NONE_IF_REFUSED:
                 node.returns = _union(node.returns, ast.Constant(None))
         node.body = [ast.Expr(ast.Constant(...))]
         return node

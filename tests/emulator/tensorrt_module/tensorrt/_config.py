@@ -237,7 +237,7 @@ class IBuilderConfig:
         self._profiles.append(profile)
         return len(self._profiles) - 1
 
-    def create_timing_cache(self, serialized_timing_cache: Any) -> ITimingCache:
+    def create_timing_cache(self, serialized_timing_cache: Any) -> ITimingCache | None:
         """Return a cache of what a file holds; an empty one for no bytes or for another version's."""
         content = bytes(serialized_timing_cache)
         entries: dict[int, CacheEntry] = {}
