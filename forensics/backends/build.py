@@ -99,11 +99,11 @@ def build(job: Job) -> Report:
         _configure(trt, job, builder, network, config)
         return config
 
-    config = make_config()
+    bench, config = Bench(trt, builder, network, make_config), make_config()
     lever = _lever(job)
     if lever is not None:
         report.lever = lever.findings
-        lever.attach(Bench(trt, builder, network, make_config), config)
+        lever.attach(bench, config)
         if report.lever.refused:
             return report
     report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
@@ -111,6 +111,8 @@ def build(job: Job) -> Report:
     engine = builder.build_serialized_network(network, config)
     report.seconds = time.monotonic() - begin
     if engine is None:
+        if lever is not None:
+            lever.explain(bench)
         return report
     report.built, report.engine_bytes = True, engine.nbytes
     if job.engine is not None:

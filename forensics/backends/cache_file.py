@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.backends.api import load
-from trtforensics.backends.cache_lever import values_in
+from trtforensics.backends.cache_lever import bytes_of, values_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def read(folder: Path) -> Report:
             if not cache.update(trt.TimingCacheKey.parse(key), trt.TimingCacheValue(tactic, time_ms)):
                 report.refused = key
                 return report
-        (folder / CHANGED).write_bytes(memoryview(cache.serialize()))
+        (folder / CHANGED).write_bytes(bytes_of(cache))
     return report
 
 

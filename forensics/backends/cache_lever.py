@@ -6,10 +6,11 @@ it, build, query again. Two caches are the same where their keys have the same t
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from trtforensics import atomic
-from trtforensics.backends.lever import Findings
+from trtforensics.backends.lever import Lever
 from trtforensics.model import tactic_text
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _INVALID_HASH = (1 << 64) - 1
 _Tactics = dict[str, int]
 
 
-class CacheLever:
+class CacheLever(Lever):
     """Sets the tactic and time (ms) of every key in ``tactics``.
 
     ``bases`` are binary caches of which the first is the one that is edited and others add their keys. Without any,
@@ -38,12 +39,13 @@ class CacheLever:
     def __init__(
         self, tactics: Mapping[str, tuple[int, float]], optional: Collection[str], bases: Sequence[Path], store: Path
     ) -> None:
-        self.findings = Findings()
+        super().__init__()
         self._tactics = tactics
         self._optional = optional
         self._bases = bases
         self._store = store
         self._wanted: _Tactics = {}
+        self._payload = b""
 
     def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
         """Create, update and attach the cache."""
@@ -52,7 +54,7 @@ class CacheLever:
         cache = self._combined(config) if self._bases else _created(config, self._filled(bench), self._store)
         missing = [key for key in self._update(bench.trt, cache) if key not in self._optional]
         self.findings.refused += [f"key {key} is not in the network's timing cache" for key in missing]
-        self._wanted = tactics_in(cache)
+        self._wanted, self._payload = tactics_in(cache), bytes_of(cache)
         if not config.set_timing_cache(cache, True):  # noqa: FBT003 - as TensorRT has it
             self.findings.refused.append("TensorRT does not take the timing cache")
 
@@ -69,6 +71,15 @@ class CacheLever:
                 what = f"key {key} changed from tactic {tactic_text(asked)} to {tactic_text(has)}"
                 self.findings.differs.append(what)
         self.findings.details["keys"] = {key: tactic_text(tactic) for key, tactic in there.items()}
+
+    def explain(self, bench: Bench) -> None:
+        """Build once more with what the cache misses timed; no message of TensorRT's is known that names the keys."""
+        sys.stderr.write("the build failed: the next one is to tell which keys the timing cache misses, if any\n")
+        filled = _created(_fresh(bench), self._tuned(bench, self._payload))
+        missed = sorted(tactics_in(filled).keys() - self._wanted.keys())
+        self.findings.refused += [
+            f"the network needs key {key}, which the timing cache does not have" for key in missed
+        ]
 
     def _combined(self, config: tensorrt.IBuilderConfig) -> tensorrt.ITimingCache:
         first, *others = self._bases
@@ -92,12 +103,12 @@ class CacheLever:
     def _tuned(self, bench: Bench, payload: bytes) -> bytes:
         """Build with the tactics set as far as their keys are there; new keys are timed."""
         config = _fresh(bench)
-        cache = _created(config, payload, self._store)
+        cache = _created(config, payload)
         self._update(bench.trt, cache)
         config.set_timing_cache(cache, True)  # noqa: FBT003 - as TensorRT has it
         if bench.builder.build_serialized_network(bench.network, config) is None:
             return payload
-        return bytes(memoryview(_attached(config).serialize()))
+        return bytes_of(_attached(config))
 
     def _update(self, trt: TensorRT, cache: tensorrt.ITimingCache) -> list[str]:
         """Update every key of a cache, those that nothing was asked for with what they have; return those missing."""
@@ -125,10 +136,10 @@ def values_in(cache: tensorrt.ITimingCache) -> dict[str, tuple[int | None, float
     }
 
 
-def _created(config: tensorrt.IBuilderConfig, payload: bytes, path: Path) -> tensorrt.ITimingCache:
+def _created(config: tensorrt.IBuilderConfig, payload: bytes, path: Path | None = None) -> tensorrt.ITimingCache:
     cache = config.create_timing_cache(payload)
     if cache is None:
-        raise RuntimeError(f"TensorRT does not take {path} as a timing cache")
+        raise RuntimeError(f"TensorRT does not take {path or 'what it wrote'} as a timing cache")
     return cache
 
 
@@ -143,6 +154,11 @@ def _fresh(bench: Bench) -> tensorrt.IBuilderConfig:
     config = bench.make_config()
     _make_editable(bench.trt, config)
     return config
+
+
+def bytes_of(cache: tensorrt.ITimingCache) -> bytes:
+    """Return a cache as a file holds it."""
+    return bytes(memoryview(cache.serialize()))
 
 
 def _make_editable(trt: TensorRT, config: tensorrt.IBuilderConfig) -> None:

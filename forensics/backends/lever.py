@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,15 +37,18 @@ class Findings:
     details: dict[str, object] = field(default_factory=dict)
 
 
-class Lever(Protocol):
+class Lever(ABC):
     """One way to decide what a build does."""
 
-    findings: Findings
+    def __init__(self) -> None:
+        self.findings = Findings()
 
+    @abstractmethod
     def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
         """Set what was asked; ``findings.refused`` says where that cannot be."""
-        ...
 
-    def look(self, config: tensorrt.IBuilderConfig) -> None:
+    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has anything to look at
         """Compare what was built with what was asked, into ``findings``."""
-        ...
+
+    def explain(self, bench: Bench) -> None:  # noqa: B027 - not every lever can tell
+        """Say in ``findings.refused`` what was asked and kept a build from ending, if that is why it failed."""

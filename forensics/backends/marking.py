@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.backends.lever import Findings
+from trtforensics.backends.lever import Lever
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from trtforensics.backends.lever import Bench
 
 
-class OutputsLever:
+class OutputsLever(Lever):
     """Marks tensors by name. One that the network does not have, a folded constant say, cannot break a fusion."""
 
     def __init__(self, names: Sequence[str], *, debug: bool) -> None:
-        self.findings = Findings()
+        super().__init__()
         self._names = names
         self._debug = debug
 
@@ -39,9 +39,6 @@ class OutputsLever:
                 network.mark_output(there[name])
         self.findings.details["absent"] = [name for name in self._names if name not in there]
         self.findings.details["outputs"] = [network.get_output(index).name for index in range(network.num_outputs)]
-
-    def look(self, config: tensorrt.IBuilderConfig) -> None:
-        """The network was read before the build, and an engine has its outputs."""
 
 
 def _tensors(network: tensorrt.INetworkDefinition) -> Iterator[tensorrt.ITensor]:

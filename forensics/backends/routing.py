@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from trtforensics.backends.lever import Findings
+from trtforensics.backends.lever import Lever
 
 if TYPE_CHECKING:
     import tensorrt
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from trtforensics.backends.lever import Bench
 
 
-class RouteLever:
+class RouteLever(Lever):
     """Sets a build route."""
 
     def __init__(self, route: str) -> None:
-        self.findings = Findings()
+        super().__init__()
         self._route = route
 
     def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - the route is the configuration's

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.backends.lever import Findings
+from trtforensics.backends.lever import Lever
 from trtforensics.replay_model import ReplayEntry, ReplayTensor
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _TACTIC_BITS = (1 << 64) - 1
 
 
-class TacticLever:
+class TacticLever(Lever):
     """Pins the layers of a replay; all others are TensorRT's choice."""
 
     def __init__(self, entries: Sequence[ReplayEntry]) -> None:
-        self.findings = Findings()
+        super().__init__()
         self._wanted = {entry.layer: entry for entry in entries}
         self._chosen: dict[str, ReplayEntry] = {}
         self._reported = False
