@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from trtforensics.precision.samples import Sample
     from trtforensics.session.options import RunOptions
 
-BUILDERS = ("tensorrt", "tensorrt_rtx")
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
 _STRONGLY_TYPED_ONLY = 11
@@ -23,6 +21,7 @@ _STRONGLY_TYPED_ONLY = 11
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what only this mode has."""
+    from trtforensics.backends.api import MODULES
     from trtforensics.commands.bisect import count
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
@@ -57,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
-    parser.add_argument("--builder", choices=BUILDERS, help="what builds (default: the one installed)")
+    parser.add_argument("--builder", choices=MODULES, help="what builds (default: the one installed)")
     parser.add_argument(
         "--by",
         choices=("casts", "constraints"),
@@ -185,11 +184,12 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     Raises:
         UsageError: the named one is not installed.
     """
+    from trtforensics.backends.api import MODULES, is_installed
     from trtforensics.backends.precision import Target
     from trtforensics.errors import UsageError
     from trtforensics.precision.samples import is_dynamic
 
-    there = [name for name in BUILDERS if find_spec(name) is not None]
+    there = [name for name in MODULES if is_installed(name)]
     if args.builder is not None and args.builder not in there:
         raise UsageError("--builder", f"{args.builder} is not installed", f"Run `pip install {args.builder}`")
     if not there:

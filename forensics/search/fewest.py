@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from trtforensics.search.model import Ask, Outlook, Result, Status, Verdict
+from trtforensics.search.model import AGAIN, Ask, Outlook, Result, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -93,9 +93,10 @@ class FewestSearch:
 
     def _run(self) -> Steps:
         yield frozenset(), "nothing changed"
-        if self._verdict(()) is not Verdict.BAD:
-            verdict = "is good" if self._verdict(()) is Verdict.GOOD else "cannot be judged"
-            return self._ended(Status.NOT_REPRODUCED, f"the build {verdict} as it is")
+        if self._verdict(()) is Verdict.GOOD:
+            return self._ended(Status.NOT_REPRODUCED, "the build is good as it is")
+        if self._verdict(()) is Verdict.UNRESOLVED:
+            return self._ended(Status.INCONCLUSIVE, f"the build cannot be judged as it is; {AGAIN}")
         remedy, parts = tuple(sorted(self._all)), 2
         while len(remedy) > 1:
             smaller = yield from self._smaller(remedy, min(parts, len(remedy)))

@@ -68,6 +68,13 @@ def test_what_is_good_as_it_is_needs_nothing() -> None:
     assert searched(5, lambda _: Verdict.GOOD)[0].status is Status.NOT_REPRODUCED
 
 
+def test_what_cannot_be_judged_as_it_is_leaves_the_search_inconclusive() -> None:
+    answer, _ = searched(5, lambda _: Verdict.UNRESOLVED)
+    assert answer.status is Status.INCONCLUSIVE
+    assert "cannot be judged as it is" in answer.why
+    assert "--retry-unresolved" in answer.why
+
+
 def test_an_unresolved_neighbour_leaves_the_answer_uncertified() -> None:
     def judge(switched: frozenset[int]) -> Verdict:
         return Verdict.UNRESOLVED if switched == {2} else needs({2, 5})(switched)
