@@ -51,7 +51,14 @@ _LACKS = {
     "cache": ("editable timing cache", "Use `bisect tactics`"),
     "route": ("build routes", "Use `bisect cache` or `bisect outputs`"),
     "debug": ("debug tensors", "Leave out `--debug-tensors`: outputs do the same"),
+    "constraints": (
+        "layer precisions, only strongly typed networks",
+        "Leave out `--by constraints`: Casts do the same",
+    ),
 }
+_WITHOUT_OPTION = {"debug", "constraints"}
+"""Levers that are an option of another, which goes on without it."""
+
 _FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect outputs` or `bisect precision`"}
 
 
@@ -66,10 +73,11 @@ def require(lever: str, installed: Installed) -> None:
         "cache": installed.editable_cache,
         "route": bool(installed.routes),
         "debug": installed.debug_tensors,
+        "constraints": "OBEY_PRECISION_CONSTRAINTS" in installed.flags,
     }
     if not has[lever]:
         what, instead = _LACKS[lever]
-        next_step = instead if lever == "debug" else _FORWARD.get(installed.module, instead)
+        next_step = instead if lever in _WITHOUT_OPTION else _FORWARD.get(installed.module, instead)
         raise UsageError(installed.name, f"has no {what}", next_step)
 
 

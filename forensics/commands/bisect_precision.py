@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
-_STRONGLY_TYPED_ONLY = 11
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -197,30 +196,25 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     module = args.builder or there[0]
     constraints = args.by == "constraints"
     if constraints:
-        _require_layer_precisions(module)
+        _require_layer_precisions(module, args.precision)
     shapes = {name: array.shape for name, array in samples[0].items()} if is_dynamic(caster.prepared.proto) else {}
     return Target(module, shapes, args.compute_capability if module == "tensorrt_rtx" else None, constraints)
 
 
-def _require_layer_precisions(module: str) -> None:
+def _require_layer_precisions(module: str, precision: str) -> None:
     """Refuse constraints where the installed version has none.
 
     Raises:
-        UsageError: it is TensorRT-RTX, or TensorRT 11 or later.
+        UsageError: it is TensorRT-RTX, TensorRT 11 or later, or one that does not know the 16-bit type.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
+    from trtforensics.backends.installed import look, require
     from trtforensics.errors import UsageError
 
-    next_step = "Leave out `--by constraints`: Casts do the same"
-    if module == "tensorrt_rtx":
-        raise UsageError("--by", "TensorRT-RTX has no layer precisions, only strongly typed networks", next_step)
-    try:
-        major = int(version(module).partition(".")[0])
-    except PackageNotFoundError:
-        return  # a module that no package installed: the build says what it lacks
-    if major >= _STRONGLY_TYPED_ONLY:
-        raise UsageError("--by", f"TensorRT {major} has no layer precisions, only strongly typed networks", next_step)
+    installed = look(module)
+    require("constraints", installed)
+    if precision.upper() not in installed.flags:
+        next_step = "Leave out `--by constraints`, or ask for fp16"
+        raise UsageError(installed.name, f"has no builder flag {precision.upper()}", next_step)
 
 
 def _forecast(backend: PrecisionBackend, items: int, builds: str) -> str:

@@ -11,6 +11,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from tests.emulator.files import read_engine
+from tests.emulator.python_path import environment
 from tests.integration import precision_nets as nets
 
 if TYPE_CHECKING:
@@ -274,10 +276,10 @@ def test_every_probe_is_built_within_the_bound(run: Run, tmp_path: Path) -> None
 
 
 def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> None:
-    emulator = pytest.importorskip("tests.emulator.python_path", reason="the emulated tensorrt is not here")
     model, out = saved(tmp_path, nets.clamped()), tmp_path / "out"
     flags = ("--builder", "tensorrt", "--by", "constraints", "--artifacts-dir", out, "--json", "--quiet")
-    done = run("bisect", "precision", model, *flags, env=emulator.environment(version="10.13.3", luck="a"))
+    env = environment(version="10.13.3", luck="a")
+    done = run("bisect", "precision", model, *flags, "--keep-engines", "all", env=env)
     found = json.loads(done.stdout)
     assert found["status"] == "certified"
     assert found["evidence"]["built"] is True
@@ -286,3 +288,21 @@ def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> N
     assert job["fp32_layers"] == ["/left/Mul", "/right/Mul"]
     report = json.loads((out / repaired[0]["folder"] / "build-report.json").read_text())
     assert report["version"] == "10.13.3"
+    engine = read_engine((out / repaired[0]["folder"] / "engine").read_bytes())
+    assert {"FP16", "OBEY_PRECISION_CONSTRAINTS"} <= set(engine["flags"])
+
+
+@pytest.mark.parametrize(
+    ("version", "precision", "says"),
+    [
+        ("11.4.0", "fp16", "TensorRT 11.4.0: has no layer precisions, all is strongly typed. Leave out"),
+        ("8.6.1", "bf16", "TensorRT 8.6.1: has no builder flag BF16."),
+    ],
+)
+def test_layer_precisions_that_tensorrt_does_not_have_are_refused(
+    refuse: Callable[..., str], tmp_path: Path, version: str, precision: str, says: str
+) -> None:
+    model, out = saved(tmp_path, nets.clamped()), tmp_path / "out"
+    flags = ("--builder", "tensorrt", "--by", "constraints", "--precision", precision, "--artifacts-dir", out)
+    assert says in refuse("bisect", "precision", model, *flags, env=environment(version=version))
+    assert not out.exists()
