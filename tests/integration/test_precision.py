@@ -295,7 +295,7 @@ def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("version", "precision", "says"),
     [
-        ("11.4.0", "fp16", "TensorRT 11.4.0: has no layer precisions, all is strongly typed. Leave out"),
+        ("11.4.0", "fp16", "TensorRT 11.4.0: has no layer precisions, only strongly typed networks. Leave"),
         ("8.6.1", "bf16", "TensorRT 8.6.1: has no builder flag BF16."),
     ],
 )
