@@ -81,9 +81,10 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
     (folder / BASE).write_bytes(document.data)
     if updates is not None:
         (folder / UPDATES).write_text(json.dumps(updates), encoding="ascii")
-    report = _child(name, folder) if is_installed("tensorrt") else Report(absent="it is not installed")
-    if report.absent:
-        what = f"is a binary timing cache, which only TensorRT can read, and `import tensorrt` fails ({report.absent})"
+    report = _child(name, folder) if is_installed("tensorrt") else Report()
+    if not report.version:
+        why = f"`import tensorrt` fails ({report.absent})" if report.absent else "it is not installed"
+        what = f"is a binary timing cache, which only TensorRT can read, and {why}"
         raise UsageError(name, what, f"{_OTHERWISE}, or install TensorRT")
     if not report.editable:
         what = f"TensorRT {report.version} has no editable timing caches"
