@@ -1,71 +1,32 @@
 """The binary editable timing cache, through TensorRT's own API (>= 10.8): there is no other way to read or write one.
 
-Only where ``tensorrt`` is importable. TensorRT-RTX has the same classes and does nothing with them.
+Only where ``tensorrt`` is installed. A child process (``backends/cache_file.py``) does it, so that a crash of TensorRT
+is a sentence. TensorRT-RTX has the same classes and does nothing with them.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
+from trtforensics.backends.api import is_installed
+from trtforensics.backends.cache_file import BASE, CHANGED, REPORT, UPDATES, Report
 from trtforensics.errors import NotATimingCacheError, UsageError
 from trtforensics.model import MyelinOperation, SourceSpan, tactic_text
 from trtforensics.timing_cache import TimingCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from trtforensics.parsers.document import Document
 
-_INVALID_HASH = (1 << 64) - 1
-"""``TimingCacheValue`` of an absent key."""
-
-
-class EditableCache:
-    """An editable timing cache held by TensorRT; tactics are changed with :meth:`update`, then :meth:`serialize`."""
-
-    def __init__(self, payload: bytes, name: str) -> None:
-        """Give the bytes of a cache file to TensorRT.
-
-        Raises:
-            UsageError: TensorRT is not installed, or too old for editable caches.
-            NotATimingCacheError: TensorRT finds no key in it: no cache, one of another version or GPU, or not editable.
-        """
-        trt = self._trt = _tensorrt(name)
-        self._name = name
-        self._logger = _logger(trt)
-        self._builder = trt.Builder(self._logger)
-        self._config = self._builder.create_builder_config()
-        self._config.set_flag(trt.BuilderFlag.EDITABLE_TIMING_CACHE)
-        self._cache = self._config.create_timing_cache(payload)
-        if self._cache is None or not self._cache.queryKeys():
-            said = f" (it says: {self._logger.last})" if self._logger.last else ""
-            what = f"TensorRT {trt.__version__} finds no key of an editable timing cache in it{said}"
-            raise NotATimingCacheError(name, what, "Use the TensorRT version and the GPU that wrote it")
-
-    def tactics(self) -> dict[str, tuple[int, float]]:
-        """Return the tactic and its time in ms of every key, by the key's text."""
-        found = {}
-        for key in self._cache.queryKeys():
-            value = self._cache.query(key)
-            found[str(key)] = (int(value.tacticHash), float(value.timingMSec))
-        return found
-
-    def update(self, key: str, tactic: int, time_ms: float) -> None:
-        """Set the tactic of a key; whether the operation can use it, only the next build tells.
-
-        Raises:
-            NotATimingCacheError: the cache has no such key, or TensorRT refuses the value.
-        """
-        trt = self._trt
-        value = trt.TimingCacheValue(tactic, time_ms)
-        if not self._cache.update(trt.TimingCacheKey.parse(key), value):
-            what = f"TensorRT refuses the tactic {tactic_text(tactic)} for key {key}"
-            raise NotATimingCacheError(self._name, what, "The key must be in the cache: keys change with the network")
-
-    def serialize(self) -> bytes:
-        """Return the cache as the bytes of a file."""
-        return bytes(self._cache.serialize())
+_PATIENCE_S = 120
+_OTHERWISE = "Export the keys from the build's verbose log"
+_SAME = "Use the TensorRT version and the GPU that wrote it"
 
 
 def read_editable_cache(document: Document) -> TimingCache:
@@ -73,60 +34,83 @@ def read_editable_cache(document: Document) -> TimingCache:
 
     Raises:
         UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in it.
+        NotATimingCacheError: TensorRT finds no key in it, or dies of it.
     """
     name = document.info.path
-    cache = EditableCache(document.data, name)
+    with TemporaryDirectory(prefix="trtforensics-") as folder:
+        report = _read(document, Path(folder))
     span = SourceSpan(name, 1, 0)
-    keys = tuple(
-        MyelinOperation("", key, None if tactic == _INVALID_HASH else tactic, time_ms, (), span)
-        for key, (tactic, time_ms) in cache.tactics().items()
-    )
-    return TimingCache(document.info, name, str(cache._trt.__version__), keys)  # noqa: SLF001 - our own class
+    keys = tuple(MyelinOperation("", key, tactic, time_ms, (), span) for key, (tactic, time_ms) in report.keys.items())
+    return TimingCache(document.info, name, report.version, keys)
 
 
 def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
     """Return a binary cache with the tactics of ``keys`` set, and how many of them were set otherwise before.
 
+    A key whose time is not known keeps the one that it has. Whether an operation can use a tactic, only the next build
+    tells.
+
     Raises:
         UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in the base, a key is not in it, or a value is refused.
+        NotATimingCacheError: TensorRT finds no key in the base, or dies of it; a key is not in it, or a value refused.
     """
-    cache = EditableCache(base.data, base.info.path)
-    before = cache.tactics()
-    changed = 0
-    for key in keys:
-        if key.selected is None:
-            continue
-        old = before.get(key.key)
-        cache.update(key.key, key.selected, key.time_ms if key.time_ms is not None else old[1] if old else 0.0)
-        changed += old is None or old[0] != key.selected
-    return cache.serialize(), changed
+    with TemporaryDirectory(prefix="trtforensics-") as folder:
+        before = _read(base, Path(folder)).keys
+        updates = {}
+        for key in keys:
+            if key.selected is not None:
+                known = before[key.key][1] if key.key in before else 0.0
+                updates[key.key] = (key.selected, known if key.time_ms is None else key.time_ms)
+        report = _read(base, Path(folder), updates)
+        if report.refused:
+            what = f"TensorRT refuses the tactic {tactic_text(updates[report.refused][0])} for key {report.refused}"
+            next_step = "The key must be in the cache: keys change with the network"
+            raise NotATimingCacheError(base.info.path, what, next_step)
+        changed = sum(before[key][0] != tactic for key, (tactic, _) in updates.items())
+        return (Path(folder) / CHANGED).read_bytes(), changed
 
 
-def _tensorrt(name: str) -> Any:  # noqa: ANN401 - a module without types
-    try:
-        trt = importlib.import_module("tensorrt")
-    except ImportError as error:
-        what = f"is a binary timing cache, which only TensorRT can read, and `import tensorrt` fails ({error})"
-        raise UsageError(name, what, "Export the keys from the build's verbose log, or install TensorRT") from error
-    if not hasattr(trt, "TimingCacheKey"):
-        what = f"TensorRT {trt.__version__} has no editable timing caches"
+def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, float]] | None = None) -> Report:
+    """Have a child read the cache, and change it; at least one key is in the report.
+
+    Raises:
+        UsageError: TensorRT is not installed, or too old.
+        NotATimingCacheError: TensorRT finds no key in it, or dies of it.
+    """
+    name = document.info.path
+    (folder / BASE).write_bytes(document.data)
+    if updates is not None:
+        (folder / UPDATES).write_text(json.dumps(updates), encoding="ascii")
+    report = _child(name, folder) if is_installed("tensorrt") else Report()
+    if not report.version:
+        why = f"`import tensorrt` fails ({report.absent})" if report.absent else "it is not installed"
+        what = f"is a binary timing cache, which only TensorRT can read, and {why}"
+        raise UsageError(name, what, f"{_OTHERWISE}, or install TensorRT")
+    if not report.editable:
+        what = f"TensorRT {report.version} has no editable timing caches"
         raise UsageError(name, what, "Use TensorRT 10.8 or later")
-    return trt
+    if not report.keys:
+        said = f" (it says: {report.said})" if report.said else ""
+        what = f"TensorRT {report.version} finds no key of an editable timing cache in it{said}"
+        raise NotATimingCacheError(name, what, _SAME)
+    return report
 
 
-def _logger(trt: Any) -> Any:  # noqa: ANN401 - a module without types
-    class Logger(trt.ILogger):  # type: ignore[misc]  # the base class has no types
-        """Keeps the last warning or error; TensorRT must not write on our streams."""
+def _child(name: str, folder: Path) -> Report:
+    line = [sys.executable, "-m", "trtforensics.backends.cache_file", str(folder)]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            line, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_PATIENCE_S
+        )
+    except subprocess.TimeoutExpired as error:
+        what = f"TensorRT does not finish reading it within {_PATIENCE_S} s"
+        raise NotATimingCacheError(name, what, f"{_SAME}, or {_OTHERWISE.lower()}") from error
+    if done.returncode:
+        from trtforensics.runner.command import Ended  # noqa: PLC0415 - only where it went wrong
+        from trtforensics.runner.probe import describe  # noqa: PLC0415 - likewise
 
-        def __init__(self) -> None:
-            trt.ILogger.__init__(self)
-            self.last = ""
-
-        def log(self, severity: Any, message: str) -> None:  # noqa: ANN401 - an enumerator without types
-            """Take note of a message."""
-            if severity in {trt.Logger.WARNING, trt.Logger.ERROR, trt.Logger.INTERNAL_ERROR}:
-                self.last = message.rstrip(".")
-
-    return Logger()
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        how = describe(Ended(done.returncode, 0.0, 0)) + (f", {last}" if done.returncode > 0 and last else "")
+        what = f"the process in which TensorRT read it ended before it was done ({how})"
+        raise NotATimingCacheError(name, what, f"{_SAME}, or {_OTHERWISE.lower()}")
+    return Report(**json.loads((folder / REPORT).read_text(encoding="utf-8")))

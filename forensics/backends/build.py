@@ -6,18 +6,22 @@ standard streams as TensorRT writes it; what was built is told in the report tha
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
+from trtforensics.backends.api import load
 from trtforensics.backends.lever import Bench, Findings, Lever
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import tensorrt
+
+    from trtforensics.backends.api import RtxConfig, RtxModule, TensorRT
 
 REFUSED = 3
 """Exit code where TensorRT said no: the model does not parse, or no engine came out of it."""
@@ -78,7 +82,7 @@ class Report:
 
 def build(job: Job) -> Report:
     """Build what the job says, logging all there is."""
-    trt: Any = importlib.import_module(job.module)
+    trt = load(job.module)
     report = Report(str(trt.__version__))
     logger = trt.Logger(trt.Logger.VERBOSE)
     builder = trt.Builder(logger)
@@ -89,17 +93,17 @@ def build(job: Job) -> Report:
     if not report.parsed:
         return report
 
-    def make_config() -> Any:  # noqa: ANN401 - tensorrt or tensorrt_rtx
+    def make_config() -> tensorrt.IBuilderConfig:
         config = builder.create_builder_config()
         config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
         _configure(trt, job, builder, network, config)
         return config
 
-    config = make_config()
+    bench, config = Bench(trt, builder, network, make_config), make_config()
     lever = _lever(job)
     if lever is not None:
         report.lever = lever.findings
-        lever.attach(Bench(trt, builder, network, make_config), config)
+        lever.attach(bench, config)
         if report.lever.refused:
             return report
     report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
@@ -107,6 +111,8 @@ def build(job: Job) -> Report:
     engine = builder.build_serialized_network(network, config)
     report.seconds = time.monotonic() - begin
     if engine is None:
+        if lever is not None:
+            lever.explain(bench)
         return report
     report.built, report.engine_bytes = True, engine.nbytes
     if job.engine is not None:
@@ -141,19 +147,26 @@ def _lever(job: Job) -> Lever | None:
     return None
 
 
-def _network_flags(trt: Any, job: Job) -> int:  # noqa: ANN401 - tensorrt or tensorrt_rtx
+def _network_flags(trt: TensorRT, job: Job) -> int:
     flags = trt.NetworkDefinitionCreationFlag
     if job.fp32_layers is None and job.typed:
         return 1 << int(flags.STRONGLY_TYPED)
     return 1 << int(flags.EXPLICIT_BATCH) if hasattr(flags, "EXPLICIT_BATCH") else 0
 
 
-def _configure(trt: Any, job: Job, builder: Any, network: Any, config: Any) -> None:  # noqa: ANN401 - the same
+def _configure(
+    trt: TensorRT,
+    job: Job,
+    builder: tensorrt.Builder,
+    network: tensorrt.INetworkDefinition,
+    config: tensorrt.IBuilderConfig,
+) -> None:
     if job.compute_capability is not None:
-        config.num_compute_capabilities = 1
-        config.set_compute_capability(getattr(trt.ComputeCapability, job.compute_capability), 0)
+        rtx = cast("RtxConfig", config)
+        rtx.num_compute_capabilities = 1
+        rtx.set_compute_capability(cast("RtxModule", trt).ComputeCapability.__members__[job.compute_capability], 0)
     for name in job.flags:
-        config.set_flag(getattr(trt.BuilderFlag, name))
+        config.set_flag(trt.BuilderFlag.__members__[name])
     if job.level is not None:
         config.builder_optimization_level = job.level
     if job.shapes:
@@ -162,12 +175,12 @@ def _configure(trt: Any, job: Job, builder: Any, network: Any, config: Any) -> N
             profile.set_shape(name, shape, shape, shape)
         config.add_optimization_profile(profile)
     if job.fp32_layers is not None:
-        config.set_flag(getattr(trt.BuilderFlag, job.precision))
+        config.set_flag(trt.BuilderFlag.__members__[job.precision])
         config.set_flag(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
         _constrain(trt, frozenset(job.fp32_layers), network)
 
 
-def _constrain(trt: Any, names: frozenset[str], network: Any) -> None:  # noqa: ANN401 - the same
+def _constrain(trt: TensorRT, names: frozenset[str], network: tensorrt.INetworkDefinition) -> None:
     for layer in _layers(network):
         if layer.name in names:
             layer.precision = trt.float32
@@ -175,11 +188,11 @@ def _constrain(trt: Any, names: frozenset[str], network: Any) -> None:  # noqa: 
                 layer.set_output_type(index, trt.float32)
 
 
-def _layers(network: Any) -> list[Any]:  # noqa: ANN401 - the same
+def _layers(network: tensorrt.INetworkDefinition) -> list[tensorrt.ILayer]:
     return [network.get_layer(index) for index in range(network.num_layers)]
 
 
-def _word(tensor: Any) -> str:  # noqa: ANN401 - the same
+def _word(tensor: tensorrt.ITensor | None) -> str:
     return str(tensor.dtype).rpartition(".")[2] if tensor is not None else ""
 
 

@@ -5,23 +5,20 @@ A process of its own looks, since importing TensorRT may crash, and takes second
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
+from trtforensics.backends.api import MODULES, NAMES, is_installed, load
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from trtforensics.backends.routing import RouteConfig
+    from trtforensics.backends.api import RouteConfig, RtxModule, TensorRT
 
-MODULES = ("tensorrt", "tensorrt_rtx")
 _PATIENCE_S = 120
-_NAMES = {"tensorrt": "TensorRT", "tensorrt_rtx": "TensorRT-RTX"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class Installed:
     @property
     def name(self) -> str:
         """The name and version for people."""
-        return f"{_NAMES[self.module]} {self.version}"
+        return f"{NAMES[self.module]} {self.version}"
 
 
 _LACKS = {
@@ -54,7 +51,14 @@ _LACKS = {
     "cache": ("editable timing cache", "Use `bisect tactics`"),
     "route": ("build routes", "Use `bisect cache` or `bisect outputs`"),
     "debug": ("debug tensors", "Leave out `--debug-tensors`: outputs do the same"),
+    "constraints": (
+        "layer precisions, only strongly typed networks",
+        "Leave out `--by constraints`: Casts do the same",
+    ),
 }
+_WITHOUT_OPTION = {"debug", "constraints"}
+"""Levers that are an option of another, which goes on without it."""
+
 _FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect outputs` or `bisect precision`"}
 
 
@@ -69,10 +73,11 @@ def require(lever: str, installed: Installed) -> None:
         "cache": installed.editable_cache,
         "route": bool(installed.routes),
         "debug": installed.debug_tensors,
+        "constraints": "OBEY_PRECISION_CONSTRAINTS" in installed.flags,
     }
     if not has[lever]:
         what, instead = _LACKS[lever]
-        next_step = instead if lever == "debug" else _FORWARD.get(installed.module, instead)
+        next_step = instead if lever in _WITHOUT_OPTION else _FORWARD.get(installed.module, instead)
         raise UsageError(installed.name, f"has no {what}", next_step)
 
 
@@ -82,7 +87,7 @@ def look(module: str | None) -> Installed:
     Raises:
         UsageError: it is not installed, or cannot be imported.
     """
-    there = [name for name in MODULES if find_spec(name) is not None]
+    there = [name for name in MODULES if is_installed(name)]
     if module is None and not there:
         next_step = "Give a `--build` command, or `pip install tensorrt`"
         raise UsageError("tensorrt", "is not installed, and there is no `--build`", next_step)
@@ -103,7 +108,7 @@ def look(module: str | None) -> Installed:
 
 
 def _inspect(module: str) -> Installed:
-    trt: Any = importlib.import_module(module)
+    trt = load(module)
     gpu, driver = _gpu()
     return Installed(
         module=module,
@@ -113,17 +118,21 @@ def _inspect(module: str) -> Installed:
         debug_tensors=hasattr(trt.INetworkDefinition, "mark_debug"),
         routes=_routes(trt),
         flags=tuple(trt.BuilderFlag.__members__),
-        capabilities=tuple(trt.ComputeCapability.__members__) if hasattr(trt, "ComputeCapability") else (),
+        capabilities=_capabilities(trt),
         gpu=gpu,
         driver=driver,
     )
 
 
-def _routes(trt: Any) -> str:  # noqa: ANN401 - the module is known at run time only
+def _capabilities(trt: TensorRT) -> tuple[str, ...]:
+    return tuple(cast("RtxModule", trt).ComputeCapability.__members__) if hasattr(trt, "ComputeCapability") else ()
+
+
+def _routes(trt: TensorRT) -> str:
     """Return the knobs as this builder tells them; the TensorRT that has none needs no builder to say so."""
     if int(str(trt.__version__).partition(".")[0]) < 11 or trt.__name__ == "tensorrt_rtx":  # noqa: PLR2004 - 11.1 has them
         return ""
-    config: RouteConfig = trt.Builder(trt.Logger(trt.Logger.ERROR)).create_builder_config()
+    config = cast("RouteConfig", trt.Builder(trt.Logger(trt.Logger.ERROR)).create_builder_config())
     try:
         return str(getattr(config, "all_build_routes", "") or "")
     except RuntimeError:  # what the bindings of 11.4 make of a library that answers with a null pointer

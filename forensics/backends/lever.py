@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import tensorrt
+
+    from trtforensics.backends.api import TensorRT
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What a build is made with: the module, its builder, the network, and a function that makes configurations."""
 
-    trt: Any
-    builder: Any
-    network: Any
-    make_config: Callable[[], Any]
+    trt: TensorRT
+    builder: tensorrt.Builder
+    network: tensorrt.INetworkDefinition
+    make_config: Callable[[], tensorrt.IBuilderConfig]
 
 
 @dataclass(slots=True)
@@ -32,15 +37,18 @@ class Findings:
     details: dict[str, object] = field(default_factory=dict)
 
 
-class Lever(Protocol):
+class Lever(ABC):
     """One way to decide what a build does."""
 
-    findings: Findings
+    def __init__(self) -> None:
+        self.findings = Findings()
 
-    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401 - TensorRT's configuration
+    @abstractmethod
+    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
         """Set what was asked; ``findings.refused`` says where that cannot be."""
-        ...
 
-    def look(self, config: Any) -> None:  # noqa: ANN401 - the same
+    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has anything to look at
         """Compare what was built with what was asked, into ``findings``."""
-        ...
+
+    def explain(self, bench: Bench) -> None:  # noqa: B027 - not every lever can tell
+        """Say in ``findings.refused`` what was asked and kept a build from ending, if that is why it failed."""

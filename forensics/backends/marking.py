@@ -5,25 +5,27 @@ TensorRT must compute a marked tensor as it stands, so that no fusion goes acros
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trtforensics.backends.lever import Findings
+from trtforensics.backends.lever import Lever
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import tensorrt
+
     from trtforensics.backends.lever import Bench
 
 
-class OutputsLever:
+class OutputsLever(Lever):
     """Marks tensors by name. One that the network does not have, a folded constant say, cannot break a fusion."""
 
     def __init__(self, names: Sequence[str], *, debug: bool) -> None:
-        self.findings = Findings()
+        super().__init__()
         self._names = names
         self._debug = debug
 
-    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401, ARG002 - marks are the network's
+    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - marks are the network's
         """Mark."""
         network = bench.network
         there = {tensor.name: tensor for tensor in _tensors(network)}
@@ -38,11 +40,8 @@ class OutputsLever:
         self.findings.details["absent"] = [name for name in self._names if name not in there]
         self.findings.details["outputs"] = [network.get_output(index).name for index in range(network.num_outputs)]
 
-    def look(self, config: Any) -> None:  # noqa: ANN401 - the same
-        """The network was read before the build, and an engine has its outputs."""
 
-
-def _tensors(network: Any) -> Iterator[Any]:  # noqa: ANN401 - TensorRT's
+def _tensors(network: tensorrt.INetworkDefinition) -> Iterator[tensorrt.ITensor]:
     for index in range(network.num_layers):
         layer = network.get_layer(index)
         for number in range(layer.num_outputs):

@@ -22,10 +22,10 @@ import numpy as np
 from trtforensics import atomic
 from trtforensics.backends.backend import Backend
 from trtforensics.backends.build import Job as BuildJob
-from trtforensics.backends.recipe import FAILURE, LOG, keep_failure
+from trtforensics.backends.recipe import FAILURE, LOG, first_of, keep_failure
 from trtforensics.errors import SourceError
 from trtforensics.loading import load_build_log
-from trtforensics.precision.evidence import differences
+from trtforensics.precision.evidence import differences, unreached
 from trtforensics.precision.fixes import write_fixes
 from trtforensics.precision.items import atoms_of
 from trtforensics.precision.oracle import RunError, Scores, judge
@@ -171,16 +171,18 @@ class PrecisionBackend(Backend):
                 atomic.write_bytes(path, data.getvalue())
 
     def verify(self, active: frozenset[int], folder: Path) -> str:
-        """Hold the types that the build's log shows against those asked for; layer precisions are not in it."""
-        if self.target is None or self.target.constraints:
+        """Hold the types that the build's log shows against those asked for; of layer precisions, where they reach."""
+        if self.target is None:
             return ""
         try:
             log = load_build_log([str(folder / LOG)])
         except SourceError as error:
             return f"the build's log cannot be read: {error.what}"
-        found = differences(self.caster, self.keep_of(active), log.builds[-1])
-        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-        return f"the build did not read what was asked: {found[0]}{more}" if found else ""
+        keep, build = self.keep_of(active), log.builds[-1]
+        if self.target.constraints:
+            return first_of(unreached(keep, build))
+        found = first_of(differences(self.caster, keep, build))
+        return f"the build did not read what was asked: {found}" if found else ""
 
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store every measure, and judge it."""

@@ -18,7 +18,7 @@ from trtforensics.search import Verdict
 from trtforensics.session.executors import Relay
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from trtforensics.backends.installed import Installed
     from trtforensics.runner.command import Ended
@@ -109,7 +109,7 @@ def read_report(folder: Path) -> Told:
     return Told(tuple(lever["refused"]), tuple(lever["differs"]), lever["details"])
 
 
-def first_of(sentences: tuple[str, ...]) -> str:
+def first_of(sentences: Sequence[str]) -> str:
     """Return the first sentence, and how many more there are."""
     more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
     return f"{sentences[0]}{more}" if sentences else ""

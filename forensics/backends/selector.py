@@ -6,30 +6,33 @@ replay's form does not say (see :class:`trtforensics.replay_model.ReplayTensor`)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trtforensics.backends.lever import Findings
+from trtforensics.backends.lever import Lever
 from trtforensics.replay_model import ReplayEntry, ReplayTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import tensorrt
+
+    from trtforensics.backends.api import TensorRT
     from trtforensics.backends.lever import Bench
     from trtforensics.model import SourceSpan
 
 _TACTIC_BITS = (1 << 64) - 1
 
 
-class TacticLever:
+class TacticLever(Lever):
     """Pins the layers of a replay; all others are TensorRT's choice."""
 
     def __init__(self, entries: Sequence[ReplayEntry]) -> None:
-        self.findings = Findings()
+        super().__init__()
         self._wanted = {entry.layer: entry for entry in entries}
         self._chosen: dict[str, ReplayEntry] = {}
         self._reported = False
 
-    def attach(self, bench: Bench, config: Any) -> None:  # noqa: ANN401 - TensorRT's
+    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
         """Set the selector; timing caches would answer in its place."""
         flags = bench.trt.BuilderFlag
         config.set_flag(flags.DISABLE_TIMING_CACHE)
@@ -38,7 +41,7 @@ class TacticLever:
         self._selector = _selector(bench.trt, self)  # TensorRT does not keep it alive
         config.algorithm_selector = self._selector
 
-    def select(self, context: Any, choices: Sequence[Any]) -> list[int]:  # noqa: ANN401 - TensorRT's
+    def select(self, context: tensorrt.IAlgorithmContext, choices: Sequence[tensorrt.IAlgorithm]) -> list[int]:
         """Return the offers that are what the replay pins; none, and note of all offers, where it is not offered."""
         wanted = self._wanted.get(context.name)
         if wanted is None:
@@ -50,7 +53,7 @@ class TacticLever:
             self.findings.details[wanted.layer] = {"wanted": _spelled(wanted), "offered": [*map(_spelled, offers)]}
         return fitting
 
-    def report(self, contexts: Sequence[Any], choices: Sequence[Any]) -> None:
+    def report(self, contexts: Sequence[tensorrt.IAlgorithmContext], choices: Sequence[tensorrt.IAlgorithm]) -> None:
         """Take note of what the engine's layers run."""
         self._reported = True
         for context, choice in zip(contexts, choices, strict=True):
@@ -58,7 +61,7 @@ class TacticLever:
             if wanted is not None:
                 self._chosen[wanted.layer] = entry_of(context, choice, wanted.span)
 
-    def look(self, config: Any) -> None:  # noqa: ANN401, ARG002 - what was chosen was reported
+    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - what was chosen was reported
         """Compare every layer; ``details["missing"]`` are layers of the replay that the network does not have."""
         if not self._reported:
             self.findings.differs.append("TensorRT did not report what it chose")
@@ -70,21 +73,30 @@ class TacticLever:
         self.findings.details["missing"] = [layer for layer in self._wanted if layer not in self._chosen]
 
 
-def _selector(trt: Any, lever: TacticLever) -> Any:  # noqa: ANN401 - the module is known at run time only
-    class Selector(trt.IAlgorithmSelector):  # type: ignore[misc]  # a base class without types
-        def __init__(self) -> None:
-            trt.IAlgorithmSelector.__init__(self)
+def _selector(trt: TensorRT, lever: TacticLever) -> tensorrt.IAlgorithmSelector:
+    if TYPE_CHECKING:
+        from tensorrt import IAlgorithmSelector  # noqa: PLC0415 - stands for that of `trt`
+    else:
+        IAlgorithmSelector = trt.IAlgorithmSelector  # noqa: N806 - it is a class
 
-        def select_algorithms(self, context: Any, choices: Sequence[Any]) -> list[int]:  # noqa: ANN401 - TensorRT's
+    class Selector(IAlgorithmSelector):
+        def __init__(self) -> None:
+            IAlgorithmSelector.__init__(self)
+
+        def select_algorithms(
+            self, context: tensorrt.IAlgorithmContext, choices: Sequence[tensorrt.IAlgorithm]
+        ) -> list[int]:
             return lever.select(context, choices)
 
-        def report_algorithms(self, contexts: Sequence[Any], choices: Sequence[Any]) -> None:
+        def report_algorithms(
+            self, contexts: Sequence[tensorrt.IAlgorithmContext], choices: Sequence[tensorrt.IAlgorithm]
+        ) -> None:
             lever.report(contexts, choices)
 
     return Selector()
 
 
-def entry_of(context: Any, algorithm: Any, span: SourceSpan) -> ReplayEntry:  # noqa: ANN401 - TensorRT's
+def entry_of(context: tensorrt.IAlgorithmContext, algorithm: tensorrt.IAlgorithm, span: SourceSpan) -> ReplayEntry:
     """Return an algorithm as a replay would have it."""
     variant = algorithm.algorithm_variant
     inputs = context.num_inputs
@@ -95,7 +107,7 @@ def entry_of(context: Any, algorithm: Any, span: SourceSpan) -> ReplayEntry:  # 
     )
 
 
-def _tensor(info: Any) -> ReplayTensor:  # noqa: ANN401 - TensorRT's
+def _tensor(info: tensorrt.IAlgorithmIOInfo) -> ReplayTensor:
     """Return a tensor with what this version tells: 10 has no format, 8.5 no packing."""
     layout = getattr(info, "tensor_format", None)
     return ReplayTensor(

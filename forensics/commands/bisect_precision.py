@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +14,13 @@ if TYPE_CHECKING:
     from trtforensics.precision.samples import Sample
     from trtforensics.session.options import RunOptions
 
-BUILDERS = ("tensorrt", "tensorrt_rtx")
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
-_STRONGLY_TYPED_ONLY = 11
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what only this mode has."""
+    from trtforensics.backends.api import MODULES
     from trtforensics.commands.bisect import count
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
@@ -57,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
-    parser.add_argument("--builder", choices=BUILDERS, help="what builds (default: the one installed)")
+    parser.add_argument("--builder", choices=MODULES, help="what builds (default: the one installed)")
     parser.add_argument(
         "--by",
         choices=("casts", "constraints"),
@@ -185,11 +183,12 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     Raises:
         UsageError: the named one is not installed.
     """
+    from trtforensics.backends.api import MODULES, is_installed
     from trtforensics.backends.precision import Target
     from trtforensics.errors import UsageError
     from trtforensics.precision.samples import is_dynamic
 
-    there = [name for name in BUILDERS if find_spec(name) is not None]
+    there = [name for name in MODULES if is_installed(name)]
     if args.builder is not None and args.builder not in there:
         raise UsageError("--builder", f"{args.builder} is not installed", f"Run `pip install {args.builder}`")
     if not there:
@@ -197,30 +196,25 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     module = args.builder or there[0]
     constraints = args.by == "constraints"
     if constraints:
-        _require_layer_precisions(module)
+        _require_layer_precisions(module, args.precision)
     shapes = {name: array.shape for name, array in samples[0].items()} if is_dynamic(caster.prepared.proto) else {}
     return Target(module, shapes, args.compute_capability if module == "tensorrt_rtx" else None, constraints)
 
 
-def _require_layer_precisions(module: str) -> None:
+def _require_layer_precisions(module: str, precision: str) -> None:
     """Refuse constraints where the installed version has none.
 
     Raises:
-        UsageError: it is TensorRT-RTX, or TensorRT 11 or later.
+        UsageError: it is TensorRT-RTX, TensorRT 11 or later, or one that does not know the 16-bit type.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
+    from trtforensics.backends.installed import look, require
     from trtforensics.errors import UsageError
 
-    next_step = "Leave out `--by constraints`: Casts do the same"
-    if module == "tensorrt_rtx":
-        raise UsageError("--by", "TensorRT-RTX has no layer precisions, only strongly typed networks", next_step)
-    try:
-        major = int(version(module).partition(".")[0])
-    except PackageNotFoundError:
-        return  # a module that no package installed: the build says what it lacks
-    if major >= _STRONGLY_TYPED_ONLY:
-        raise UsageError("--by", f"TensorRT {major} has no layer precisions, only strongly typed networks", next_step)
+    installed = look(module)
+    require("constraints", installed)
+    if precision.upper() not in installed.flags:
+        next_step = "Leave out `--by constraints`, or ask for fp16"
+        raise UsageError(installed.name, f"has no builder flag {precision.upper()}", next_step)
 
 
 def _forecast(backend: PrecisionBackend, items: int, builds: str) -> str:

@@ -17,7 +17,7 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_build_arguments(parser: ArgumentParser) -> None:
     """Declare how the installed TensorRT builds where there is no ``--build``."""
-    from trtforensics.backends.installed import MODULES
+    from trtforensics.backends.api import MODULES
 
     parser.add_argument("--builder", choices=MODULES, help="what builds without --build (default: the one installed)")
     parser.add_argument(

@@ -62,7 +62,7 @@ class Certificate:
         evidence = (*result.evidence, *self.verdicts)
         unbuilt = any(a.purpose == REPAIRED and v is Verdict.UNRESOLVED for a, v in self.verdicts.items())
         if result.status is Status.CERTIFIED and unbuilt:
-            result = replace(result, status=Status.NAMED, why="the repaired model does not build")
+            result = replace(result, status=Status.NAMED, why="the repaired model does not build as asked")
         return replace(result, evidence=evidence)
 
     def _certificate(self) -> tuple[Ask, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.precision import foreign_members
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
@@ -31,6 +33,15 @@ def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str
             if kind != word:
                 found.append(f"{name} was to be {word}, and {tensor} is {kind} (line {seen[name].span.line})")
     return found
+
+
+def unreached(keep: Collection[str], build: Build) -> list[str]:
+    """Return, a sentence each, which nodes are in a ForeignNode: layer precisions do not reach into one (TF201)."""
+    held = {name: foreign for name, foreign in foreign_members(build).items() if name in keep}
+    return [
+        f"a layer precision does not reach {name} inside {foreign.name} (line {foreign.span.line})"
+        for name, foreign in held.items()
+    ]
 
 
 def _shown(candidate: Candidate, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from trtforensics.search import Ask, Outlook, Result, Search, Status, Verdict
+from trtforensics.search import AGAIN, Ask, Outlook, Result, Search, Status, Verdict
 from trtforensics.search import Item as Switch
 
 if TYPE_CHECKING:
@@ -168,11 +168,13 @@ class RepairSearch:
     def _run(self) -> Steps:
         none: Nodes = frozenset()
         yield [(none, f"everything in {self._narrow}"), (self._all, "everything in FP32")]
-        if not self._passes(self._all):
-            return Found(Status.NOT_REPRODUCED, "the model does not pass with every node in FP32")
-        if self._passes(none) is not False:
-            verdict = "passes" if self._passes(none) else "cannot be judged"
-            return Found(Status.NOT_REPRODUCED, f"the model {verdict} with every node in {self._narrow}")
+        for keep, precision, wanted in ((self._all, "FP32", True), (none, self._narrow, False)):
+            passes = self._passes(keep)
+            if passes is None:
+                return Found(Status.INCONCLUSIVE, f"the model cannot be judged with every node in {precision}; {AGAIN}")
+            if passes is not wanted:
+                verdict = "passes" if passes else "does not pass"
+                return Found(Status.NOT_REPRODUCED, f"the model {verdict} with every node in {precision}")
         while True:
             end = yield from self._next_repair()
             if end is not None:

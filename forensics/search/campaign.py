@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trtforensics.search.chain import NotMonotoneError
 from trtforensics.search.minimal import Found, minimal_set
-from trtforensics.search.model import REST, Status, Verdict
+from trtforensics.search.model import AGAIN, REST, Status, Verdict
 from trtforensics.search.reduction import reduced
 from trtforensics.search.refusals import rest_by_proxy
 
@@ -80,9 +80,8 @@ class Campaign:
         if good is Verdict.GOOD and bad is Verdict.BAD:
             return None
         side, outcome = ("good", good) if good is not Verdict.GOOD else ("bad", bad)
-        again = "; mend what kept it from being judged and retry with --retry-unresolved"
         reason = f"with everything taken from {side} the outcome is {outcome}"
-        self.reasons.append(f"{reason}{again if outcome is Verdict.UNRESOLVED else ''}")
+        self.reasons.append(f"{reason}{f'; {AGAIN}' if outcome is Verdict.UNRESOLVED else ''}")
         return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
 
     def _one_set(self, within: int) -> Steps[Found]:

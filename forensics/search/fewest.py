@@ -6,25 +6,36 @@ what is left without them. The end is minimal: without any one of its items the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from trtforensics.search.model import Ask, Outlook, Result, Status, Verdict
+from trtforensics.search.model import AGAIN, Ask, Outlook, Result, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     Indexes = tuple[int, ...]
-    Steps = Generator[tuple[frozenset[int], str], None, Result]
+    Steps = Generator["_Round", None, Result]
 
 REMEDY = "the answer alone"
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Probes, by their active items and what for; unless ``whole``, those behind the first good one are not needed."""
+
+    probes: tuple[tuple[frozenset[int], str], ...] = ()
+    whole: bool = False
 
 
 class FewestSearch:
     """Asks and is told as :class:`trtforensics.search.Search` is; the result's one set is what to switch to good.
 
     ``count`` is the number of items, in an order in which neighbours belong together. ``limit`` is how many probes may
-    be asked for. One probe is under way at a time: each depends on the one before.
+    be asked for. Where there is room for several probes at once, the parts of one size are tried together: the answer
+    is the same, and some of them may turn out to be needless.
     """
 
     def __init__(self, count: int, *, limit: int | None = None) -> None:
@@ -34,7 +45,7 @@ class FewestSearch:
         self._asked: set[frozenset[int]] = set()
         self._suspects = self._all
         self._result: Result | None = None
-        self._wish: tuple[frozenset[int], str] | None = None
+        self._round = _Round()
         self._steps = self._run()
 
     @property
@@ -44,16 +55,13 @@ class FewestSearch:
         return self._result is not None
 
     def asks(self, room: int = 1) -> tuple[Ask, ...]:
-        """Return the next probe; none while one is under way, or at the end."""
+        """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
         self._advance()
-        if self._wish is None or not room:
-            return ()
-        remedy, purpose = self._wish
-        active = self._all - remedy
-        if active in self._asked:
-            return ()
-        self._asked.add(active)
-        return (Ask(active, purpose=purpose),)
+        left = room if self._limit is None else min(room, self._limit - len(self._asked))
+        wanted = (probe for probe in self._open() if probe[0] not in self._asked) if self._result is None else ()
+        fresh = tuple(Ask(active, purpose=purpose) for active, purpose in islice(wanted, max(left, 0)))
+        self._asked.update(ask.active for ask in fresh)
+        return fresh
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Say what a probe showed."""
@@ -72,14 +80,23 @@ class FewestSearch:
         return self._result or self._ended(Status.INCONCLUSIVE, "the search has not ended")
 
     def _advance(self) -> None:
-        while self._result is None and (self._wish is None or self._all - self._wish[0] in self._verdicts):
+        while self._result is None and not any(True for _ in self._open()):
             try:
-                self._wish = next(self._steps)
+                self._round = next(self._steps)
             except StopIteration as stop:
-                self._result, self._wish = stop.value, None
-        fresh = self._wish is not None and self._all - self._wish[0] not in self._asked
-        if fresh and self._limit is not None and len(self._asked) >= self._limit:
-            self._result, self._wish = self._ended(Status.INCONCLUSIVE, f"{self._limit} probes were not enough"), None
+                self._result = stop.value
+        spent = self._result is None and self._limit is not None and len(self._asked) >= self._limit
+        if spent and not any(active in self._asked for active, _ in self._open()):
+            self._result = self._ended(Status.INCONCLUSIVE, f"{self._limit} probes were not enough")
+
+    def _open(self) -> Iterator[tuple[frozenset[int], str]]:
+        """Yield the probes of the round that are not told yet, and may still matter."""
+        for active, purpose in self._round.probes:
+            verdict = self._verdicts.get(active)
+            if verdict is None:
+                yield active, purpose
+            elif verdict is Verdict.GOOD and not self._round.whole:
+                return
 
     def _verdict(self, remedy: Indexes | frozenset[int]) -> Verdict | None:
         return self._verdicts.get(self._all - frozenset(remedy))
@@ -92,10 +109,11 @@ class FewestSearch:
         return Result(status, why, sets, suspects, 1.0, ceil(log2(max(1, len(self._all)))), evidence)
 
     def _run(self) -> Steps:
-        yield frozenset(), "nothing changed"
-        if self._verdict(()) is not Verdict.BAD:
-            verdict = "is good" if self._verdict(()) is Verdict.GOOD else "cannot be judged"
-            return self._ended(Status.NOT_REPRODUCED, f"the build {verdict} as it is")
+        yield _Round(((self._all, "nothing changed"),))
+        if self._verdict(()) is Verdict.GOOD:
+            return self._ended(Status.NOT_REPRODUCED, "the build is good as it is")
+        if self._verdict(()) is Verdict.UNRESOLVED:
+            return self._ended(Status.INCONCLUSIVE, f"the build cannot be judged as it is; {AGAIN}")
         remedy, parts = tuple(sorted(self._all)), 2
         while len(remedy) > 1:
             smaller = yield from self._smaller(remedy, min(parts, len(remedy)))
@@ -109,22 +127,23 @@ class FewestSearch:
                 parts = min(2 * parts, len(remedy))
         return (yield from self._proven(remedy))
 
-    def _smaller(self, remedy: Indexes, parts: int) -> Generator[tuple[frozenset[int], str], None, Indexes | None]:
+    def _smaller(self, remedy: Indexes, parts: int) -> Generator[_Round, None, Indexes | None]:
         """Return a part of the remedy, or the rest without one, that is enough."""
         pieces = [remedy[len(remedy) * k // parts : len(remedy) * (k + 1) // parts] for k in range(parts)]
         rests = [tuple(index for index in remedy if index not in piece) for piece in pieces] if parts > 2 else []  # noqa: PLR2004 - of two, each is the other's rest
-        for candidate in (*pieces, *rests):
-            yield frozenset(candidate), f"{len(candidate)} of {len(self._all)} changed"
-            if self._verdict(candidate) is Verdict.GOOD:
-                return candidate
-        return None
+        candidates = (*pieces, *rests)
+        yield _Round(
+            tuple((self._all.difference(one), f"{len(one)} of {len(self._all)} changed") for one in candidates)
+        )
+        return next((one for one in candidates if self._verdict(one) is Verdict.GOOD), None)
 
     def _proven(self, remedy: Indexes) -> Steps:
         found = frozenset(remedy)
         if found == self._all and len(found) > 1:
             return self._ended(Status.INCONCLUSIVE, "no part of the items is enough, and all are never taken")
-        for one in _neighbourhood(found):
-            yield one, REMEDY if one == found else "the answer without one of its items"
+        first, *smaller = (self._all - one for one in _neighbourhood(found))
+        rest = ((active, "the answer without one of its items") for active in smaller)
+        yield _Round(((first, REMEDY), *rest), whole=True)
         if self._verdict(found) is not Verdict.GOOD:
             return self._ended(Status.INCONCLUSIVE, "no item alone makes the build good")
         if all(self._verdict(one) is Verdict.BAD for one in _neighbourhood(found) if one != found):

@@ -9,6 +9,10 @@ ALONE = "the culprits alone"
 REST = "everything but the culprits"
 
 
+AGAIN = "mend what kept it from being judged and retry with --retry-unresolved"
+"""What to do where an end of the search could not be judged."""
+
+
 class Verdict(StrEnum):
     """What one probe showed."""
 

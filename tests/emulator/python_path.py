@@ -16,7 +16,7 @@ def environment(**scenario: object) -> dict[str, str]:
 
     The keywords are those of `tensorrt_module/tensorrt/_scenario.py`: ``version="10.13.3"``, ``luck="a"``,
     ``noise=0.01``, ``runner_up=True``, ``refused=["0x…"]``, ``drift={"0x…": "0x…"}``, ``blind=["0x…"]``,
-    ``faults=["crash:SEGV"]``, ``when=[[{…}]]``.
+    ``faults=["crash:SEGV"]``, ``reading=["crash:SEGV"]``, ``when=[[{…}]]``.
     """
     inherited = os.environ.get("PYTHONPATH")
     folders = [str(MODULE), str(ROOT), *([inherited] if inherited else [])]

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.emulator import trtexec_cli
 from tests.emulator.bench import QUICK
-from tests.emulator.files import culprits_of, read_replay
+from tests.emulator.files import culprits_of, read_engine, read_replay
 from tests.emulator.python_path import ROOT, environment
 from tests.integration import precision_nets as nets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -251,6 +252,52 @@ def test_a_key_that_is_timed_anew_behind_the_caches_back_is_named(run: Run, cach
     assert done.returncode == 1
     told = [probe["reason"] for probe in result(out)["probes"] if probe["verdict"] == "unresolved"]
     assert any(f"key {blind} changed from tactic" in reason for reason in told), told
+
+
+def test_a_key_that_the_cache_misses_is_named_and_no_verdict(run: Run, caches: Path, tmp_path: Path) -> None:
+    good, bad = keys(run, caches, "good"), keys(run, caches, "bad")
+    moved, cause = list(good)[12], list(good)[9]
+    out = tmp_path / "out"
+    line = ("--check", "true {engine}", "--max-builds", "2", "--build-failure", "bad", "--quiet")
+    assert cache(run, caches, out, *line, ending="cache", drift={moved: cause}).returncode == 1
+    first, missed = result(out)["probes"]
+    assert (first["verdict"], missed["verdict"]) == ("good", "unresolved")
+    named = re.fullmatch(
+        r"build: the network needs key (0x[0-9a-f]{32}), which the timing cache does not have; see failure\.txt",
+        missed["reason"],
+    )
+    assert named is not None, missed["reason"]
+    assert named[1] not in good.keys() | bad.keys()
+    folder = out / missed["folder"]
+    assert not json.loads((folder / "build-report.json").read_text())["built"]
+    log = (folder / "build.log").read_text()
+    assert "Timing cache miss for node" in log
+    assert log.count(f"key {named[1]}") >= 2
+    assert named[1] in (folder / "failure.txt").read_text()
+
+
+def test_a_crash_while_a_binary_side_is_read_is_one_sentence(
+    refuse: Callable[..., str], caches: Path, tmp_path: Path
+) -> None:
+    sides = ("--good", caches / "good.cache", "--bad", caches / "bad.cache", "--onnx", TRANSFORMER)
+    out = tmp_path / "out"
+    line = ("bisect", "cache", *sides, "--check", "true {engine}", "--artifacts-dir", out)
+    said = refuse(*line, env=environment(version="10.13.3", reading=["crash:SEGV"]))
+    assert said.startswith(f"{caches / 'good.cache'}: the process in which TensorRT read it ended")
+    assert "(died by SIGSEGV)" in said
+    assert not out.exists()
+
+
+def test_the_flags_of_a_replayed_cache_are_set(run: Run, caches: Path, tmp_path: Path) -> None:
+    keys(run, caches, "good")
+    keys(run, caches, "bad")
+    kept = f"cp {{engine}} {shlex.quote(str(tmp_path))}/$(basename {{dir}})"
+    for ending in ("json", "cache"):
+        out = tmp_path / ending
+        assert cache(run, caches, out, "--check", kept, "--max-builds", "1", "--quiet", ending=ending).returncode == 1
+        engine = read_engine((tmp_path / Path(result(out)["probes"][0]["folder"]).name).read_bytes())
+        wanted = {"EDITABLE_TIMING_CACHE", "DISABLE_COMPILATION_CACHE", "ERROR_ON_TIMING_CACHE_MISS", "FP16"}
+        assert wanted <= set(engine["flags"])
 
 
 def test_a_key_that_the_network_does_not_have_is_named(run: Run, caches: Path, tmp_path: Path) -> None:

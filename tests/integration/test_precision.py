@@ -11,6 +11,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from tests.emulator.files import read_engine
+from tests.emulator.python_path import environment
 from tests.integration import precision_nets as nets
 
 if TYPE_CHECKING:
@@ -273,16 +275,53 @@ def test_every_probe_is_built_within_the_bound(run: Run, tmp_path: Path) -> None
     assert found["builds"] <= 2 + culprits + members * (bits + 1)
 
 
-def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> None:
-    emulator = pytest.importorskip("tests.emulator.python_path", reason="the emulated tensorrt is not here")
-    model, out = saved(tmp_path, nets.clamped()), tmp_path / "out"
+def constrained(run: Run, folder: Path, model: onnx.ModelProto) -> tuple[dict[str, Any], dict[str, Any], Path]:
+    """Search with layer precisions; return the result, and the probe that builds the repair with its folder."""
+    out = folder / "out"
     flags = ("--builder", "tensorrt", "--by", "constraints", "--artifacts-dir", out, "--json", "--quiet")
-    done = run("bisect", "precision", model, *flags, env=emulator.environment(version="10.13.3", luck="a"))
+    env = environment(version="10.13.3", luck="a")
+    done = run("bisect", "precision", saved(folder, model), *flags, "--keep-engines", "all", env=env)
     found = json.loads(done.stdout)
-    assert found["status"] == "certified"
-    assert found["evidence"]["built"] is True
-    repaired = [p for p in found["probes"] if p["built"] and p["purpose"] == "the repair alone in FP32"]
-    job = json.loads((out / repaired[0]["folder"] / "build-job.json").read_text())
+    built = (p for p in found["probes"] if p["built"] is not None)
+    (repaired,) = (p for p in built if p["purpose"] == "the repair alone in FP32")
+    return found, repaired, out / repaired["folder"]
+
+
+def test_layer_precisions_where_tensorrt_has_them(run: Run, tmp_path: Path) -> None:
+    found, repaired, folder = constrained(run, tmp_path, nets.residual(3, (1,)))
+    assert (found["status"], repaired["verdict"]) == ("certified", "good")
+    assert json.loads((folder / "build-report.json").read_text())["version"] == "10.13.3"
+    kept = set(json.loads((folder / "build-job.json").read_text())["fp32_layers"])
+    assert {"/blocks.1/a/Conv", "/blocks.1/a/BatchNormalization"} <= kept
+    engine = read_engine((folder / "engine").read_bytes())
+    assert {"FP16", "OBEY_PRECISION_CONSTRAINTS"} <= set(engine["flags"])
+    ran = {node: layer["precision"] for layer in engine["layers"] for node in layer["nodes"]}
+    assert {ran[node] for node in kept} == {"Float"}
+    assert ran["/blocks.0/a/Conv"] == ran["/blocks.2/b/Conv"] == "Half"
+
+
+def test_layer_precisions_that_a_foreign_node_swallows_prove_nothing(run: Run, tmp_path: Path) -> None:
+    found, repaired, folder = constrained(run, tmp_path, nets.clamped())
+    assert found["status"] == "named"
+    assert found["why"] == "the repaired model does not build as asked"
+    assert found["evidence"]["built"] is False
+    assert repaired["verdict"] == "unresolved"
+    assert repaired["reason"].startswith("a layer precision does not reach /left/Mul inside {ForeignNode[/left/MatMul")
+    job = json.loads((folder / "build-job.json").read_text())
     assert job["fp32_layers"] == ["/left/Mul", "/right/Mul"]
-    report = json.loads((out / repaired[0]["folder"] / "build-report.json").read_text())
-    assert report["version"] == "10.13.3"
+
+
+@pytest.mark.parametrize(
+    ("version", "precision", "says"),
+    [
+        ("11.4.0", "fp16", "TensorRT 11.4.0: has no layer precisions, only strongly typed networks. Leave"),
+        ("8.6.1", "bf16", "TensorRT 8.6.1: has no builder flag BF16."),
+    ],
+)
+def test_layer_precisions_that_tensorrt_does_not_have_are_refused(
+    refuse: Callable[..., str], tmp_path: Path, version: str, precision: str, says: str
+) -> None:
+    model, out = saved(tmp_path, nets.clamped()), tmp_path / "out"
+    flags = ("--builder", "tensorrt", "--by", "constraints", "--precision", precision, "--artifacts-dir", out)
+    assert says in refuse("bisect", "precision", model, *flags, env=environment(version=version))
+    assert not out.exists()

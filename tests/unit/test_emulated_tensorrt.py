@@ -1,29 +1,21 @@
-"""The emulator's `tensorrt` has the names, signatures and values of NVIDIA's, and builds as its versions would."""
+"""The emulator's `tensorrt` has what its versions have, and builds as they would; see also `test_tensorrt_types.py`."""
 
 from __future__ import annotations
 
-import ast
-import importlib.metadata
 import json
-import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.emulator.python_path import MODULE, ROOT, environment
+from tests.emulator.python_path import ROOT, environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
 MODEL = ROOT / "testdata" / "models" / "convnet.onnx"
-SINCE_ELEVEN = {"build_route", "all_build_routes"}
-"""Attributes of 11.1 and later, which the stubs of 10.13 do not know."""
-
-UP_TO_NINE = {"tensor_format"}
-
 OPENING = f"""
 import json, os, sys
 import tensorrt as trt
@@ -69,94 +61,7 @@ def python() -> Callable[..., Any]:
     return go
 
 
-# ---- names and signatures ------------------------------------------------------------------------------------------
-
-
-def stubs() -> dict[str, ast.ClassDef]:
-    """Return the classes of NVIDIA's stubs; a line that is no Python (there are five) becomes an empty function."""
-    try:
-        files = importlib.metadata.files("tensorrt-stubs") or []
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("tensorrt-stubs is not installed: pip install --no-deps tensorrt-stubs")
-    path = next(file for file in files if file.name == "tensorrt.pyi")
-    lines = Path(str(path.locate())).read_text("utf-8").split("\n")
-    for _ in range(20):
-        try:
-            tree = ast.parse("\n".join(lines))
-        except SyntaxError as error:
-            number = (error.lineno or 1) - 1
-            line = lines[number]
-            lines[number] = line[: len(line) - len(line.lstrip())] + "def broken(self) -> None:"
-        else:
-            return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    raise AssertionError("the stubs are no Python")
-
-
-def public(body: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | None]]:
-    """Yield the public names of a class: functions, properties, annotated and assigned attributes."""
-    for node in body:
-        if isinstance(node, ast.FunctionDef):
-            if not node.name.startswith("_"):
-                yield node.name, node
-            elif node.name in {"__init__", "reset"}:
-                yield from ((name, None) for name in assigned(node))
-        elif isinstance(node, (ast.AnnAssign, ast.Assign)):
-            for target in [node.target] if isinstance(node, ast.AnnAssign) else node.targets:
-                if isinstance(target, ast.Name) and not target.id.startswith("_"):
-                    yield target.id, None
-
-
-def assigned(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield the public attributes that a function gives to self."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and not node.attr.startswith("_"):
-            yield node.attr
-
-
-def ours() -> Iterator[ast.ClassDef]:
-    for path in sorted((MODULE / "tensorrt").glob("_*.py")):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if (
-                isinstance(node, ast.ClassDef)
-                and not node.name.startswith("_")
-                and node.name not in {"Adapter", "Scenario"}
-            ):
-                yield node
-
-
-def test_no_class_of_ours_has_a_public_name_or_a_signature_that_the_real_one_has_not() -> None:
-    real = stubs()
-    checked = 0
-    for mine in ours():
-        owners = [mine.name, *(ast.unparse(base) for base in real[mine.name].bases)]
-        theirs = [pair for owner in owners for pair in public(real[owner].body)]
-        for name, function in public(mine.body):
-            if name in SINCE_ELEVEN | UP_TO_NINE | {"Severity"}:
-                continue
-            wanted = [other for known, other in theirs if known == name]
-            assert wanted, f"{mine.name}.{name}"
-            overloads = [[a.arg for a in other.args.args] for other in wanted if other is not None]
-            if function is not None and overloads:
-                assert [a.arg for a in function.args.args] in overloads, f"{mine.name}.{name}"
-                checked += 1
-    assert checked > 100
-
-
-def test_enumerations_have_the_real_values() -> None:
-    real, checked = stubs(), 0
-    script = "import tensorrt as trt, json, enum\nprint(json.dumps({n: {k: int(v) for k, v in e.__members__.items()} "
-    script += "for n, e in vars(trt).items() if isinstance(e, type) and issubclass(e, enum.Enum)}))"
-    line = [sys.executable, "-c", script]
-    done = subprocess.run(line, env=environment(version="10.13.3"), capture_output=True, text=True, check=True)
-    source = {name: ast.unparse(node) for name, node in real.items()}
-    path = next(f for f in importlib.metadata.files("tensorrt-stubs") or [] if f.name == "tensorrt.pyi")
-    text = Path(str(path.locate())).read_text("utf-8")
-    for name, members in json.loads(done.stdout).items():
-        assert name in source
-        for member, value in members.items():
-            assert re.search(rf"    {member}: .*<{name}\.\w+: {value}>", text), f"{name}.{member}"
-            checked += 1
-    assert checked > 150
+# ---- versions ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.search import FewestSearch, Status, Verdict
+from trtforensics.search import Ask, FewestSearch, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     Judge = Callable[[frozenset[int]], Verdict]
 
 
-def searched(count: int, judge: Judge, limit: int | None = None) -> tuple[Result, list[frozenset[int]]]:
-    """Search; ``judge`` is told what is switched. Return the answer and what was switched in each probe."""
-    search, switched = FewestSearch(count, limit=limit), []
+def searched(count: int, judge: Judge, limit: int | None = None, jobs: int = 1) -> tuple[Result, list[frozenset[int]]]:
+    """Search; ``judge`` is told what is switched. Return the answer and what was switched in each probe.
+
+    Of probes at once the one that was asked for last ends first.
+    """
+    search, running = FewestSearch(count, limit=limit), list[Ask]()
+    switched: list[frozenset[int]] = []
     while not search.done:
-        (ask,) = search.asks(4)
-        assert search.asks(4) == ()
+        running += search.asks(jobs - len(running))
+        assert 0 < len(running) <= jobs
+        ask = running.pop()
         switched.append(frozenset(range(count)) - ask.active)
         search.tell(ask, judge(switched[-1]))
     return search.result(), switched
@@ -52,6 +57,24 @@ def test_one_of_a_thousand_takes_two_probes_a_halving_at_most(wanted: int) -> No
     assert len(switched) <= 1 + 2 * 10
 
 
+@given(st.integers(2, 40), st.integers(2, 5), st.data())
+def test_several_at_once_give_the_same_answer(count: int, jobs: int, data: st.DataObject) -> None:
+    sets = data.draw(st.lists(st.sets(st.integers(0, count - 1), min_size=1, max_size=3), min_size=1, max_size=3))
+    alone, one_by_one = searched(count, needs(*sets))
+    together, switched = searched(count, needs(*sets), jobs=jobs)
+    assert (together.status, together.why, together.culprits) == (alone.status, alone.why, alone.culprits)
+    assert set(one_by_one) <= set(switched)
+    assert len(set(switched)) == len(switched)
+    assert frozenset(range(count)) not in switched
+
+
+def test_several_at_once_keep_to_the_limit() -> None:
+    for limit in range(1, 12):
+        answer, switched = searched(64, needs({5, 40}), limit=limit, jobs=4)
+        assert len(switched) <= limit
+        assert answer.status is Status.INCONCLUSIVE
+
+
 def test_either_of_two_is_enough() -> None:
     answer, _ = searched(20, needs({3}, {15, 16}))
     assert answer.culprits in {(frozenset({3}),), (frozenset({15, 16}),)}
@@ -66,6 +89,13 @@ def test_where_only_all_would_do_it_says_so() -> None:
 
 def test_what_is_good_as_it_is_needs_nothing() -> None:
     assert searched(5, lambda _: Verdict.GOOD)[0].status is Status.NOT_REPRODUCED
+
+
+def test_what_cannot_be_judged_as_it_is_leaves_the_search_inconclusive() -> None:
+    answer, _ = searched(5, lambda _: Verdict.UNRESOLVED)
+    assert answer.status is Status.INCONCLUSIVE
+    assert "cannot be judged as it is" in answer.why
+    assert "--retry-unresolved" in answer.why
 
 
 def test_an_unresolved_neighbour_leaves_the_answer_uncertified() -> None:

@@ -79,6 +79,17 @@ def test_nothing_is_searched_where_the_ends_are_not_as_they_should() -> None:
         assert says in search.result().why
 
 
+def test_an_end_that_cannot_be_judged_leaves_the_search_inconclusive() -> None:
+    whole: frozenset[str] = frozenset(NODES)
+    for unjudged, precision in ((whole, "FP32"), (frozenset[str](), "FP16")):
+        search = RepairSearch(CHAIN, ATOMS, "FP16")
+        assert len(drive(search, lambda keep, end=unjudged: None if keep == end else keep == whole)) == 2  # type: ignore[misc]
+        assert search.result().status is Status.INCONCLUSIVE
+        assert search.result().why.startswith(f"the model cannot be judged with every node in {precision}; ")
+        assert "--retry-unresolved" in search.result().why
+        assert not search.result().culprits
+
+
 def test_a_certificate_that_cannot_be_judged_is_not_one() -> None:
     search = RepairSearch(CHAIN, ATOMS, "FP16")
 

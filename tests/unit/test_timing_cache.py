@@ -1,14 +1,17 @@
-"""Timing-cache exports from logs and binary caches, and what is refused. The binary's API is played by a stand-in."""
+"""Timing-cache exports from logs and binary caches, and what is refused. Binary ones are read by the emulator."""
 
 from __future__ import annotations
 
 import json
 import sys
-from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.emulator.builder import CacheEntry
+from tests.emulator.files import cache_bytes, read_cache
+from tests.emulator.python_path import MODULE, SCENARIO, environment
 from trtforensics import cache_export
 from trtforensics.cache_loading import load_timing_cache
 from trtforensics.cli import main
@@ -16,70 +19,33 @@ from trtforensics.errors import NotATimingCacheError, UsageError
 from trtforensics.loading import load_build_log
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 KEYS = [f"0x{number:032x}" for number in (1, 2)]
 INVALID = (1 << 64) - 1
-
-
-class FakeCache:
-    """An ITimingCache: bytes are a zero and JSON of {key: [hash, ms]}; it refuses keys that it does not have."""
-
-    def __init__(self, payload: bytes) -> None:
-        self.entries: dict[str, Any] = json.loads(payload[1:]) if payload[:1] == b"\0" else {}
-
-    def queryKeys(self) -> list[str]:  # noqa: N802 - TensorRT's name
-        """Return the keys."""
-        return list(self.entries)
-
-    def query(self, key: str) -> SimpleNamespace:
-        """Return the value of a key."""
-        tactic, ms = self.entries[key]
-        return SimpleNamespace(tacticHash=tactic, timingMSec=ms)
-
-    def update(self, key: str, value: SimpleNamespace) -> bool:
-        """Set a value."""
-        if key not in self.entries:
-            return False
-        self.entries[key] = [value.tacticHash, value.timingMSec]
-        return True
-
-    def serialize(self) -> bytes:
-        """Return the bytes of a file."""
-        return b"\0" + json.dumps(self.entries).encode()
+VERSION = (10, 13, 3)
 
 
 @pytest.fixture
-def tensorrt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Play the part of TensorRT's Python API that an editable cache needs (names from the bindings 10.13)."""
-    module: Any = ModuleType("tensorrt")
-    module.__version__ = "10.13.3"
-    module.ILogger = type("ILogger", (), {"__init__": lambda _: None})
-    module.Logger = SimpleNamespace(WARNING="W", ERROR="E", INTERNAL_ERROR="I")
-    module.BuilderFlag = SimpleNamespace(EDITABLE_TIMING_CACHE="editable")
-    module.TimingCacheKey = SimpleNamespace(parse=str)
-    module.TimingCacheValue = lambda tactic, ms: SimpleNamespace(tacticHash=tactic, timingMSec=ms)
+def tensorrt(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let ``import tensorrt`` be the emulator's, in child processes and where it is only looked for."""
 
-    def builder(logger: Any) -> SimpleNamespace:
-        def create(payload: bytes) -> FakeCache:
-            cache = FakeCache(payload)
-            if not cache.entries:
-                logger.log("W", "Failed to deserialize timing cache.")
-            return cache
+    def play(**scenario: object) -> None:
+        env = environment(**{"version": "10.13.3", **scenario})
+        for name in ("PYTHONPATH", SCENARIO):
+            monkeypatch.setenv(name, env[name])
+        monkeypatch.syspath_prepend(str(MODULE))
 
-        config = SimpleNamespace(set_flag=lambda _: None, create_timing_cache=create)
-        return SimpleNamespace(create_builder_config=lambda: config)
-
-    module.Builder = builder
-    monkeypatch.setitem(sys.modules, "tensorrt", module)
+    return play
 
 
 @pytest.fixture
-def binary(tmp_path: Path) -> Path:
+def binary(tmp_path: Path, tensorrt: Callable[..., None]) -> Path:
+    """A binary cache, which the emulator reads."""
+    tensorrt()
     path = tmp_path / "model.cache"
-    cache = FakeCache(b"")
-    cache.entries = {KEYS[0]: [0x10, 0.5], KEYS[1]: [INVALID, 0.25]}
-    path.write_bytes(cache.serialize())
+    path.write_bytes(cache_bytes({1: CacheEntry(0x10, 0.5), 2: CacheEntry(INVALID, 0.25)}, VERSION))
     return path
 
 
@@ -138,7 +104,6 @@ def test_what_is_wrong_with_an_export_is_said(tmp_path: Path, change: str, what:
         load_timing_cache(str(path))
 
 
-@pytest.mark.usefixtures("tensorrt")
 def test_a_binary_cache_is_read_through_tensorrt(binary: Path) -> None:
     cache = load_timing_cache(str(binary))
     assert cache.tensorrt_version == "10.13.3"
@@ -148,7 +113,6 @@ def test_a_binary_cache_is_read_through_tensorrt(binary: Path) -> None:
     ]
 
 
-@pytest.mark.usefixtures("tensorrt")
 def test_apply_sets_the_tactics_of_an_export_in_a_cache(
     binary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,11 +120,10 @@ def test_apply_sets_the_tactics_of_an_export_in_a_cache(
     assert main(["cache", "export", str(binary), "-o", str(export)]) == 0
     export.write_text(export.read_text().replace("0x0000000000000010", "0x0000000000000020"))
     assert main(["cache", "apply", str(export), "--to", str(binary), "-o", str(fixed)]) == 0
-    assert FakeCache(fixed.read_bytes()).entries == {KEYS[0]: [0x20, 0.5], KEYS[1]: [INVALID, 0.25]}
+    assert read_cache(fixed.read_bytes(), VERSION) == {1: (0x20, 0.5), 2: (INVALID, 0.25)}
     assert "1 of 2 keys now have another tactic" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("tensorrt")
 def test_a_key_that_the_cache_does_not_have_changes_nothing(
     binary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,12 +135,37 @@ def test_a_key_that_the_cache_does_not_have_changes_nothing(
     assert f"refuses the tactic 0x0000000000000010 for key 0x{9:032x}" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("tensorrt")
-def test_what_tensorrt_finds_no_key_in_is_said_with_its_words(tmp_path: Path) -> None:
+def test_what_tensorrt_finds_no_key_in_is_said_with_its_words(tmp_path: Path, tensorrt: Callable[..., None]) -> None:
+    tensorrt()
     path = tmp_path / "other.cache"
     path.write_bytes(b"\x01\0\0\0" * 20)
-    with pytest.raises(NotATimingCacheError, match="it says: Failed to deserialize timing cache"):
+    with pytest.raises(NotATimingCacheError, match=r"10\.13\.3 finds no key .*it says: .*Magic tag does not match"):
         load_timing_cache(str(path))
+
+
+@pytest.mark.parametrize(
+    ("fault", "how"),
+    [
+        ("crash:SEGV", "died by SIGSEGV"),
+        ("crash:KILL", "died by SIGKILL"),
+        ("raise:bad bytes", "exit status 1, RuntimeError: bad bytes"),
+    ],
+)
+def test_a_crash_of_tensorrt_while_it_reads_is_a_sentence(
+    binary: Path, tensorrt: Callable[..., None], capsys: pytest.CaptureFixture[str], fault: str, how: str
+) -> None:
+    tensorrt(reading=[fault])
+    export = binary.with_name("export.json")
+    assert main(["cache", "export", str(binary), "-o", str(export)]) == 2
+    said = f"{binary}: the process in which TensorRT read it ended before it was done ({how})."
+    assert said in capsys.readouterr().err
+    assert not export.exists()
+
+
+def test_a_version_without_editable_caches_says_so(binary: Path, tensorrt: Callable[..., None]) -> None:
+    tensorrt(version="10.7.0")
+    with pytest.raises(UsageError, match=r"TensorRT 10\.7\.0 has no editable timing caches"):
+        load_timing_cache(str(binary))
 
 
 def test_without_tensorrt_a_binary_cache_is_refused_with_what_to_do(
@@ -187,3 +175,12 @@ def test_without_tensorrt_a_binary_cache_is_refused_with_what_to_do(
     with pytest.raises(UsageError, match="only TensorRT can read") as caught:
         load_timing_cache(str(binary))
     assert "verbose log" in caught.value.next_step
+
+
+def test_type_stubs_are_no_tensorrt(binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stubs" / "tensorrt").mkdir(parents=True)
+    (tmp_path / "stubs" / "tensorrt" / "__init__.pyi").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "stubs"), *(p for p in sys.path if p != str(MODULE))])
+    assert find_spec("tensorrt") is not None
+    with pytest.raises(UsageError, match="it is not installed"):
+        load_timing_cache(str(binary))

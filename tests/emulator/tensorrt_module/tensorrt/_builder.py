@@ -14,7 +14,7 @@ from tests.emulator.opening import Message
 from tests.emulator.story import Story
 
 from ._config import IBuilderConfig, IHostMemory, IOptimizationProfile
-from ._enums import ELEVEN, ProfilingVerbosity
+from ._enums import ELEVEN, BuilderFlag, ProfilingVerbosity
 from ._logging import ILogger, listens, tell
 from ._network import INetworkDefinition
 from ._runtime import ICudaEngine
@@ -95,6 +95,7 @@ class Builder:
         self._tell(story, ended=True)
         marked = {"outputs": [tensor.name for tensor in network._outputs], "debug": network._debug}
         marked["route"] = getattr(config, "build_route", "").split()
+        marked["flags"] = [name for name in BuilderFlag.__members__ if config._has(name)]
         plan = engine_bytes(build, VERSION, luck=dice("luck", scenario.luck).random(), **marked)
         if not scenario.when or present(read_engine(plan), scenario.when):
             faults.strike(list(scenario.faults))

@@ -7,6 +7,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from tests.emulator import faults
 from tests.emulator.builder import CacheEntry
 from tests.emulator.files import BadFile, cache_bytes, read_cache
 from tests.emulator.opening import Message
@@ -21,7 +22,7 @@ from ._enums import (
     TacticSource,
 )
 from ._logging import ILogger, tell
-from ._scenario import VERSION
+from ._scenario import VERSION, read
 
 if TYPE_CHECKING:
     from ._network import Dims
@@ -236,11 +237,12 @@ class IBuilderConfig:
         self._profiles.append(profile)
         return len(self._profiles) - 1
 
-    def create_timing_cache(self, serialized_timing_cache: Any) -> ITimingCache:
+    def create_timing_cache(self, serialized_timing_cache: Any) -> ITimingCache | None:
         """Return a cache of what a file holds; an empty one for no bytes or for another version's."""
         content = bytes(serialized_timing_cache)
         entries: dict[int, CacheEntry] = {}
         if content:
+            faults.strike(list(read().reading))
             try:
                 entries = read_cache(content, VERSION)
             except BadFile as error:

@@ -124,13 +124,13 @@ class ILayer:
         """Number of outputs."""
         return len(self._outputs)
 
-    def get_input(self, index: int) -> ITensor:
-        """Return an input."""
-        return self._inputs[index]
+    def get_input(self, index: int) -> ITensor | None:
+        """Return an input, None behind the last."""
+        return self._inputs[index] if index < self.num_inputs else None
 
-    def get_output(self, index: int) -> ITensor:
-        """Return an output."""
-        return self._outputs[index]
+    def get_output(self, index: int) -> ITensor | None:
+        """Return an output, None behind the last."""
+        return self._outputs[index] if index < self.num_outputs else None
 
     @property
     def precision(self) -> Any:

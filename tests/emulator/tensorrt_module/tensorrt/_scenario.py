@@ -16,7 +16,8 @@ class Scenario(NamedTuple):
     """Keys and tactics are hexadecimal strings; `builder.Request` says what they do.
 
     ``faults`` are those of `faults.strike`; they happen at the end of a build, if one of the sets in ``when`` (as in
-    `files.present`) is in the engine, or always where there are none.
+    `files.present`) is in the engine, or always where there are none. ``reading`` are faults that happen when the bytes
+    of a timing cache are read.
     """
 
     version: Version = (10, 13, 3)
@@ -27,6 +28,7 @@ class Scenario(NamedTuple):
     drift: tuple[tuple[str, str], ...] = ()
     blind: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
     when: tuple[Any, ...] = ()
 
 
@@ -37,7 +39,7 @@ def read() -> Scenario:
         major, minor, patch = (*map(int, wanted["version"].split(".")), 0, 0)[:3]
         wanted["version"] = (major, minor, patch)
     wanted["drift"] = tuple(wanted.get("drift", {}).items())
-    for name in ("refused", "blind", "faults", "when"):
+    for name in ("refused", "blind", "faults", "reading", "when"):
         wanted[name] = tuple(wanted.get(name, ()))
     wanted.setdefault("luck", os.urandom(8).hex())
     return Scenario(**wanted)
