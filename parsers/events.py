@@ -299,21 +299,37 @@ class Rows:
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
+    def stored(self, names: tuple[str, ...], span: range) -> tuple[npt.NDArray[Any], ...]:
+        """Return a copy of the lines and of some fields of some rows, as they are stored."""
+        cut = slice(span.start, span.stop)
+        columns = [
+            self.columns[name][cut] if name in self.columns else array(*not_printed(name)) * len(span) for name in names
+        ]
+        return tuple([np.array(column) for column in (self.lines[cut], *columns)])
+
+
+def not_printed(name: str) -> tuple[str, list[float]]:
+    """Return the type that a field's name decides, and what stands in its column where a line does not print it."""
+    if name in TACTIC_FIELDS:
+        return "Q", [NO_TACTIC]
+    if name in DURATION_FIELDS:
+        return "d", [math.nan]
+    return ("q", [NO_INTEGER]) if name in INTEGER_FIELDS else ("i", [NO_TEXT])
+
 
 def new_column(name: str) -> array[Any]:
     """Return an empty column of the type that a field's name decides."""
-    if name in TACTIC_FIELDS:
-        return array("Q")
-    return array("d" if name in DURATION_FIELDS else "q" if name in INTEGER_FIELDS else "i")
+    return array(not_printed(name)[0])
 
 
 def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
     """Return how a field is read into its column, and what stands there where the line does not print it."""
+    _, (missing,) = not_printed(name)
     if name in TACTIC_FIELDS:
-        return tactic_id, NO_TACTIC
+        return tactic_id, missing
     if name in DURATION_FIELDS:
-        return duration, math.nan
-    return (integer, NO_INTEGER) if name in INTEGER_FIELDS else (texts.id, NO_TEXT)
+        return duration, missing
+    return (integer if name in INTEGER_FIELDS else texts.id), missing
 
 
 class Events:
@@ -376,6 +392,23 @@ class View:
         rows = self.events[kind]
         behind = bisect_left(rows.lines, self.first_line)
         return rows.values(name, range(behind - 1, behind))[0] if behind else None
+
+    def columns(self, kinds: tuple[str, ...], *names: str) -> tuple[npt.NDArray[Any], ...]:
+        """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
+
+        Texts are indexes. A field that a kind does not have reads as one that no line of it prints.
+        """
+        rows = [(self.events[kind], self.events[kind].between(self.first_line, self.last_line)) for kind in kinds]
+        parts = [each.stored(names, span) for each, span in rows if span] or [rows[0][0].stored(names, _NO_ROWS)]
+        if len(parts) == 1:
+            return parts[0]
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        return tuple([column[order] for column in columns])
+
+    def text(self, index: int) -> str:
+        """Return a text by its index; empty where the line does not print it."""
+        return self.events.texts[index] if index != NO_TEXT else ""
 
     def lines(self, *kinds: str) -> list[int]:
         """Return the lines of rows of these kinds, sorted."""

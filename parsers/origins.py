@@ -188,7 +188,7 @@ def resolve(
 def _set(fact: Settled, **values: object) -> Settled:
     """Complete a fact of the build that is being put together: nobody else holds it, and a copy costs as much as it."""
     for name, value in values.items():
-        object.__setattr__(fact, name, value)
+        setattr(fact, name, value)
     return fact
 
 
