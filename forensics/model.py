@@ -280,9 +280,9 @@ class Candidate:
 class TacticTimings:
     """Every timed tactic and every runner block of one build, in numpy columns sorted by line.
 
-    ``line``, ``tactic``, ``ms`` (NaN: the log printed no finite time) and ``kernel`` have one entry a timed
-    tactic; ``runner_line``, ``runner_layer`` and ``runner_name`` one a ``Timing Runner`` line. ``kernel``,
-    ``runner_layer`` and ``runner_name`` are indexes into ``texts``; -1 is "not printed".
+    ``line``, ``tactic``, ``ms`` (NaN: the log printed no finite time) and ``kernel`` have one entry a timed tactic;
+    ``runner_line``, ``runner_layer`` and ``runner_name`` one a ``Timing Runner`` line. Kernels, layers and runners are
+    indexes into ``texts``; -1 is "not printed".
     """
 
     line: Int64Column
@@ -294,15 +294,17 @@ class TacticTimings:
     runner_name: Int32Column
     texts: Sequence[str]
 
-    def rows(self, first_line: int, last_line: int) -> npt.NDArray[np.intp]:
-        """Return which rows were timed on these lines (both ends included), fastest first, untimed ones last."""
-        low = int(self.line.searchsorted(first_line))
-        high = int(self.line.searchsorted(last_line, side="right"))
-        return self.ms[low:high].argsort(kind="stable") + low
+    def rows(self, first_line: int, last_line: int) -> range:
+        """Return which rows were timed on these lines, both ends included."""
+        return range(*self.line.searchsorted((first_line, last_line + 1)).tolist())
+
+    def fastest_first(self, rows: range) -> npt.NDArray[np.intp]:
+        """Return rows by their times, untimed ones last."""
+        return self.ms[rows.start : rows.stop].argsort(kind="stable") + rows.start
 
     def between(self, first_line: int, last_line: int) -> tuple[Candidate, ...]:
         """Return the tactics timed on these lines (both ends included), fastest first."""
-        return tuple(self.candidate(int(row)) for row in self.rows(first_line, last_line))
+        return tuple(self.candidate(int(row)) for row in self.fastest_first(self.rows(first_line, last_line)))
 
     def candidate(self, row: int) -> Candidate:
         """Return one timed tactic."""
@@ -321,14 +323,12 @@ class TacticTimings:
 
 @record(frozen=True, slots=True)
 class LayerTuning:
-    """How long TensorRT profiled a layer's tactics, in seconds over all runners and formats (8.6 and later print it).
-
-    ``span`` is the first ``profiling completed`` line of the layer.
-    """
+    """How long TensorRT profiled a layer's tactics, in seconds over all runners and formats; 8.6 and later print it."""
 
     layer: str
     seconds: float
     span: SourceSpan
+    """The layer's first ``profiling completed`` line."""
 
 
 @record(frozen=True, slots=True)

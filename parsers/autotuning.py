@@ -71,13 +71,14 @@ def counts(view: View) -> Autotuning:
 
 def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTuning, ...]:
     """Add up how long each layer was profiled, slowest first."""
-    seconds: dict[str, float] = {}
-    first: dict[str, int] = {}
-    for line, layer, duration in view.each("profiling_completed", "layer", "seconds"):
-        seconds[layer] = seconds.get(layer, 0.0) + (duration or 0.0)
-        first.setdefault(layer, line)
-    slowest = sorted(seconds, key=lambda layer: (-seconds[layer], first[layer]))
-    return tuple(LayerTuning(layer, seconds[layer], span(first[layer])) for layer in slowest)
+    line, layer, duration = view.columns(("profiling_completed",), "layer", "seconds")
+    if not len(line):
+        return ()
+    layers, first, row = np.unique(layer, return_index=True, return_inverse=True)
+    seconds = np.bincount(row, np.nan_to_num(duration))
+    slowest = np.lexsort((first, -seconds))
+    columns = (layers[slowest].tolist(), seconds[slowest].tolist(), line[first[slowest]].tolist())
+    return tuple([LayerTuning(view.text(one), total, span(at)) for one, total, at in zip(*columns, strict=True)])
 
 
 def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[CachedResult, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from trtforensics.model import NO_TACTIC, Choice
 from trtforensics.parsers.autotuning import RUNNERS
-from trtforensics.parsers.events import NO_TEXT
+from trtforensics.parsers.events import NO_TEXT, latest
 from trtforensics.parsers.formats import format_texts
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], l
     A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
     """
     rows = blocks.rows(timed.line)
-    ms = np.nan_to_num(timed.ms[rows.row], nan=np.inf)
+    ms = timed.ms[rows.row]
+    ms[np.isnan(ms)] = np.inf
     own = np.flatnonzero(timed.tactic[rows.row] == np.repeat(blocks.tactic, rows.size))
     of_runner = own[_runner_of(timed, rows.row[own]) == blocks.runner[rows.block[own]]]
     winner = _fastest(rows, ms, own)
@@ -119,12 +120,7 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], l
 
 def _runner_of(timed: TacticTimings, rows: _Indexes) -> _Texts:
     """Return the runner (an index into the texts) under which each row was timed."""
-    return _before(timed.runner_line, timed.runner_name, timed.line[rows])
-
-
-def _before(lines: _Lines, values: _Texts, at: _Lines) -> _Texts:
-    """Return the text of the last of some lines up to each line ``at``, as an index."""
-    return np.concatenate((np.array([NO_TEXT], np.int32), values))[lines.searchsorted(at, side="right")]
+    return latest(timed.runner_line, timed.runner_name, timed.line[rows])
 
 
 def _fastest(rows: _Rows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
@@ -146,7 +142,7 @@ def _layers(view: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
     rows = blocks.rows(line)
     timed = np.flatnonzero(rows.size)
     costs_line, costs_layer = view.columns(("costs_begin",), "layer")
-    layers = _before(costs_line, costs_layer, blocks.line)
+    layers = latest(costs_line, costs_layer, blocks.line)
     layers[timed] = layer[(rows.first + rows.size - 1)[timed]]
     own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
     identifiers = np.full(len(rows.first), NO_TEXT)
@@ -157,12 +153,12 @@ def _layers(view: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
 
 def _formats(view: View, blocks: _Blocks) -> list[_Sides]:
     """Return the formats of both sides that each block tries."""
-    found: dict[int, tuple[int, int]] = {}
+    sides = np.full((2, len(blocks.begin)), NO_TEXT)
     for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
-        line, *sides = (column.tolist() for column in view.columns((kind,), *names))
-        found |= zip(line, zip(*sides, strict=True), strict=True)
-    none = NO_TEXT, NO_TEXT
-    tried = [found.get(begin, none) for begin in blocks.begin.tolist()]
+        line, *columns = view.columns((kind,), *names)
+        of_kind = latest(line, line, blocks.begin) == blocks.begin
+        sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
+    tried = list(zip(*sides.tolist(), strict=True))
     read = {}
     for pair in set(tried):
         first, second = map(view.text, pair)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     import numpy.typing as npt
+
+    _Number = TypeVar("_Number", np.int32, np.int64)
 
 KEEP: dict[str, tuple[str, ...]] = {
     "banner": ("verdict", "program", "version", "command"),
@@ -301,11 +303,13 @@ class Rows:
 
     def stored(self, names: tuple[str, ...], span: range) -> tuple[npt.NDArray[Any], ...]:
         """Return a copy of the lines and of some fields of some rows, as they are stored."""
-        cut = slice(span.start, span.stop)
-        columns = [
-            self.columns[name][cut] if name in self.columns else array(*not_printed(name)) * len(span) for name in names
-        ]
-        return tuple([np.array(column) for column in (self.lines[cut], *columns)])
+        columns = (self.lines, *map(self.columns.get, names))
+        return tuple(
+            [
+                np.asarray(array(*not_printed(name)) * len(span) if column is None else column[span.start : span.stop])
+                for name, column in zip(("", *names), columns, strict=True)
+            ]
+        )
 
 
 def not_printed(name: str) -> tuple[str, list[float]]:
@@ -330,6 +334,13 @@ def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], flo
     if name in DURATION_FIELDS:
         return duration, missing
     return (integer if name in INTEGER_FIELDS else texts.id), missing
+
+
+def latest(
+    lines: npt.NDArray[np.int64], values: npt.NDArray[_Number], at: npt.NDArray[np.int64]
+) -> npt.NDArray[_Number]:
+    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does."""
+    return np.concatenate((np.array([-1], values.dtype), values))[lines.searchsorted(at, side="right")]
 
 
 class Events:
