@@ -19,8 +19,8 @@ from trtforensics.parsers.formats import format_texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
 
 _TIMED = ("tactic_timed", "tactic_named", "tactic_old")
 RUNNERS = ("timing_runner", "timing_old")
@@ -31,23 +31,24 @@ def timings(view: View) -> TacticTimings:
     """Gather every timed tactic and runner block of a build, sorted by line."""
     line, tactic, ms, kernel = view.columns(_TIMED, "tactic", "ms", "kernel")
     runner_line, layer, runner = view.columns(RUNNERS, "layer", "runner")
-    _name_kernels(view, line, tactic, kernel)
+    if view.has("set_tactic_name") and len(line):
+        kernel = _named_kernels(view, line, tactic, kernel)
     return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, view.events.texts.all())
 
 
-def _name_kernels(view: View, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> None:
+def _named_kernels(view: View, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """Give a timed tactic the kernel of the ``Set Tactic Name`` line (8.0 to 8.5) that stands right before it."""
     named_line, named_tactic, named_kernel = view.columns(("set_tactic_name",), "tactic", "kernel")
-    if not len(named_line) or not len(line):
-        return
     before = named_line.searchsorted(line) - 1
     previous = np.concatenate(([0], line[:-1]))
     fits = (before >= 0) & (named_tactic[before] == tactic) & (named_line[before] > previous) & (kernel == NO_TEXT)
-    kernel[fits] = named_kernel[before[fits]]
+    return np.where(fits, named_kernel[before], kernel)
 
 
 def runner_ids(view: View) -> dict[str, int]:
     """Return the id of each runner that was timed, as far as the log prints ids, by name."""
+    if not view.has("timing_runner"):
+        return {}
     _, runner, identifier = view.columns(("timing_runner",), "runner", "runner_id")
     printed = identifier != NO_TEXT
     if not printed.any():
@@ -71,9 +72,9 @@ def counts(view: View) -> Autotuning:
 
 def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTuning, ...]:
     """Add up how long each layer was profiled, slowest first."""
-    line, layer, duration = view.columns(("profiling_completed",), "layer", "seconds")
-    if not len(line):
+    if not view.has("profiling_completed"):
         return ()
+    line, layer, duration = view.columns(("profiling_completed",), "layer", "seconds")
     layers, first, row = np.unique(layer, return_index=True, return_inverse=True)
     seconds = np.bincount(row, np.nan_to_num(duration))
     slowest = np.lexsort((first, -seconds))

@@ -12,8 +12,9 @@ import numpy as np
 
 from trtforensics.model import NO_TACTIC, Choice
 from trtforensics.parsers.autotuning import RUNNERS
-from trtforensics.parsers.events import NO_TEXT, latest
+from trtforensics.parsers.events import NO_TEXT
 from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan, TacticTimings
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
 
     _Indexes = npt.NDArray[np.intp]
     _Lines = npt.NDArray[np.int64]

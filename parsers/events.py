@@ -10,18 +10,16 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.model import NO_TACTIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
-
-    _Number = TypeVar("_Number", np.int32, np.int64)
 
 KEEP: dict[str, tuple[str, ...]] = {
     "banner": ("verdict", "program", "version", "command"),
@@ -165,7 +163,7 @@ INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy
 
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)
-_NO_ROWS = range(0)
+NO_ROWS = range(0)
 _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
@@ -286,7 +284,7 @@ class Rows:
     def between(self, first: int, last: int) -> range:
         """Return the indexes of the rows on these lines, both ends included."""
         if not self.lines:
-            return _NO_ROWS
+            return NO_ROWS
         return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
 
     def values(self, name: str, span: range) -> list[Any]:
@@ -301,15 +299,11 @@ class Rows:
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
-    def stored(self, names: tuple[str, ...], span: range) -> tuple[npt.NDArray[Any], ...]:
-        """Return a copy of the lines and of some fields of some rows, as they are stored."""
-        columns = (self.lines, *map(self.columns.get, names))
-        return tuple(
-            [
-                np.asarray(array(*not_printed(name)) * len(span) if column is None else column[span.start : span.stop])
-                for name, column in zip(("", *names), columns, strict=True)
-            ]
-        )
+    def stored(self, names: tuple[str, ...]) -> tuple[npt.NDArray[Any], ...]:
+        """Return a copy of the lines and of some fields as they are stored, of all rows."""
+        rows = len(self.lines)
+        columns = [self.columns[name] if name in self.columns else array(*not_printed(name)) * rows for name in names]
+        return tuple([np.array(column) for column in (self.lines, *columns)])
 
 
 def not_printed(name: str) -> tuple[str, list[float]]:
@@ -334,13 +328,6 @@ def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], flo
     if name in DURATION_FIELDS:
         return duration, missing
     return (integer if name in INTEGER_FIELDS else texts.id), missing
-
-
-def latest(
-    lines: npt.NDArray[np.int64], values: npt.NDArray[_Number], at: npt.NDArray[np.int64]
-) -> npt.NDArray[_Number]:
-    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does."""
-    return np.concatenate((np.array([-1], values.dtype), values))[lines.searchsorted(at, side="right")]
 
 
 class Events:
@@ -379,61 +366,3 @@ class Events:
 
 Tables = tuple[list[bytes], dict[str, tuple["array[int]", dict[str, "array[Any]"]]]]
 """Texts in the order of their indexes, and for each kind its lines and columns."""
-
-
-class View:
-    """The events of a run of lines: a build, or a pass of one."""
-
-    def __init__(self, events: Events, first_line: int, last_line: int) -> None:
-        self.events = events
-        self.first_line = first_line
-        self.last_line = last_line
-
-    def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
-        rows = self.events[kind]
-        span = rows.between(self.first_line, self.last_line)
-        if not span:
-            return iter(())  # most kinds of a short build: a log may hold thousands of those
-        columns = [rows.values(name, span) for name in names]
-        return zip(rows.lines[span.start : span.stop], *columns, strict=True)
-
-    def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
-        """Return a field of the last row of a kind before this view; None where there is none."""
-        rows = self.events[kind]
-        behind = bisect_left(rows.lines, self.first_line)
-        return rows.values(name, range(behind - 1, behind))[0] if behind else None
-
-    def columns(self, kinds: tuple[str, ...], *names: str) -> tuple[npt.NDArray[Any], ...]:
-        """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
-
-        Texts are indexes. A field that a kind does not have reads as one that no line of it prints.
-        """
-        rows = [(self.events[kind], self.events[kind].between(self.first_line, self.last_line)) for kind in kinds]
-        parts = [each.stored(names, span) for each, span in rows if span] or [rows[0][0].stored(names, _NO_ROWS)]
-        if len(parts) == 1:
-            return parts[0]
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        return tuple([column[order] for column in columns])
-
-    def text(self, index: int) -> str:
-        """Return a text by its index; empty where the line does not print it."""
-        return self.events.texts[index] if index != NO_TEXT else ""
-
-    def lines(self, *kinds: str) -> list[int]:
-        """Return the lines of rows of these kinds, sorted."""
-        found: list[int] = []
-        for kind in kinds:
-            rows = self.events[kind]
-            span = rows.between(self.first_line, self.last_line)
-            found.extend(rows.lines[span.start : span.stop])
-        return found if len(kinds) == 1 else sorted(found)
-
-    def count(self, *kinds: str) -> int:
-        """Count the rows of these kinds."""
-        return sum(len(self.events[kind].between(self.first_line, self.last_line)) for kind in kinds)
-
-    def has(self, *kinds: str) -> bool:
-        """Whether there is a row of any of these kinds."""
-        return any(self.events[kind].between(self.first_line, self.last_line) for kind in kinds)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.model import NO_TACTIC, MyelinOperation, TacticTimings
-from trtforensics.parsers.events import latest
 from trtforensics.parsers.names import onnx_nodes
+from trtforensics.parsers.views import latest
 from trtforensics.timed import TimedTactics
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
 
     _Lines = npt.NDArray[np.int64]
     _Indexes = npt.NDArray[np.intp]

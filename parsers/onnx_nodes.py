@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.events import View
+    from trtforensics.parsers.views import View
 
     _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -22,9 +22,9 @@ _NONE: _Tensors = (), ()
 
 def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
     """Read the nodes in the order of the log. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
-    begins, names, ops = view.columns(("parsing_node",), "node", "op")
-    if not len(begins):
+    if not view.has("parsing_node"):
         return ()
+    begins, names, ops = view.columns(("parsing_node",), "node", "op")
     layers: dict[int, list[str]] = {}
     for place, layer in _of_nodes(view, begins, ("registering_layer", "registering_helper"), "layer"):
         layers.setdefault(place, []).append(layer)
