@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from contextlib import suppress
 from enum import IntEnum
 
@@ -33,4 +32,6 @@ def error(message: str) -> None:
 
 def show_traceback() -> None:
     """Print the traceback of the exception that is being handled; paths and names in it may hold anything."""
+    import traceback  # noqa: PLC0415 - a command that ends well has no use for it
+
     tell("".join(f"{visible(line)}\n" for line in traceback.format_exc().splitlines()))

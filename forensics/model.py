@@ -1,8 +1,7 @@
 """The typed model of a TensorRT build log: what the parsers produce and everything else reads.
 
-Frozen and slotted: a fact never changes after it was read, and every fact carries the
-:class:`SourceSpan` of the line that states it. Tactic ids are unsigned 64-bit integers here and
-``0x%016x`` strings outside; durations are milliseconds; memory is bytes; lines count from 1.
+A fact never changes after it was read (``records.py``), and carries the :class:`SourceSpan` of the line that states it.
+Tactic ids are unsigned 64-bit integers, outside ``0x%016x``; durations milliseconds; memory bytes; lines count from 1.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ def tactic_text(tactic: int | None) -> str | None:
     return None if tactic is None or tactic == NO_TACTIC else f"0x{tactic:016x}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SourceSpan:
     """Where a fact was read: ``file``, physical ``line`` (from 1), ``byte`` offset of the line's start in that file.
 
@@ -80,12 +81,12 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BackendPass:
     """One run of the builder over the graph (TensorRT >= 10.13 may do several, one a backend strategy).
 
-    ``chosen`` is None where the log does not tell; ``estimated_ms`` is TensorRT's estimate of the
-    inference time that decided between the passes.
+    ``chosen`` is None where the log does not tell; ``estimated_ms`` is TensorRT's estimate of the inference time, which
+    decided between the passes.
     """
 
     backend_strategy: int | None
@@ -95,7 +96,7 @@ class BackendPass:
     estimated_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stage:
     """``Original: N layers`` or ``After …: N layers``; ``name`` is the text before the colon.
 
@@ -108,7 +109,7 @@ class Stage:
     pass_index: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fusion:
     """Layers the optimiser merged: ``<kind>: Fusing A with B``.
 
@@ -122,7 +123,7 @@ class Fusion:
     pass_index: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReformatLayer:
     """``Adding reformat layer: <name> (<tensor>) from <source> to <target>``; the formats are as printed."""
 
@@ -134,7 +135,7 @@ class ReformatLayer:
     pass_index: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForeignNode:
     """A ForeignNode and its ONNX members, from its ``metadata:`` line (TensorRT >= 10)."""
 
@@ -144,7 +145,7 @@ class ForeignNode:
     pass_index: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OnnxNode:
     """A node the ONNX parser met: ``Parsing node: <name> [<op>]``, and the layers registered for it.
 
@@ -161,14 +162,13 @@ class OnnxNode:
     output_types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choice:
     """One ``Chose`` line: the winner of a layer in one combination of formats.
 
-    ``final``: True, the engine uses it; False, it lost to another format or pass; None, the log
-    does not tell. ``first_line`` is where its block began, so that the timed rows of the block are
-    those between ``first_line`` and ``span.line``. ``candidates`` counts them. ``tactic`` None
-    means that none worked. Formats are as printed (``Half(100352,50176:2,224,1)``).
+    ``final``: True, the engine uses it; False, it lost to another format or pass; None, the log does not tell.
+    ``first_line`` is where its block began: the timed rows of the block are those between it and ``span.line``, counted
+    by ``candidates``. ``tactic`` None: none worked. Formats are as printed (``Half(100352,50176:2,224,1)``).
     """
 
     layer: str
@@ -193,7 +193,7 @@ class Choice:
         return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CachedResult:
     """One ``got cached result`` line: as good as a block of timings, but without the alternatives."""
 
@@ -208,7 +208,7 @@ class CachedResult:
     final: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EngineTensor:
     """A tensor at an engine layer: ``dtype`` as in ``Half``, ``format`` what the log prints of its format.
 
@@ -223,13 +223,13 @@ class EngineTensor:
     """How many elements a vectorised format packs (``Half[1,32:8,28,28]``: 8); 1 for none, or not told."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EngineLayer:
     """One layer of the engine, from the dump at the end of a build or from ``--dumpLayerInfo``.
 
-    ``precision`` lists the distinct types of its outputs. ``choice`` and ``cached`` index the
-    build's lists; both None when nothing in the log says where the layer came from (``origin``
-    says why). ``fields`` holds whatever else a detailed dump printed, as printed.
+    ``precision`` lists the distinct types of its outputs. ``choice`` and ``cached`` index the build's lists; both None
+    when nothing in the log says where the layer came from (``origin`` says why). ``fields`` holds whatever else a
+    detailed dump printed, as printed.
     """
 
     name: str
@@ -247,7 +247,7 @@ class EngineLayer:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Message:
     """A warning or an error. ``severity`` is ``W`` or ``E`` (internal and critical errors included)."""
 
@@ -256,7 +256,7 @@ class Message:
     span: SourceSpan
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fact:
     """A named value with its line: an option, a device property, a result of the performance summary."""
 
@@ -265,7 +265,7 @@ class Fact:
     span: SourceSpan
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Candidate:
     """One timed tactic of a block. ``kernel`` is empty where the log names none."""
 
@@ -276,13 +276,13 @@ class Candidate:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TacticTimings:
     """Every timed tactic and every runner block of one build, in numpy columns sorted by line.
 
-    ``line``, ``tactic``, ``ms`` (NaN: the log printed no finite time) and ``kernel`` have one entry a timed
-    tactic; ``runner_line``, ``runner_layer`` and ``runner_name`` one a ``Timing Runner`` line. ``kernel``,
-    ``runner_layer`` and ``runner_name`` are indexes into ``texts``; -1 is "not printed".
+    ``line``, ``tactic``, ``ms`` (NaN: the log printed no finite time) and ``kernel`` have one entry a timed tactic;
+    ``runner_line``, ``runner_layer`` and ``runner_name`` one a ``Timing Runner`` line. Kernels, layers and runners are
+    indexes into ``texts``; -1 is "not printed".
     """
 
     line: Int64Column
@@ -294,15 +294,17 @@ class TacticTimings:
     runner_name: Int32Column
     texts: Sequence[str]
 
-    def rows(self, first_line: int, last_line: int) -> npt.NDArray[np.intp]:
-        """Return which rows were timed on these lines (both ends included), fastest first, untimed ones last."""
-        low = int(self.line.searchsorted(first_line))
-        high = int(self.line.searchsorted(last_line, side="right"))
-        return self.ms[low:high].argsort(kind="stable") + low
+    def rows(self, first_line: int, last_line: int) -> range:
+        """Return which rows were timed on these lines, both ends included."""
+        return range(*self.line.searchsorted((first_line, last_line + 1)).tolist())
+
+    def fastest_first(self, rows: range) -> npt.NDArray[np.intp]:
+        """Return rows by their times, untimed ones last."""
+        return self.ms[rows.start : rows.stop].argsort(kind="stable") + rows.start
 
     def between(self, first_line: int, last_line: int) -> tuple[Candidate, ...]:
         """Return the tactics timed on these lines (both ends included), fastest first."""
-        return tuple(self.candidate(int(row)) for row in self.rows(first_line, last_line))
+        return tuple(self.candidate(int(row)) for row in self.fastest_first(self.rows(first_line, last_line)))
 
     def candidate(self, row: int) -> Candidate:
         """Return one timed tactic."""
@@ -319,19 +321,17 @@ class TacticTimings:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LayerTuning:
-    """How long TensorRT profiled a layer's tactics, in seconds over all runners and formats (8.6 and later print it).
-
-    ``span`` is the first ``profiling completed`` line of the layer.
-    """
+    """How long TensorRT profiled a layer's tactics, in seconds over all runners and formats; 8.6 and later print it."""
 
     layer: str
     seconds: float
     span: SourceSpan
+    """The layer's first ``profiling completed`` line."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MyelinOperation:
     """An operation whose tactics Myelin timed, inside a ForeignNode or in a network it compiles whole (TensorRT >= 10).
 
@@ -352,7 +352,7 @@ class MyelinOperation:
     pass_index: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Autotuning:
     """Counts of lines: runner blocks, timed tactics, tactics skipped for want of workspace, cached results."""
 
@@ -362,7 +362,7 @@ class Autotuning:
     cache_hits: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MessageCounts:
     """Lines at warning level and at error level (internal and critical errors included)."""
 
@@ -370,12 +370,12 @@ class MessageCounts:
     error: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Build:
     """One build (or load-only run, or excerpt): a run of lines that belongs to nobody else.
 
-    ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to
-    its facts, in the log's order. ``weak_typing`` questions and the like belong to findings, not here.
+    ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts,
+    in the log's order.
     """
 
     index: int
@@ -429,7 +429,7 @@ class Build:
         return self.timings.between(choice.first_line, choice.span.line)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SourceInfo:
     """The file as stored: ``bytes`` and ``sha256`` are of the stored (compressed) form, ``lines`` of the text.
 
@@ -454,7 +454,7 @@ class SourceInfo:
         return self, 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LineCounts:
     """Every physical line in exactly one class; the four add up to the lines of the source."""
 
@@ -469,7 +469,7 @@ class LineCounts:
         return self.typed + self.unprefixed + self.blank + self.unknown
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnknownShape:
     """A shape of line that no rule reads: how often, and the first line that has it."""
 

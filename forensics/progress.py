@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -52,6 +51,8 @@ class ProgressLine:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
         if self._terminal:
+            import shutil  # noqa: PLC0415 - for a command that takes long; it imports every kind of archive
+
             text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot rewrite itself
             tell("\r" + text.ljust(self._shown))
             self._shown = max(self._shown, len(text))

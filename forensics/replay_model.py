@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.model import SourceSpan
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from trtforensics.model import SourceInfo
@@ -63,7 +64,7 @@ _READ_BY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TextSpan(SourceSpan):
     """A place inside a line: ``column`` counts characters from 1."""
 

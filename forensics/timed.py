@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 from trtforensics.model import Candidate
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from trtforensics.model import Int32Column, TacticTimings
 
 
 class TimedTactics(Sequence[Candidate]):
-    """The tactics timed on some lines, over a build's columns; a candidate exists only while it is looked at."""
+    """Some rows of a build's timed tactics; they are sorted when one is looked at, and a candidate exists only then."""
 
-    def __init__(self, timings: TacticTimings, first_line: int, last_line: int) -> None:
+    def __init__(self, timings: TacticTimings, rows: range) -> None:
         self._timings = timings
-        self._rows = timings.rows(first_line, last_line)
+        self._unsorted = rows
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._unsorted)
+
+    @cached_property
+    def _rows(self) -> npt.NDArray[np.intp]:
+        return self._timings.fastest_first(self._unsorted)
 
     @overload
     def __getitem__(self, index: int) -> Candidate: ...

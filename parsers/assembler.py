@@ -21,7 +21,6 @@ from trtforensics.model import (
 from trtforensics.parsers import autotuning, header
 from trtforensics.parsers.choices import read_choices
 from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
-from trtforensics.parsers.events import View
 from trtforensics.parsers.formats import format_texts
 from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import notes
@@ -30,12 +29,13 @@ from trtforensics.parsers.origins import resolve
 from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
 from trtforensics.parsers.starved import starved_layers
+from trtforensics.parsers.views import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.parsers.scanner import Scanner
-    from trtforensics.parsers.segments import Segment
+    from trtforensics.parsers.views import View
 
     Span = Callable[[int], SourceSpan]
 
@@ -53,19 +53,18 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
 
     spans = span_in_parts if source.parts else span
     alone = source.parts[0].lines if source.parts else source.lines
-    cut = segments(scanner.events, source.lines, alone) if source.lines else []
+    builds = segments(scanner.events, source.lines, alone) if source.lines else []
     return BuildLog(
         source=source,
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=tuple(_build(index, scanner, segment, spans) for index, segment in enumerate(cut)),
+        builds=tuple(_build(index, view, spans) for index, view in enumerate(cut(scanner.events, builds))),
         line_starts=np.array(starts, np.int64),
     )
 
 
-def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
-    view = View(scanner.events, *segment)
+def _build(index: int, view: View, span: Span) -> Build:
     passes = Passes(view)
     timed = autotuning.timings(view)
     nodes = onnx_nodes(view, span)
@@ -78,8 +77,8 @@ def _build(index: int, scanner: Scanner, segment: Segment, span: Span) -> Build:
     errors = sum(1 for message in messages if message.severity == "E")
     return Build(
         index=index,
-        first_line=segment.first_line,
-        last_line=segment.last_line,
+        first_line=view.first_line,
+        last_line=view.last_line,
         tool=header.tool(view),
         tensorrt_version=header.tensorrt_version(view),
         command=header.command(view),

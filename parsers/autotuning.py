@@ -19,90 +19,43 @@ from trtforensics.parsers.formats import format_texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
 
 _TIMED = ("tactic_timed", "tactic_named", "tactic_old")
-_RUNNERS = ("timing_runner", "timing_old")
+RUNNERS = ("timing_runner", "timing_old")
 _HALF = 32
 
 
 def timings(view: View) -> TacticTimings:
     """Gather every timed tactic and runner block of a build, sorted by line."""
-    texts = view.events.texts.all()
-    if not view.has(*_TIMED, *_RUNNERS):
-        return _nothing_timed(texts)
-    parts = [_timed_columns(view, kind) for kind in _TIMED]
-    line, tactic, ms, kernel = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.argsort(line, kind="stable")
-    line, tactic, ms, kernel = line[order], tactic[order], ms[order], kernel[order]
-    _name_kernels(view, line, tactic, kernel)
-    runner_line, layer, runner = _runner_columns(view)
-    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, texts)
+    line, tactic, ms, kernel = view.columns(_TIMED, "tactic", "ms", "kernel")
+    runner_line, layer, runner = view.columns(RUNNERS, "layer", "runner")
+    if view.has("set_tactic_name") and len(line):
+        kernel = _named_kernels(view, line, tactic, kernel)
+    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, view.events.texts.all())
 
 
-def _nothing_timed(texts: list[str]) -> TacticTimings:
-    lines, ids = np.empty(0, np.int64), np.empty(0, np.int32)
-    return TacticTimings(lines, np.empty(0, np.uint64), np.empty(0, np.float64), ids, lines, ids, ids, texts)
-
-
-def _timed_columns(view: View, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    rows = view.events[kind]
-    span = rows.between(view.first_line, view.last_line)
-    cut = slice(span.start, span.stop)
-    kernel = (
-        np.array(rows.columns["kernel"][cut], np.int32)
-        if "kernel" in rows.columns
-        else np.full(len(span), NO_TEXT, np.int32)
-    )
-    return (
-        np.array(rows.lines[cut], np.int64),
-        np.array(rows.columns["tactic"][cut], np.uint64),
-        np.array(rows.columns["ms"][cut], np.float64),
-        kernel,
-    )
-
-
-def _name_kernels(view: View, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> None:
+def _named_kernels(view: View, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """Give a timed tactic the kernel of the ``Set Tactic Name`` line (8.0 to 8.5) that stands right before it."""
-    rows = view.events["set_tactic_name"]
-    span = rows.between(view.first_line, view.last_line)
-    if not len(span) or not len(line):
-        return
-    cut = slice(span.start, span.stop)
-    named_line = np.array(rows.lines[cut], np.int64)
-    named_tactic = np.array(rows.columns["tactic"][cut], np.uint64)
-    named_kernel = np.array(rows.columns["kernel"][cut], np.int32)
+    named_line, named_tactic, named_kernel = view.columns(("set_tactic_name",), "tactic", "kernel")
     before = named_line.searchsorted(line) - 1
     previous = np.concatenate(([0], line[:-1]))
     fits = (before >= 0) & (named_tactic[before] == tactic) & (named_line[before] > previous) & (kernel == NO_TEXT)
-    kernel[fits] = named_kernel[before[fits]]
-
-
-def _runner_columns(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    parts = []
-    for kind in _RUNNERS:
-        rows = view.events[kind]
-        span = rows.between(view.first_line, view.last_line)
-        cut = slice(span.start, span.stop)
-        columns = (rows.columns["layer"][cut], rows.columns["runner"][cut])
-        parts.append((np.array(rows.lines[cut], np.int64), *(np.array(c, np.int32) for c in columns)))
-    line, layer, runner = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.argsort(line, kind="stable")
-    return line[order], layer[order], runner[order]
+    return np.where(fits, named_kernel[before], kernel)
 
 
 def runner_ids(view: View) -> dict[str, int]:
     """Return the id of each runner that was timed, as far as the log prints ids, by name."""
-    rows = view.events["timing_runner"]
-    span = rows.between(view.first_line, view.last_line)
-    if not span:
+    if not view.has("timing_runner"):
         return {}
-    cut = slice(span.start, span.stop)
-    runner, identifier = (np.array(rows.columns[name][cut], np.int64) for name in ("runner", "runner_id"))
-    texts = view.events.texts.all()
+    _, runner, identifier = view.columns(("timing_runner",), "runner", "runner_id")
     printed = identifier != NO_TEXT
-    pairs = np.unique(runner[printed] << _HALF | identifier[printed])  # as one number: much faster than as rows
+    if not printed.any():
+        return {}
+    texts = view.events.texts.all()
+    # as one number: much faster than as rows
+    pairs = np.unique(runner[printed].astype(np.int64) << _HALF | identifier[printed])
     named = ((texts[pair >> _HALF], int(texts[pair & ((1 << _HALF) - 1)], 16)) for pair in pairs.tolist())
     return dict(sorted(named))
 
@@ -119,13 +72,14 @@ def counts(view: View) -> Autotuning:
 
 def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTuning, ...]:
     """Add up how long each layer was profiled, slowest first."""
-    seconds: dict[str, float] = {}
-    first: dict[str, int] = {}
-    for line, layer, duration in view.each("profiling_completed", "layer", "seconds"):
-        seconds[layer] = seconds.get(layer, 0.0) + (duration or 0.0)
-        first.setdefault(layer, line)
-    slowest = sorted(seconds, key=lambda layer: (-seconds[layer], first[layer]))
-    return tuple(LayerTuning(layer, seconds[layer], span(first[layer])) for layer in slowest)
+    if not view.has("profiling_completed"):
+        return ()
+    line, layer, duration = view.columns(("profiling_completed",), "layer", "seconds")
+    layers, first, row = np.unique(layer, return_index=True, return_inverse=True)
+    seconds = np.bincount(row, np.nan_to_num(duration))
+    slowest = np.lexsort((first, -seconds))
+    columns = (layers[slowest].tolist(), seconds[slowest].tolist(), line[first[slowest]].tolist())
+    return tuple([LayerTuning(view.text(one), total, span(at)) for one, total, at in zip(*columns, strict=True)])
 
 
 def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[CachedResult, ...]:

@@ -6,13 +6,15 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trtforensics.model import NO_TACTIC, Choice
+from trtforensics.parsers.autotuning import RUNNERS
+from trtforensics.parsers.events import NO_TEXT
 from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,178 +22,146 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan, TacticTimings
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
 
-_BLOCK_BEGINS = (
-    "format_combination",
-    "costs_begin",
-    "chose",
-    "chose_old",
-    "reformat_costs_begin",
-    "reformat_combination",
-)
+    _Indexes = npt.NDArray[np.intp]
+    _Lines = npt.NDArray[np.int64]
+    _Texts = npt.NDArray[np.int32]
+    _Sides = tuple[tuple[str, ...], tuple[str, ...]]
+
+_CHOSEN = ("chose", "chose_old")
+_BLOCK_BEGINS = ("format_combination", "costs_begin", *_CHOSEN, "reformat_costs_begin", "reformat_combination")
 
 
 def read_choices(
     view: View, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]
 ) -> tuple[Choice, ...]:
     """Read every ``Chose`` line of a build, with its block; ``final`` is not decided here."""
-    if not view.has("chose", "chose_old"):
+    if not view.has(*_CHOSEN):
         return ()
-    blocks = _Blocks(view)
-    chosen = _chosen(view)
-    begins = blocks.begins(chosen.line)
-    races = _races(timed, begins, chosen)
-    runners = [timed.texts[runner] for runner in chosen.runner.tolist()]
-    lines, starts = chosen.line.tolist(), begins.tolist()
-    layers = blocks.layers(begins, chosen.line, runners)
-    formats = blocks.formats(begins)
-    rows = zip(lines, starts, runners, chosen.tactic.tolist(), races, layers, formats, strict=True)
+    blocks = _blocks(view)
+    races = _races(timed, blocks)
+    layers, runner_ids = _layers(view, blocks)
+    texts, begins = timed.texts, blocks.begin.tolist()
+    rows = zip(
+        *(layers, blocks.runner.tolist(), runner_ids, blocks.tactic.tolist(), *races, _formats(view, blocks)),
+        *(begins, blocks.line.tolist()),
+        strict=True,
+    )
     return tuple(
         [
             Choice(
-                *(layer, runner, runner_id, None if tactic == NO_TACTIC else tactic),
-                *(*race, *sides, start, span(line), passes.index(line)),
+                *(layer, texts[runner], runner_id, None if tactic == NO_TACTIC else tactic, time, other, candidates),
+                *(*sides, begin, span(line), passes.index(line)),
             )
-            for line, start, runner, tactic, race, (layer, runner_id), sides in rows
+            for layer, runner, runner_id, tactic, time, other, candidates, sides, begin, line in rows
         ]
     )
 
 
-class _Chosen(NamedTuple):
-    """The ``Chose`` lines in columns: the runner as an index into the texts, the tactic's id."""
+class _Blocks(NamedTuple):
+    """The blocks in columns: first and last line, the chosen runner (an index into the texts) and tactic.
 
-    line: npt.NDArray[np.int64]
-    runner: npt.NDArray[np.int64]
+    No two blocks share a line. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
+    begins with the build.
+    """
+
+    begin: _Lines
+    line: _Lines
+    runner: _Texts
     tactic: npt.NDArray[np.uint64]
 
-
-def _chosen(view: View) -> _Chosen:
-    parts = []
-    for kind in ("chose", "chose_old"):
-        rows = view.events[kind]
-        span = rows.between(view.first_line, view.last_line)
-        cut = slice(span.start, span.stop)
-        parts.append(
-            (
-                np.array(rows.lines[cut], np.int64),
-                np.array(rows.columns["runner"][cut], np.int64),
-                np.array(rows.columns["tactic"][cut], np.uint64),
-            )
-        )
-    line, runner, tactic = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.argsort(line, kind="stable")
-    return _Chosen(line[order], runner[order], tactic[order])
+    def rows(self, lines: _Lines) -> _Rows:
+        """Return which of some sorted lines are in which block."""
+        first = lines.searchsorted(self.begin)
+        count = lines.searchsorted(self.line, side="right") - first
+        block = np.repeat(np.arange(len(count)), count)
+        row = np.arange(len(block)) + np.repeat(first - (np.cumsum(count) - count), count)
+        return _Rows(first, count, block, row)
 
 
-class _Race(NamedTuple):
-    """How a block went: time of the chosen tactic and of the best other one in ms, and how many were timed."""
+class _Rows(NamedTuple):
+    """The rows of a table that are in blocks: each block's first one and how many; then block and index of each row."""
 
-    time_ms: float | None
-    runner_up_ms: float | None
-    candidates: int
-
-
-def _races(timed: TacticTimings, begins: npt.NDArray[np.int64], chosen: _Chosen) -> list[_Race]:
-    """Look up every block's own time and runner-up; no two blocks share a line."""
-    blocks = len(begins)
-    low = timed.line.searchsorted(begins)
-    sizes = timed.line.searchsorted(chosen.line, side="right") - low
-    block = np.repeat(np.arange(blocks), sizes)
-    row = np.arange(len(block)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(low, sizes)
-    ms = np.where(np.isnan(timed.ms[row]), np.inf, timed.ms[row])
-    own = timed.tactic[row] == chosen.tactic[block]
-    of_runner = own & (_runner_of(timed, row) == chosen.runner[block])
-    first = _fastest(block, ms, np.flatnonzero(own), blocks)
-    named = _fastest(block, ms, np.flatnonzero(of_runner), blocks)
-    winner = np.where(named >= 0, named, first)
-    best_other = np.full(blocks, np.inf)
-    others = np.ones(len(row), np.bool_)
-    others[winner[winner >= 0]] = False
-    np.minimum.at(best_other, block[others], ms[others])
-    times = np.where(winner >= 0, ms[winner] if len(ms) else np.inf, np.inf)
-    return [
-        _Race(_finite(time), _finite(other), size)
-        for time, other, size in zip(times.tolist(), best_other.tolist(), sizes.tolist(), strict=True)
-    ]
+    first: _Indexes
+    size: _Indexes
+    block: _Indexes
+    row: _Indexes
 
 
-def _runner_of(timed: TacticTimings, row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the runner (an index into the texts) under which each row was timed; -1 for none."""
-    at = timed.runner_line.searchsorted(timed.line[row]) - 1
-    if not len(timed.runner_name):
-        return np.full(len(row), -1)
-    return np.where(at >= 0, timed.runner_name[at], -1)
+def _blocks(view: View) -> _Blocks:
+    line, runner, tactic = view.columns(_CHOSEN, "runner", "tactic")
+    (begins,) = view.columns(_BLOCK_BEGINS)
+    return _Blocks(np.concatenate(([view.first_line], begins))[begins.searchsorted(line)], line, runner, tactic)
 
 
-def _fastest(
-    block: npt.NDArray[np.int64], ms: npt.NDArray[np.float64], among: npt.NDArray[np.int64], blocks: int
-) -> npt.NDArray[np.int64]:
+def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], list[float | None], list[int]]:
+    """Return of each block the time of the chosen tactic and of the best other one in ms, and how many were timed.
+
+    A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
+    """
+    rows = blocks.rows(timed.line)
+    ms = timed.ms[rows.row]
+    ms[np.isnan(ms)] = np.inf
+    own = np.flatnonzero(timed.tactic[rows.row] == np.repeat(blocks.tactic, rows.size))
+    of_runner = own[_runner_of(timed, rows.row[own]) == blocks.runner[rows.block[own]]]
+    winner = _fastest(rows, ms, own)
+    named = _fastest(rows, ms, of_runner)
+    winner[named >= 0] = named[named >= 0]
+    won = np.flatnonzero(winner >= 0)
+    times, others = np.full((2, len(winner)), np.inf)
+    times[won] = ms[winner[won]]
+    ms[winner[won]] = np.inf
+    some = np.flatnonzero(rows.size)
+    if len(some):
+        others[some] = np.minimum.reduceat(ms, (np.cumsum(rows.size) - rows.size)[some])
+    return _finite(times), _finite(others), rows.size.tolist()
+
+
+def _runner_of(timed: TacticTimings, rows: _Indexes) -> _Texts:
+    """Return the runner (an index into the texts) under which each row was timed."""
+    return latest(timed.runner_line, timed.runner_name, timed.line[rows])
+
+
+def _fastest(rows: _Rows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
     """Return for each block the fastest row ``among`` these, the first of equals; -1 for none."""
-    result = np.full(blocks, -1)
-    order = among[np.lexsort((among, ms[among], block[among]))]
-    of_block, place = np.unique(block[order], return_index=True)
+    result = np.full(len(rows.first), -1)
+    order = among[np.lexsort((among, ms[among], rows.block[among]))]
+    of_block, place = np.unique(rows.block[order], return_index=True)
     result[of_block] = order[place]
     return result
 
 
-def _finite(value: float) -> float | None:
-    return value if value < np.inf else None
+def _finite(values: npt.NDArray[np.float64]) -> list[float | None]:
+    return [value if value < np.inf else None for value in values.tolist()]
 
 
-class _Blocks:
-    """What stands around a line: the begin of its block, the layer it is about, the formats tried."""
+def _layers(view: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
+    """Return of each block its layer, and the id of its runner where that was timed in it."""
+    line, layer, runner, printed = view.columns(RUNNERS, "layer", "runner", "runner_id")
+    rows = blocks.rows(line)
+    timed = np.flatnonzero(rows.size)
+    costs_line, costs_layer = view.columns(("costs_begin",), "layer")
+    layers = latest(costs_line, costs_layer, blocks.line)
+    layers[timed] = layer[(rows.first + rows.size - 1)[timed]]
+    own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
+    identifiers = np.full(len(rows.first), NO_TEXT)
+    identifiers[rows.block[own]] = printed[rows.row[own]]  # the last assignment stays: that of the first row
+    numbers = {index: int(view.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
+    return list(map(view.text, layers.tolist())), list(map(numbers.get, identifiers.tolist()))
 
-    def __init__(self, view: View) -> None:
-        self._first_line = view.first_line
-        self._begins = np.array(view.lines(*_BLOCK_BEGINS), np.int64)
-        self._costs = list(view.each("costs_begin", "layer"))
-        self._runners = sorted(
-            [
-                *view.each("timing_runner", "layer", "runner", "runner_id"),
-                *((*r, None) for r in view.each("timing_old", "layer", "runner")),
-            ],
-            key=itemgetter(0),
-        )
-        self._combinations = {
-            line: (inputs, outputs)
-            for kind, *sides in (
-                ("format_combination", "inputs", "outputs"),
-                ("reformat_combination", "source", "target"),
-            )
-            for line, inputs, outputs in view.each(kind, *sides)
-        }
 
-    def begins(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return where the blocks of these lines begin.
-
-        In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it begins with the build.
-        """
-        return np.concatenate(([self._first_line], self._begins))[self._begins.searchsorted(lines)]
-
-    def formats(self, begins: npt.NDArray[np.int64]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        sides = [self._combinations.get(begin, ("", "")) for begin in begins.tolist()]
-        return [(format_texts(inputs, outputs), format_texts(outputs, inputs)) for inputs, outputs in sides]
-
-    def layers(
-        self, begins: npt.NDArray[np.int64], lines: npt.NDArray[np.int64], runners: list[str]
-    ) -> list[tuple[str, int | None]]:
-        """Return for each block its layer, and the id of its runner where that was timed in it."""
-        runner_lines = np.array([runner[0] for runner in self._runners], np.int64)
-        low = runner_lines.searchsorted(begins).tolist()
-        high = runner_lines.searchsorted(lines, side="right").tolist()
-        costs = np.array([line for line, _ in self._costs], np.int64).searchsorted(lines, side="right").tolist()
-        return [
-            self._timed(self._runners[first:behind], runner)
-            if first < behind
-            else ((self._costs[cost - 1][1] or "") if cost else "", None)
-            for first, behind, cost, runner in zip(low, high, costs, runners, strict=True)
-        ]
-
-    @staticmethod
-    def _timed(timed: list[tuple[int, str, str, str | None]], runner: str) -> tuple[str, int | None]:
-        for _, _, name, runner_id in timed:
-            if name == runner and runner_id:
-                return timed[-1][1], int(runner_id, 16)
-        return timed[-1][1], None
+def _formats(view: View, blocks: _Blocks) -> list[_Sides]:
+    """Return the formats of both sides that each block tries."""
+    sides = np.full((2, len(blocks.begin)), NO_TEXT)
+    for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
+        line, *columns = view.columns((kind,), *names)
+        of_kind = latest(line, line, blocks.begin) == blocks.begin
+        sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
+    tried = list(zip(*sides.tolist(), strict=True))
+    read = {}
+    for pair in set(tried):
+        first, second = map(view.text, pair)
+        read[pair] = format_texts(first, second), format_texts(second, first)
+    return [read[pair] for pair in tried]

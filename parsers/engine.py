@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trtforensics.model import EngineTensor, ForeignNode, OnnxNode, SourceSpan
-    from trtforensics.parsers.events import View
+    from trtforensics.parsers.views import View
 
 UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")

@@ -17,7 +17,7 @@ import numpy as np
 from trtforensics.model import NO_TACTIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
@@ -164,7 +164,7 @@ NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)
-_NO_ROWS = range(0)
+NO_ROWS = range(0)
 _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
@@ -285,7 +285,7 @@ class Rows:
     def between(self, first: int, last: int) -> range:
         """Return the indexes of the rows on these lines, both ends included."""
         if not self.lines:
-            return _NO_ROWS
+            return NO_ROWS
         return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
 
     def values(self, name: str, span: range) -> list[Any]:
@@ -300,21 +300,35 @@ class Rows:
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
+    def stored(self, names: tuple[str, ...]) -> tuple[npt.NDArray[Any], ...]:
+        """Return a copy of the lines and of some fields as they are stored, of all rows."""
+        rows = len(self.lines)
+        columns = [self.columns[name] if name in self.columns else array(*not_printed(name)) * rows for name in names]
+        return tuple([np.array(column) for column in (self.lines, *columns)])
+
+
+def not_printed(name: str) -> tuple[str, list[float]]:
+    """Return the type that a field's name decides, and what stands in its column where a line does not print it."""
+    if name in TACTIC_FIELDS:
+        return "Q", [NO_TACTIC]
+    if name in DURATION_FIELDS:
+        return "d", [math.nan]
+    return ("q", [NO_INTEGER]) if name in INTEGER_FIELDS else ("i", [NO_TEXT])
+
 
 def new_column(name: str) -> array[Any]:
     """Return an empty column of the type that a field's name decides."""
-    if name in TACTIC_FIELDS:
-        return array("Q")
-    return array("d" if name in DURATION_FIELDS else "q" if name in INTEGER_FIELDS else "i")
+    return array(not_printed(name)[0])
 
 
 def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
     """Return how a field is read into its column, and what stands there where the line does not print it."""
+    _, (missing,) = not_printed(name)
     if name in TACTIC_FIELDS:
-        return tactic_id, NO_TACTIC
+        return tactic_id, missing
     if name in DURATION_FIELDS:
-        return duration, math.nan
-    return (integer, NO_INTEGER) if name in INTEGER_FIELDS else (texts.id, NO_TEXT)
+        return duration, missing
+    return (integer if name in INTEGER_FIELDS else texts.id), missing
 
 
 class Events:
@@ -353,44 +367,3 @@ class Events:
 
 Tables = tuple[list[bytes], dict[str, tuple["array[int]", dict[str, "array[Any]"]]]]
 """Texts in the order of their indexes, and for each kind its lines and columns."""
-
-
-class View:
-    """The events of a run of lines: a build, or a pass of one."""
-
-    def __init__(self, events: Events, first_line: int, last_line: int) -> None:
-        self.events = events
-        self.first_line = first_line
-        self.last_line = last_line
-
-    def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
-        rows = self.events[kind]
-        span = rows.between(self.first_line, self.last_line)
-        if not span:
-            return iter(())  # most kinds of a short build: a log may hold thousands of those
-        columns = [rows.values(name, span) for name in names]
-        return zip(rows.lines[span.start : span.stop], *columns, strict=True)
-
-    def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
-        """Return a field of the last row of a kind before this view; None where there is none."""
-        rows = self.events[kind]
-        behind = bisect_left(rows.lines, self.first_line)
-        return rows.values(name, range(behind - 1, behind))[0] if behind else None
-
-    def lines(self, *kinds: str) -> list[int]:
-        """Return the lines of rows of these kinds, sorted."""
-        found: list[int] = []
-        for kind in kinds:
-            rows = self.events[kind]
-            span = rows.between(self.first_line, self.last_line)
-            found.extend(rows.lines[span.start : span.stop])
-        return found if len(kinds) == 1 else sorted(found)
-
-    def count(self, *kinds: str) -> int:
-        """Count the rows of these kinds."""
-        return sum(len(self.events[kind].between(self.first_line, self.last_line)) for kind in kinds)
-
-    def has(self, *kinds: str) -> bool:
-        """Whether there is a row of any of these kinds."""
-        return any(self.events[kind].between(self.first_line, self.last_line) for kind in kinds)

@@ -16,7 +16,6 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,9 +113,8 @@ def bare_kinds() -> tuple[Kind, ...]:
 
 @cache
 def _files() -> dict[str, str]:
-    folder = resources.files("trtforensics.parsers.grammars")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".lark")), key=lambda f: f.name)
-    return {f.name: f.read_text("utf-8") for f in files}
+    folder = Path(__file__).with_name("grammars")
+    return {file.name: file.read_text("utf-8") for file in sorted(folder.glob("*.lark"))}
 
 
 def _rules(text: str) -> list[str]:

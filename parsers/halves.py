@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -105,6 +104,8 @@ def _forked(path: str, begin: int) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _started(path: str, begin: int) -> Iterator[BinaryIO]:
+    import subprocess  # noqa: PLC0415 - a fork, which is the rule, does without
+
     command = [sys.executable, "-m", "trtforensics.parsers.halves", path, str(begin)]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
         try:

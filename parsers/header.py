@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
 
 _BLOCKS = {
     "Model Options": "model",

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.model import MyelinOperation, TacticTimings
+from trtforensics.model import NO_TACTIC, MyelinOperation, TacticTimings
 from trtforensics.parsers.names import onnx_nodes
+from trtforensics.parsers.views import latest
 from trtforensics.timed import TimedTactics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy.typing as npt
+
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.events import View
     from trtforensics.parsers.passes import Passes
+    from trtforensics.parsers.views import View
+
+    _Lines = npt.NDArray[np.int64]
+    _Indexes = npt.NDArray[np.intp]
 
 _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
@@ -27,67 +32,73 @@ def myelin_operations(view: View, passes: Passes, span: Callable[[int], SourceSp
     operations = list(view.each("myelin_op", "op", "key", "metadata"))
     if not operations:
         return ()
+    begins = np.array([line for line, *_ in operations])
     timed = _timings(view)
-    blocks = _Blocks(view)
+    first, behind = _parts(timed.line, begins)
     selected = list(view.each("myelin_selected", "hash", "ms"))
-    selected_lines = [at for at, *_ in selected]
-    ms_or_last = np.nan_to_num(timed.ms, nan=np.inf)
+    first_selected, behind_selected = _parts(np.array([line for line, *_ in selected]), begins)
+    fastest = _fastest(timed, first, behind)
     found = []
-    for (line, op, key, metadata), behind in zip(
-        operations, [*(o[0] for o in operations[1:]), view.last_line + 1], strict=True
+    for (line, op, key, metadata), node, low, high, chosen, others, best in zip(
+        operations,
+        _foreign_nodes(view, begins),
+        *(column.tolist() for column in (first, behind, first_selected, behind_selected)),
+        fastest,
+        strict=True,
     ):
-        low, high = timed.line.searchsorted((line, behind))
-        place = bisect_right(selected_lines, line)
-        tactic, ms = None, None
-        if place < len(selected) and selected_lines[place] < behind:
-            _, tactic, ms = selected[place]
-        elif not key and low < high:
-            fastest = timed.candidate(int(low + ms_or_last[low:high].argmin()))
-            tactic, ms = fastest.tactic, fastest.time_ms
+        tactic, ms = selected[chosen][1:] if chosen < others else (None, None) if key else best
         found.append(
             MyelinOperation(
                 op=op,
                 key=key or "",
-                foreign_node=blocks.layer(line),
+                foreign_node=node,
                 onnx_nodes=onnx_nodes(metadata or ""),
                 selected=tactic,
                 time_ms=ms,
                 span=span(line),
                 pass_index=passes.index(line),
-                candidates=TimedTactics(timed, line, behind - 1),
+                candidates=TimedTactics(timed, range(low, high)),
             )
         )
     return tuple(found)
 
 
 def _timings(view: View) -> TacticTimings:
-    rows = view.events["myelin_row"]
-    found = rows.between(view.first_line, view.last_line)
-    cut = slice(found.start, found.stop)
-    empty = np.empty(0, np.int32)
-    return TacticTimings(
-        line=np.array(rows.lines[cut], np.int64),
-        tactic=np.array(rows.columns["hash"][cut], np.uint64),
-        ms=np.array(rows.columns["ms"][cut], np.float64),
-        kernel=np.array(rows.columns["kernel"][cut], np.int32),
-        runner_line=np.empty(0, np.int64),
-        runner_layer=empty,
-        runner_name=empty,
-        texts=view.events.texts.all(),
-    )
+    line, tactic, ms, kernel = view.columns(("myelin_row",), "hash", "ms", "kernel")
+    no_lines, no_texts = np.empty(0, np.int64), np.empty(0, np.int32)
+    return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, view.events.texts.all())
 
 
-class _Blocks:
-    """Which ForeignNode a line is inside: that of the runner block which is open there."""
+def _parts(lines: _Lines, begins: _Lines) -> tuple[_Indexes, _Indexes]:
+    """Return which of some lines stand behind each beginning and before the next: the first, and the one behind."""
+    first = lines.searchsorted(begins)
+    return first, np.append(first[1:], len(lines))
 
-    def __init__(self, view: View) -> None:
-        begins = [
-            (line, layer if runner == _RUNNER else "")
-            for line, layer, runner in view.each("timing_runner", "layer", "runner")
-        ]
-        self._states = sorted([*begins, *((line, "") for line in view.lines(*_BLOCK_ENDS))])
-        self._lines = [line for line, _ in self._states]
 
-    def layer(self, line: int) -> str:
-        at = bisect_right(self._lines, line) - 1
-        return self._states[at][1] or "" if at >= 0 else ""
+def _fastest(timed: TacticTimings, first: _Indexes, behind: _Indexes) -> list[tuple[int | None, float | None]]:
+    """Return tactic and time in ms of the fastest row of each range, the first of equals."""
+    found: list[tuple[int | None, float | None]] = [(None, None)] * len(first)
+    some = np.flatnonzero(first < behind)
+    if not len(some):
+        return found
+    begin, sizes = first[some[0]], (behind - first)[some]
+    ms = timed.ms[begin:].copy()
+    ms[np.isnan(ms)] = np.inf
+    least = np.minimum.reduceat(ms, first[some] - begin)
+    hits = np.flatnonzero(ms == np.repeat(least, sizes)) + begin
+    rows = hits[hits.searchsorted(first[some])]
+    for place, tactic, time in zip(some.tolist(), timed.tactic[rows].tolist(), least.tolist(), strict=True):
+        found[place] = None if tactic == NO_TACTIC else tactic, time if time < np.inf else None
+    return found
+
+
+def _foreign_nodes(view: View, lines: _Lines) -> list[str]:
+    """Return which ForeignNode each line is inside: that of the runner block which is open there."""
+    begins, layers, runners = view.columns(("timing_runner",), "layer", "runner")
+    (ends,) = view.columns(_BLOCK_ENDS)
+    inside = latest(begins, begins, lines) > latest(ends, ends, lines)
+    open_blocks = zip(latest(begins, layers, lines).tolist(), latest(begins, runners, lines).tolist(), strict=True)
+    return [
+        view.text(layer) if is_open and view.text(runner) == _RUNNER else ""
+        for is_open, (layer, runner) in zip(inside.tolist(), open_blocks, strict=True)
+    ]

@@ -8,7 +8,7 @@ log has few distinct names and LALR costs some fifty microseconds a name. What n
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def parser(grammar: str) -> Lark:
     """Return the LALR parser of one of the nested grammars; it raises Lark's errors, which say where and what."""
     from lark import Lark  # noqa: PLC0415 - see above
 
-    text = resources.files("trtforensics.parsers.grammars.nested").joinpath(f"{grammar}.lark").read_text("utf-8")
+    text = Path(__file__).with_name("grammars").joinpath("nested", f"{grammar}.lark").read_text("utf-8")
     return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.events import View
+    from trtforensics.parsers.views import View
 
 NOTED = (
     "adding_input",
@@ -89,7 +89,7 @@ def notes(view: View, span: Callable[[int], SourceSpan]) -> tuple[Note, ...]:
     """Return every noted line of a build and every cause that its warnings and errors name, in the log's order."""
     found = [
         Note(kind, span(line), dict(zip(KEEP[kind], values, strict=True)))
-        for kind in NOTED
+        for kind in view.present(NOTED)
         for line, *values in view.each(kind, *KEEP[kind])
     ]
     for line, text in view.each("message", "text"):

@@ -2,67 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trtforensics.model import OnnxNode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.events import View
+    from trtforensics.parsers.views import View
 
+    _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
-@dataclass(slots=True)
-class _Open:
-    name: str
-    op: str
-    line: int
-    layers: list[str] = field(default_factory=list)
-    inputs: tuple[tuple[str, str], ...] = ()
-    outputs: tuple[tuple[str, str], ...] = ()
+_NONE: _Tensors = (), ()
 
 
 def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
     """Read the nodes in the order of the log. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
-    found: list[_Open] = []
-    for line, kind, first, second in _lines(view):
-        if kind == "parsing_node":
-            found.append(_Open(first or "", second, line))
-        elif not found:
-            continue
-        elif kind in {"registering_layer", "registering_helper"}:
-            found[-1].layers.append(first)
-        elif kind == "node_inputs":
-            found[-1].inputs = _tensors(first)
-        else:
-            found[-1].outputs = _tensors(first)
-    return tuple(_closed(node, span(node.line)) for node in found)
+    if not view.has("parsing_node"):
+        return ()
+    begins, names, ops = view.columns(("parsing_node",), "node", "op")
+    layers: dict[int, list[str]] = {}
+    for place, layer in _of_nodes(view, begins, ("registering_layer", "registering_helper"), "layer"):
+        layers.setdefault(place, []).append(layer)
+    inputs, outputs = (
+        {place: _tensors(text) for place, text in _of_nodes(view, begins, (kind,), "tensors")}
+        for kind in ("node_inputs", "node_outputs")
+    )
+    nodes = []
+    for place, (line, name, op) in enumerate(zip(begins.tolist(), names.tolist(), ops.tolist(), strict=True)):
+        read, read_types = inputs.get(place, _NONE)
+        written, written_types = outputs.get(place, _NONE)
+        own = tuple(layers.get(place, ()))
+        nodes.append(
+            OnnxNode(view.text(name), view.text(op), own, read, written, span(line), read_types, written_types)
+        )
+    return tuple(nodes)
 
 
-def _closed(node: _Open, span: SourceSpan) -> OnnxNode:
-    inputs, outputs = (tuple(name for name, _ in tensors) for tensors in (node.inputs, node.outputs))
-    input_types, output_types = (tuple(kind for _, kind in tensors) for tensors in (node.inputs, node.outputs))
-    return OnnxNode(node.name, node.op, tuple(node.layers), inputs, outputs, span, input_types, output_types)
+def _of_nodes(
+    view: View, begins: npt.NDArray[np.int64], kinds: tuple[str, ...], field: str
+) -> Iterator[tuple[int, str]]:
+    """Give a text of each line of some kinds with the place of the node that the line belongs to, if to any."""
+    lines, texts = view.columns(kinds, field)
+    places = begins.searchsorted(lines) - 1
+    within = places >= 0
+    return zip(places[within].tolist(), map(view.text, texts[within].tolist()), strict=True)
 
 
-def _lines(view: View) -> list[tuple[int, str, str, str]]:
-    rows = [
-        *((line, "parsing_node", node, op) for line, node, op in view.each("parsing_node", "node", "op")),
-        *(
-            (line, "registering_layer", layer, node)
-            for line, layer, node in view.each("registering_layer", "layer", "node")
-        ),
-        *((line, "registering_helper", layer, "") for line, layer in view.each("registering_helper", "layer")),
-        *((line, "node_inputs", tensors, "") for line, tensors in view.each("node_inputs", "tensors")),
-        *((line, "node_outputs", tensors, "") for line, tensors in view.each("node_outputs", "tensors")),
-    ]
-    return sorted(rows, key=lambda row: row[0])
-
-
-def _tensors(text: str | None) -> tuple[tuple[str, str], ...]:
-    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[HALF]], `` as names with types; an input that is not set has neither."""
-    items = (text or "").strip(" ,").removeprefix("[").split("], [")
-    parts = (item.rpartition(" -> (") for item in items)
-    return tuple([(name, rest.rpartition("[")[2].rstrip("]")) for name, arrow, rest in parts if arrow])
+def _tensors(text: str) -> _Tensors:
+    """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[HALF]], `` as names and types; an input that is not set has neither."""
+    names, types = [], []
+    for item in text.strip(" ,").removeprefix("[").split("], ["):
+        name, arrow, rest = item.rpartition(" -> (")
+        if arrow:
+            names.append(name)
+            types.append(rest.rpartition("[")[2].rstrip("]"))
+    return tuple(names), tuple(types)

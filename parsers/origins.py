@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
-from itertools import compress
-from typing import TYPE_CHECKING, TypeVar
+from itertools import compress, repeat
+from typing import TYPE_CHECKING
 
 from trtforensics.model import CachedResult, Choice, EngineLayer
 from trtforensics.parsers.formats import parse_formats
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from trtforensics.parsers.passes import Passes
 
 Tuned = Choice | CachedResult
-Settled = TypeVar("Settled", Choice, CachedResult, EngineLayer)
 
 _UNTUNED_TYPES = {
     "Constant": "a constant runs no kernel",
@@ -94,9 +93,10 @@ class _Tuning:
     def __init__(self, choices: tuple[Choice, ...], cached: tuple[CachedResult, ...], chosen: int) -> None:
         self._by_layer: dict[str, list[tuple[Tuned, int]]] = {}
         lists: tuple[tuple[Tuned, ...], ...] = (cached, choices)
+        of_engine = {chosen, None}
         for tuned_list in lists:
             for index, tuned in enumerate(tuned_list):
-                if tuned.pass_index in {chosen, None}:
+                if tuned.pass_index in of_engine:
                     self._by_layer.setdefault(tuned.layer, []).append((tuned, index))
 
     def of(self, name: str) -> list[tuple[Tuned, int]]:
@@ -178,18 +178,21 @@ def resolve(
     tensors = _Tensors(reformats)
     while any([case.settle(tensors) for case in cases]):  # noqa: C419 - every case gets its turn
         continue
-    for choice, final in zip(choices, _finals(choices, cases, chosen), strict=True):
-        _set(choice, final=final)
-    for result, final in zip(cached, _finals(cached, cases, chosen), strict=True):
-        _set(result, final=final)
+    _mark(choices, _finals(choices, cases, chosen))
+    _mark(cached, _finals(cached, cases, chosen))
     return tuple(_with_origin(case, tuning) for case in cases), choices, cached
 
 
-def _set(fact: Settled, **values: object) -> Settled:
-    """Complete a fact of the build that is being put together: nobody else holds it, and a copy costs as much as it."""
+def _set(layer: EngineLayer, **values: object) -> EngineLayer:
+    """Complete a layer that is being put together: nobody else holds it, and a copy costs as much as it."""
     for name, value in values.items():
-        object.__setattr__(fact, name, value)
-    return fact
+        setattr(layer, name, value)
+    return layer
+
+
+def _mark(tuned: tuple[Tuned, ...], finals: list[bool | None]) -> None:
+    for _ in map(setattr, tuned, repeat("final"), finals):
+        continue
 
 
 def _cases(
@@ -296,11 +299,12 @@ def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> l
     undecided = {id(group): group for case in cases if not case.settled for group in case.candidates}.values()
     open_ = {index for group in undecided for _, tuned, index in group.members if isinstance(tuned, kind)}
     in_engine = {tuned.layer for group in groups for _, tuned, _ in group.members}
+    of_engine = {chosen, None}
     finals: list[bool | None] = []
     for index, tuned in enumerate(tuned_list):
         if index in settled:
             finals.append(True)
-        elif tuned.pass_index not in {chosen, None}:
+        elif tuned.pass_index not in of_engine:
             finals.append(False)
         elif index in open_:
             finals.append(None)

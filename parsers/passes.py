@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from trtforensics.model import BackendPass
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.events import View
+    from trtforensics.parsers.views import View
 
 _ENGINE = (
     "engine_generated",

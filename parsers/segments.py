@@ -7,9 +7,12 @@ reached its engine. Every line belongs to exactly one build.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.parsers.events import Events, View
+from trtforensics.parsers.views import View
+
+if TYPE_CHECKING:
+    from trtforensics.parsers.events import Events
 
 _AT_WORK = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")
 _REPORTED = ("no_implementation",)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.model import SourceSpan, TacticTimings
-    from trtforensics.parsers.events import View
+    from trtforensics.parsers.views import View
 
 _SHOWN = 3
 """Lines that a layer keeps."""

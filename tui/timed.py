@@ -41,7 +41,8 @@ def tactics_of(build: Build, subject: Subject) -> tuple[Tactics, Choice | None]:
     timed = subject if isinstance(subject, Choice) else origin
     if timed is None:
         return ListedTactics(), None
-    return TimedTactics(build.timings, timed.first_line, timed.span.line), origin
+    rows = build.timings.rows(timed.first_line, timed.span.line)
+    return TimedTactics(build.timings, rows), origin
 
 
 def timed_before(choices: Iterable[Choice], cached: CachedResult) -> Choice | None:

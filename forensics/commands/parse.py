@@ -45,7 +45,7 @@ def run(args: Namespace) -> int:
         OutputError: FILE, or stdout, cannot be written.
         UsageError: FILE is a source itself, a source is named twice, or the sources do not go together.
     """
-    from trtforensics import atomic, streams
+    from trtforensics import streams
     from trtforensics.kinds import Kind
     from trtforensics.loading import keep_sources
 
@@ -59,6 +59,8 @@ def run(args: Namespace) -> int:
     }
     text = readers.get(_kind(args), _build_log)(args)
     if args.output is not None:
+        from trtforensics import atomic
+
         atomic.write_text(args.output, text)
     else:
         streams.print_result(text)

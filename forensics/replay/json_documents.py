@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.json_document import render
+from trtforensics.json_rendering import render
 from trtforensics.replay_model import Severity
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 
 def to_json(document: Document) -> str:
     """Render a document in ASCII, one entry or problem a line."""
-    return f"{render(document, _RECORD_DEPTH)}\n"
+    return render(document, _RECORD_DEPTH)
 
 
 def show_document(replay: Replay) -> Document:

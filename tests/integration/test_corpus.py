@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.documents import document
 from tests.independent_counts import count
 from trtforensics.errors import NotABuildLogError
-from trtforensics.json_document import document
 from trtforensics.loading import load_build_log
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.json_document import document
+from tests.documents import document
 from trtforensics.model import Tool
 from trtforensics.parsers.dialects import DIALECTS, prefix_of
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.json_document import document
+from tests.documents import document
 from trtforensics.loading import load_build_log, read_build_log
 from trtforensics.parsers import halves
 from trtforensics.parsers.source import open_source

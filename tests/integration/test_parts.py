@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.json_document import document
+from tests.documents import document
 from trtforensics.loading import load_build_log
 from trtforensics.model import Outcome
 from trtforensics.parsers import halves

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.json_document import document
+from tests.documents import document
 from trtforensics.loading import load_build_log
 from trtforensics.redaction import rewriting
 from trtforensics.redaction.rewriting import Names, RedactionError, redact

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.json_document import document
+from tests.documents import document
 from trtforensics.summary import summarise
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trtforensics.model import SourceSpan
-from trtforensics.parsers.events import View
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.scanner import Scanner
+from trtforensics.parsers.views import View
 from trtforensics.parsers.windows import Window
 
 _PREFIX = "[07/02/2026-03:31:59] [TRT] [V] "

@@ -1,0 +1,86 @@
+"""JSON in ASCII with a record a line: it reads and compares well, and a large log's records are not made twice.
+
+What is not a record goes through :func:`render` as plain dicts and lists. A record is rendered by a function of its own
+from :func:`text`, :func:`texts`, :func:`number` and :data:`WORD`, in less time than a dict of it would take to make.
+All write what ``json.dumps`` does.
+"""
+
+from __future__ import annotations
+
+import json
+from json.encoder import encode_basestring_ascii as text
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+__all__ = ["WORD", "Records", "number", "render", "text", "texts"]
+
+WORD = {None: "null", True: "true", False: "false"}
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def texts(values: Iterable[str]) -> str:
+    """Render a list of texts."""
+    return f"[{', '.join(map(text, values))}]"
+
+
+def number(value: float | None) -> str:
+    """Render a number, or null.
+
+    Raises:
+        ValueError: JSON has no such number.
+    """
+    if value is None:
+        return "null"
+    return repr(value) if isfinite(value) else _encode(value)
+
+
+class Records(NamedTuple):
+    """A list of objects in a document, a line each, and the function that renders one."""
+
+    rendered: Callable[[Any], str]
+    items: Sequence[Any]
+
+
+def render(value: object, record_depth: int) -> str:
+    """Render a document with everything that lies ``record_depth`` deep on a line of its own."""
+    out: list[str] = []
+    _write(out, value, record_depth, 0)
+    out.append("\n")
+    return "".join(out)
+
+
+def _write(out: list[str], value: object, record_depth: int, depth: int) -> None:
+    """Append the pieces of a value; they are joined once, because a large log's document is tens of megabytes."""
+    begin, end = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
+    if isinstance(value, Records):
+        lines = f",{begin}".join(map(value.rendered, value.items))
+        out += ("[", begin, lines, f"{end}]") if lines else ("[]",)
+    elif isinstance(value, dict) and value and depth < record_depth:
+        opening = "{"
+        for key, item in value.items():
+            out.append(f"{opening}{begin}{text(key)}: ")
+            _write(out, item, record_depth, depth + 1)
+            opening = ","
+        out.append(f"{end}}}")
+    elif isinstance(value, list) and value and depth < record_depth:
+        opening = "["
+        for item in value:
+            out.append(f"{opening}{begin}")
+            _write(out, item, record_depth, depth + 1)
+            opening = ","
+        out.append(f"{end}]")
+    else:
+        out.append(_flat(value))
+
+
+def _flat(value: object) -> str:
+    """Render a value on one line; what most of a small document's values are without the price of an encoder."""
+    if isinstance(value, str):
+        return text(value)
+    if value is None or isinstance(value, bool):
+        return WORD[value]
+    return repr(value) if type(value) is int else _encode(value)

@@ -1,0 +1,145 @@
+"""What a build, or any other run of lines, holds of each kind of line: rows, and columns of them.
+
+A log may hold thousands of builds. So the rows of all of them are looked up at once, and so are the columns that
+several kinds share: a build's are a part of those.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from trtforensics.parsers.events import KEEP, NO_ROWS, NO_TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.events import Events
+
+    _Number = TypeVar("_Number", np.int32, np.int64)
+    _Columns = tuple[npt.NDArray[Any], ...]
+
+
+class View:
+    """The events of a run of lines: a build, or a pass of one.
+
+    ``spans`` are the rows of every kind that it has any of, and ``tables`` the log's, where they are known already.
+    """
+
+    def __init__(
+        self,
+        events: Events,
+        first_line: int,
+        last_line: int,
+        *,
+        spans: Mapping[str, range] | None = None,
+        tables: Tables | None = None,
+    ) -> None:
+        self.events = events
+        self.first_line = first_line
+        self.last_line = last_line
+        self._spans = spans
+        self._tables = Tables(events) if tables is None else tables
+
+    def _span(self, kind: str) -> range:
+        if self._spans is None:
+            return self.events[kind].between(self.first_line, self.last_line)
+        return self._spans.get(kind, NO_ROWS)
+
+    def present(self, kinds: Iterable[str]) -> list[str]:
+        """Return those kinds that have a row."""
+        return list(filter(self._span if self._spans is None else self._spans.__contains__, kinds))
+
+    def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
+        span = self._span(kind)
+        if not span:
+            return iter(())
+        rows = self.events[kind]
+        columns = [rows.values(name, span) for name in names]
+        return zip(rows.lines[span.start : span.stop], *columns, strict=True)
+
+    def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
+        """Return a field of the last row of a kind before this view; None where there is none."""
+        rows = self.events[kind]
+        behind = bisect_left(rows.lines, self.first_line)
+        return rows.values(name, range(behind - 1, behind))[0] if behind else None
+
+    def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
+        """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
+
+        Texts are indexes. A field that a kind does not have reads as one that no line of it prints. To be read only:
+        other builds share them.
+        """
+        columns = self._tables.columns(kinds, names)
+        low, high = columns[0].searchsorted((self.first_line, self.last_line + 1)) if self.has(*kinds) else (0, 0)
+        return tuple([column[low:high] for column in columns])
+
+    def text(self, index: int) -> str:
+        """Return a text by its index; empty where the line does not print it."""
+        return self.events.texts[index] if index != NO_TEXT else ""
+
+    def lines(self, *kinds: str) -> list[int]:
+        """Return the lines of rows of these kinds, sorted."""
+        found: list[int] = []
+        for kind in self.present(kinds):
+            span = self._span(kind)
+            found.extend(self.events[kind].lines[span.start : span.stop])
+        return found if len(kinds) == 1 else sorted(found)
+
+    def count(self, *kinds: str) -> int:
+        """Count the rows of these kinds."""
+        return sum([len(self._span(kind)) for kind in kinds])
+
+    def has(self, *kinds: str) -> bool:
+        """Whether there is a row of any of these kinds."""
+        return any(map(self._span, kinds))
+
+
+class Tables:
+    """Columns of a whole log, put together when a build asks for them first."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Columns] = {}
+
+    def columns(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
+        """Return the lines and some fields of all rows of some kinds, sorted by line."""
+        key = kinds, names
+        if key not in self._known:
+            self._known[key] = self._sorted(kinds, names)
+        return self._known[key]
+
+    def _sorted(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
+        rows = [self._events[kind] for kind in kinds]
+        parts = [each.stored(names) for each in rows if each.lines] or [rows[0].stored(names)]
+        if len(parts) == 1:
+            return parts[0]
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        return tuple([column[order] for column in columns])
+
+
+def cut(events: Events, runs: Sequence[tuple[int, int]]) -> list[View]:
+    """Return a view of each run of lines; the runs follow one another without a gap."""
+    edges = [run[0] for run in runs] + [run[1] + 1 for run in runs[-1:]]
+    spans: list[dict[str, range]] = [{} for _ in runs]
+    for kind in KEEP:
+        rows = events[kind]
+        if rows.lines:
+            limits = np.array(rows.lines).searchsorted(edges)
+            for place in np.flatnonzero(limits[1:] > limits[:-1]).tolist():
+                spans[place][kind] = range(int(limits[place]), int(limits[place + 1]))
+    tables = Tables(events)
+    return [View(events, *run, spans=own, tables=tables) for run, own in zip(runs, spans, strict=True)]
+
+
+def latest(
+    lines: npt.NDArray[np.int64], values: npt.NDArray[_Number], at: npt.NDArray[np.int64]
+) -> npt.NDArray[_Number]:
+    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does."""
+    return np.concatenate((np.array([-1], values.dtype), values))[lines.searchsorted(at, side="right")]
