@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from itertools import repeat
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from trtforensics.parsers.events import (
 from trtforensics.parsers.grammar import REGEX_FLAGS
 from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.layouts import Content, ranks
+from trtforensics.parsers.lazy import LazyText
 from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
 from trtforensics.parsers.openers import Openers
 
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
+
+_ODD = 0x9E37_79B9_7F4A_7C15
+_SLOTS = 1 << 12
+_SHIFT = np.uint64(64 - 12)
 
 _REFUSED = -1
 """Instead of what a text means: its terminals do not take it."""
@@ -100,15 +105,18 @@ class BulkReader:
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
         """By the first word of the opening literal."""
+        self._by_short_opening: list[_LayoutReader] = []
         self._by_text: list[_LayoutReader] = []
         for reader in readers:
             literal = reader.layout.opener
             if len(literal) >= WORD:
                 self._by_opening.setdefault(int.from_bytes(literal[:WORD], "little"), []).append(reader)
+            elif literal and "" not in reader.layout.kind.openers:
+                self._by_short_opening.append(reader)
             else:
                 self._by_text.append(reader)
-        self._words = np.array(sorted(self._by_opening), np.uint64)
-        for same in (*self._by_opening.values(), self._by_text):
+        self._words = _WordTable(list(self._by_opening))
+        for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
             same.sort(key=_LayoutReader.order)
 
     def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
@@ -116,17 +124,18 @@ class BulkReader:
         for word, opened in self._opened(bodies, np.flatnonzero(wanted)):
             yield from self._read(self._by_opening[word], bodies, opened, wanted)
         left = np.flatnonzero(wanted)
+        near = left[self._openers.near_short(bodies.openings[left])]
+        yield from self._read(self._by_short_opening, bodies, near, wanted)
+        left = left[wanted[left]]
         free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
         yield from self._read(self._by_text, bodies, free, wanted)
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
         """Give the lines that begin with each of the known words."""
-        openings = bodies.openings[lines]
-        place = np.minimum(self._words.searchsorted(openings), len(self._words) - 1)
-        place[self._words[place] != openings] = len(self._words)
-        order = place.astype(np.uint8).argsort(kind="stable")
-        limits = place[order].searchsorted(np.arange(len(self._words) + 1))
-        for word, low, high in zip(self._words.tolist(), limits.tolist(), limits[1:].tolist(), strict=False):
+        places = self._words.places(bodies.openings[lines])
+        order = places.argsort(kind="stable")
+        limits = np.bincount(places, minlength=len(self._words.words)).cumsum().tolist()
+        for word, low, high in zip(self._words.words, [0, *limits], limits, strict=False):
             if high > low:
                 yield word, lines[order[low:high]]
 
@@ -152,6 +161,28 @@ class BulkReader:
                 break
         # What was frequent will be; no line is of two layouts of a kind.
         readers.sort(key=_LayoutReader.order)
+
+
+class _WordTable:
+    """Some words, of which each has a slot of its own: a multiplication finds it."""
+
+    def __init__(self, words: list[int]) -> None:
+        self.words = words
+        factors = (_ODD * attempt % (1 << 64) for attempt in count(1, 2))
+        self._factor = next(factor for factor in factors if len(set(_slots(words, factor))) == len(words))
+        self._places = np.full(_SLOTS, len(words), np.uint8)
+        self._places[_slots(words, self._factor)] = np.arange(len(words))
+        self._known = np.array([*words, 0], np.uint64)
+
+    def places(self, words: Words) -> npt.NDArray[np.uint8]:
+        """Return the place of each word; that behind the last for one that is not here."""
+        places = self._places[((words * np.uint64(self._factor)) >> _SHIFT).astype(np.int64)]
+        places[self._known[places] != words] = len(self.words)
+        return places
+
+
+def _slots(words: list[int], factor: int) -> list[int]:
+    return [(word * factor % (1 << 64)) >> int(_SHIFT) for word in words]
 
 
 class _LayoutReader:
@@ -323,15 +354,24 @@ class _Taken(_Plain):
     def __init__(self, name: str, segment: Segment, texts: Texts) -> None:
         super().__init__(name, texts)
         self._match = _compiled(segment).match
+        lazy = LazyText.of(segment.regex)
+        self._surely_takes = lazy.surely_takes if lazy is not None else _never
 
     def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
-        match, text_id = self._match, self._id if self._name else len
+        surely_takes, match, text_id = self._surely_takes, self._match, self._id if self._name else len
 
         def read(begin: int, end: int, limit: int) -> int:
-            found = match(data, begin, limit)
-            return text_id(data[begin:end]) if found is not None and found.end() == end else _REFUSED
+            if not surely_takes(data, begin, end, limit):
+                found = match(data, begin, limit)
+                if found is None or found.end() != end:
+                    return _REFUSED
+            return text_id(data[begin:end])
 
         return read
+
+
+def _never(_data: bytes, _begin: int, _end: int, _limit: int) -> bool:
+    return False
 
 
 class _Composite(_Direct):

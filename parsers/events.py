@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,37 +170,23 @@ _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
 
-class _Ids(dict[bytes, int]):
-    """The indexes of texts; asking for that of a new one appends it."""
-
-    def __init__(self, texts: list[str]) -> None:
-        super().__init__()
-        self._texts = texts
-
-    def __missing__(self, raw: bytes) -> int:
-        index = self[raw] = len(self._texts)
-        self._texts.append(raw.decode("utf-8", "replace"))
-        return index
-
-
 class Texts:
     """Every text that a log holds in a kept field, once. Undecodable bytes become replacement characters."""
 
     def __init__(self) -> None:
+        self._ids: dict[bytes, int] = {}
         self._texts: list[str] = []
-        self._ids = _Ids(self._texts)
-        self.id: Callable[[bytes], int] = self._ids.__getitem__
-        """Return the index of a text, new or known."""
+        """Those that were decoded so far."""
 
-    def ids(self, raw: list[bytes]) -> npt.NDArray[np.int32]:
-        """Return the index of each text."""
-        return np.fromiter(map(self.id, raw), np.int32, len(raw))
+    def id(self, raw: bytes) -> int:
+        """Return the index of a text, new or known."""
+        return self._ids.setdefault(raw, len(self._ids))
 
     def __getitem__(self, index: int) -> str:
-        return self._texts[index]
+        return self.all()[index]
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._ids)
 
     def raw(self) -> list[bytes]:
         """The texts as they stand in the log, in the order of their indexes."""
@@ -207,6 +194,8 @@ class Texts:
 
     def all(self) -> list[str]:
         """The pool itself, for columns that keep indexes into it."""
+        if len(self._texts) < len(self._ids):
+            self._texts.extend(raw.decode("utf-8", "replace") for raw in islice(self._ids, len(self._texts), None))
         return self._texts
 
 
@@ -258,14 +247,14 @@ class Rows:
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Append many rows; a field that is not in ``columns`` is not printed by any of them."""
-        self.lines.frombytes(lines.astype(np.int64).tobytes())
+        self.lines.frombytes(np.ascontiguousarray(lines, np.int64).view(np.uint8).data)
         for name, _, missing in self._readers:
             column = self.columns[name]
             values = columns.get(name)
             if values is None:
                 column.extend([missing] * len(lines))
             else:
-                column.frombytes(values.tobytes())
+                column.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
 
     def delete(self, row: int) -> None:
         """Remove a row."""

@@ -140,7 +140,7 @@ class Layout:
 
 
 def layouts(kinds: Iterable[Kind]) -> list[Layout]:
-    """Derive the layouts of the bulk kinds: opening literals first, then the most anchors."""
+    """Derive the layouts of the bulk kinds: opening literals first, then anchors that are counted, then the most."""
     by_name = {kind.name: kind for kind in kinds}
     found = []
     for name in BULK:
@@ -149,7 +149,12 @@ def layouts(kinds: Iterable[Kind]) -> list[Layout]:
             layout = _layout(kind, _merge_literals(alternative))
             if layout is not None and any(anchor.text for anchor in layout.anchors):
                 found.append(layout)
-    return sorted(found, key=lambda layout: (not layout.opener, -len(layout.anchors)))
+    return sorted(found, key=_order)
+
+
+def _order(layout: Layout) -> tuple[bool, bool, int]:
+    only_searched = len(layout.anchors) > 1 and all(anchor.searched for anchor in layout.anchors[1:])
+    return not layout.opener, only_searched, -len(layout.anchors)
 
 
 def ranks(found: Iterable[Layout]) -> dict[str, int]:

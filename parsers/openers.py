@@ -42,6 +42,11 @@ class Openers:
         self._opens_short = _two_byte_table(self._short)
         self._opens_long = _two_byte_table(texts.difference(self._short))
 
+    def near_short(self, words: Words) -> Bools:
+        """Say which of these first words may open with one of the literals below eight bytes."""
+        near: Bools = self._opens_short[(words & _TWO_BYTES).astype(np.int64)]
+        return near
+
     def opened(self, index: LineIndex, starts: Positions, words: Words) -> Bools:
         """Say which of these bodies, whose first eight bytes are ``words``, open with one of the literals."""
         opened = np.zeros(len(starts), np.bool_)

@@ -168,8 +168,12 @@ class Scanner:
         self._typed = self._unprefixed = self._blank = self._unknown = 0
         self._prefixes = PrefixReader()
         found = layouts(grammar.kinds())
-        self._bulk = BulkReader(grammar.kinds(), found, self.events.texts) if bulk else None
-        self._any, self._bare = (Dispatch(_ranked(kinds, found)) for kinds in (grammar.kinds(), grammar.bare_kinds()))
+        all_kinds, bare_kinds = grammar.kinds(), grammar.bare_kinds()
+        self._bulk = BulkReader(all_kinds, found, self.events.texts) if bulk else None
+        bare = {kind.name for kind in bare_kinds}
+        without_prefix = [layout for layout in found if layout.kind.name in bare]
+        self._bare_bulk = BulkReader(bare_kinds, without_prefix, self.events.texts) if bulk else None
+        self._any, self._bare = (Dispatch(_ranked(kinds, found)) for kinds in (all_kinds, bare_kinds))
         self._known: tuple[dict[bytes, _Known], dict[bytes, _Known]] = {}, {}
         """Short bodies that were judged before, without a prefix and with one: logs repeat many word for word."""
         self._dialect = -1
@@ -206,7 +210,7 @@ class Scanner:
 
     def forget(self) -> None:
         """Give back the memory of everything that only helps to read further lines; none may follow."""
-        self._bulk = None
+        self._bulk = self._bare_bulk = None
         self._any = self._bare = Dispatch(())
         self._known = {}, {}
         self._prefixes = PrefixReader()
@@ -284,17 +288,21 @@ class Scanner:
         self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], blank: npt.NDArray[np.bool_]
     ) -> list[tuple[int, bool]]:
         """Read every line that is not blank; return the banners, each with whether it is a verdict."""
-        wanted = prefixed & ~blank
-        if self._bulk is not None:
-            wrapped = [line for line in bodies.unwrapped if wanted[line]]
-            wanted[wrapped] = False
-            for found in self._bulk.read(bodies, wanted):
+        wrapped = list(bodies.unwrapped)
+        left = ~blank
+        left[wrapped] = False
+        for bulk, of_logger in (self._bulk, prefixed), (self._bare_bulk, ~prefixed):
+            wanted = left & of_logger
+            if bulk is None or not wanted.any():
+                continue
+            for found in bulk.read(bodies, wanted):
+                left[found.lines] = False
                 self._typed += len(found.lines)
                 self.recognised = True
                 if found.kind in KEEP:
                     self.events[found.kind].extend(found.lines + first_line, found.columns)
-            wanted[wrapped] = True
-        return self._read_singly(first_line, bodies, prefixed, np.flatnonzero(wanted | ~(prefixed | blank)))
+        left[wrapped] = ~blank[wrapped]
+        return self._read_singly(first_line, bodies, prefixed, np.flatnonzero(left))
 
     def _read_singly(
         self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], lines: npt.NDArray[np.int64]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("emulated-trtexec-8.6.log", ("tactic_named", "tactic_timed", "timing_runner")),
+        ("emulated-trtexec-8.6.log", ("tactic_named", "tactic_timed", "timing_runner", "node_inputs", "layer_short")),
         ("emulated-trtexec-10.16-three-passes.log", ("tactic_named", "tactic_timed", "timing_runner", "myelin_row")),
     ],
 )

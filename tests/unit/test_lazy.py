@@ -1,0 +1,73 @@
+"""A lazy terminal's quick answer is never another than its regex would give, and usual texts get one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trtforensics.parsers import grammar
+from trtforensics.parsers.grammar import REGEX_FLAGS
+from trtforensics.parsers.layouts import layouts
+from trtforensics.parsers.lazy import LazyText
+
+_REGEXES = sorted({s.regex for layout in layouts(grammar.kinds()) for s in layout.segments if LazyText.of(s.regex)})
+
+
+def _lazy(regex: str) -> LazyText:
+    lazy = LazyText.of(regex)
+    assert lazy is not None
+    return lazy
+
+
+@pytest.mark.parametrize(
+    ("regex", "text"),
+    [
+        (r"((?>.+?(?=, Tactic: (?:0x[0-9a-f]+|-?[0-9]+), )))", b"conv1 + relu1|, Tactic: 0x1, out"),
+        (r"((?>(?!Set Tactic Name: ).+?(?= Set Tactic Name: )))", b"conv1| Set Tactic Name: sm80"),
+        (r"((?>.+?(?= for ONNX node: | required by ONNX-TRT$)))", b"conv1| for ONNX node: conv1"),
+        (r"(?>.+?(?= version ))", b"BatchTilePlugin_TRT| version 1"),
+    ],
+)
+def test_a_usual_text_is_surely_taken(regex: str, text: bytes) -> None:
+    name, rest = text.split(b"|")
+    assert _lazy(regex).surely_takes(name + rest, 0, len(name), len(name + rest))
+
+
+def test_the_beginning_of_what_follows_inside_the_text_is_for_the_regex() -> None:
+    line = b"a [b] inputs [Conv] inputs:"
+    lazy = _lazy(r"((?>.+?(?= \[[A-Za-z0-9_.:]+\] inputs:(?: |$))))")
+    assert not lazy.surely_takes(line, 0, len(b"a [b] inputs"), len(line))
+
+
+def test_what_must_not_stand_at_the_beginning_is_looked_at() -> None:
+    line = b"Set Tactic Name: x Set Tactic Name: y"
+    assert not _lazy(r"((?>(?!Set Tactic Name: ).+?(?= Set Tactic Name: )))").surely_takes(line, 0, 18, len(line))
+
+
+@pytest.mark.parametrize("regex", [r"((?>.+(?= x$)))", r"((?>[^ ]+))", r"((?>.+?(?=[a-z])))", r"((?>.+?(?=a?b)))", "x"])
+def test_other_terminals_have_no_quick_answer(regex: str) -> None:
+    assert LazyText.of(regex) is None
+
+
+_pieces = st.sampled_from(
+    [
+        *("a", " ", "[", "(", ": ", " with ", " Host Persistent: ", ", Tactic: 0x1, ", " [Conv] inputs:", " version "),
+        *(" for ONNX node: ", " required by ONNX-TRT", " Set Tactic Name: "),
+        " (R[0x80000001]) profiling completed in ",
+    ]
+)
+
+
+@given(st.lists(_pieces, min_size=2, max_size=8), st.integers(0, 3))
+def test_a_quick_answer_is_the_regexes(pieces: list[str], begin: int) -> None:
+    line = "".join(pieces).encode()
+    for count in range(1, len(pieces)):
+        end = len("".join(pieces[:count]))
+        for regex in _REGEXES:
+            if begin < end and _lazy(regex).surely_takes(line, begin, end, len(line)):
+                found = re.compile(regex.encode("latin-1"), REGEX_FLAGS).match(line, begin)
+                assert found is not None
+                assert found.end() == end
