@@ -15,9 +15,12 @@ from trtforensics.model import (
 )
 from trtforensics.parsers.events import NO_TEXT
 from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy.typing as npt
 
     from trtforensics.parsers.passes import Passes
     from trtforensics.parsers.views import View
@@ -27,20 +30,39 @@ RUNNERS = ("timing_runner", "timing_old")
 _HALF = 32
 
 
-def timings(view: View) -> TacticTimings:
-    """Gather every timed tactic and runner block of a build, sorted by line."""
-    line, tactic, ms, kernel = view.columns(_TIMED, "tactic", "ms", "kernel")
-    runner_line, layer, runner = view.columns(RUNNERS, "layer", "runner")
-    if view.has("set_tactic_name") and len(line):
-        kernel = _named_kernels(view, line, tactic, kernel)
-    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, view.events.texts.all())
+def timings(log: View, builds: npt.NDArray[np.int64]) -> TacticTimings:
+    """Gather every timed tactic and runner block of a log, sorted by line; ``builds`` are its builds' first lines."""
+    line, tactic, ms, kernel = log.columns(_TIMED, "tactic", "ms", "kernel")
+    runner_line, layer, runner = log.columns(RUNNERS, "layer", "runner")
+    if log.has("set_tactic_name") and len(line):
+        kernel = _named_kernels(log, builds, line, tactic, kernel)
+    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all())
 
 
-def _named_kernels(view: View, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+def timings_of(timed: TacticTimings, view: View) -> TacticTimings:
+    """Return a build's part of the timings of its log."""
+    rows = timed.rows(view.first_line, view.last_line)
+    tactics = slice(rows.start, rows.stop)
+    runners = slice(*timed.runner_line.searchsorted((view.first_line, view.last_line + 1)).tolist())
+    return TacticTimings(
+        line=timed.line[tactics],
+        tactic=timed.tactic[tactics],
+        ms=timed.ms[tactics],
+        kernel=timed.kernel[tactics],
+        runner_line=timed.runner_line[runners],
+        runner_layer=timed.runner_layer[runners],
+        runner_name=timed.runner_name[runners],
+        texts=timed.texts,
+    )
+
+
+def _named_kernels(
+    log: View, builds: npt.NDArray[np.int64], line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray
+) -> np.ndarray:
     """Give a timed tactic the kernel of the ``Set Tactic Name`` line (8.0 to 8.5) that stands right before it."""
-    named_line, named_tactic, named_kernel = view.columns(("set_tactic_name",), "tactic", "kernel")
+    named_line, named_tactic, named_kernel = log.columns(("set_tactic_name",), "tactic", "kernel")
     before = named_line.searchsorted(line) - 1
-    previous = np.concatenate(([0], line[:-1]))
+    previous = np.maximum(np.concatenate(([0], line[:-1])), latest(builds, builds, line) - 1)
     fits = (before >= 0) & (named_tactic[before] == tactic) & (named_line[before] > previous) & (kernel == NO_TEXT)
     return np.where(fits, named_kernel[before], kernel)
 
