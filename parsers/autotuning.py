@@ -72,13 +72,10 @@ def runner_ids(view: View) -> dict[str, int]:
     if not view.has("timing_runner"):
         return {}
     _, runner, identifier = view.columns(("timing_runner",), "runner", "runner_id")
-    printed = identifier != NO_TEXT
-    if not printed.any():
-        return {}
     texts = view.events.texts.all()
-    # as one number: much faster than as rows
-    pairs = np.unique(runner[printed].astype(np.int64) << _HALF | identifier[printed])
-    named = ((texts[pair >> _HALF], int(texts[pair & ((1 << _HALF) - 1)], 16)) for pair in pairs.tolist())
+    # as one number: much faster than as a pair
+    pairs = set((runner.astype(np.int64) << _HALF | identifier)[identifier != NO_TEXT].tolist())
+    named = ((texts[pair >> _HALF], int(texts[pair & ((1 << _HALF) - 1)], 16)) for pair in pairs)
     return dict(sorted(named))
 
 
@@ -97,11 +94,15 @@ def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTu
     if not view.has("profiling_completed"):
         return ()
     line, layer, duration = view.columns(("profiling_completed",), "layer", "seconds")
-    layers, first, row = np.unique(layer, return_index=True, return_inverse=True)
-    seconds = np.bincount(row, np.nan_to_num(duration))
-    slowest = np.lexsort((first, -seconds))
-    columns = (layers[slowest].tolist(), seconds[slowest].tolist(), line[first[slowest]].tolist())
-    return tuple([LayerTuning(view.text(one), total, span(at)) for one, total, at in zip(*columns, strict=True)])
+    runs = np.concatenate(([0], np.flatnonzero(layer[1:] != layer[:-1]) + 1))  # most layers are profiled in one go
+    first: dict[int, int] = {}
+    for index, at in zip(layer[runs].tolist(), line[runs].tolist(), strict=True):
+        first.setdefault(index, at)
+    place = {index: place for place, index in enumerate(first)}
+    row = np.repeat([place[index] for index in layer[runs].tolist()], np.diff(runs, append=len(layer)))
+    totals = np.bincount(row, np.where(np.isnan(duration), 0.0, duration)).tolist()
+    slowest = sorted(zip(totals, first.items(), strict=True), key=lambda one: (-one[0], one[1][1]))
+    return tuple([LayerTuning(view.text(index), seconds, span(at)) for seconds, (index, at) in slowest])
 
 
 def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[CachedResult, ...]:
