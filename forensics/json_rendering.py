@@ -55,26 +55,27 @@ def render(value: object, record_depth: int) -> str:
 
 def _write(out: list[str], value: object, record_depth: int, depth: int) -> None:
     """Append the pieces of a value; they are joined once, because a large log's document is tens of megabytes."""
+    if not (depth < record_depth and value and isinstance(value, dict | list | Records)):
+        out.append(_flat(value))
+        return
     begin, end = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
     if isinstance(value, Records):
         lines = f",{begin}".join(map(value.rendered, value.items))
         out += ("[", begin, lines, f"{end}]") if lines else ("[]",)
-    elif isinstance(value, dict) and value and depth < record_depth:
-        opening = "{"
+    elif isinstance(value, dict):
+        opening = f"{{{begin}"
         for key, item in value.items():
-            out.append(f"{opening}{begin}{text(key)}: ")
+            out += (opening, text(key), ": ")
             _write(out, item, record_depth, depth + 1)
-            opening = ","
+            opening = f",{begin}"
         out.append(f"{end}}}")
-    elif isinstance(value, list) and value and depth < record_depth:
-        opening = "["
-        for item in value:
-            out.append(f"{opening}{begin}")
-            _write(out, item, record_depth, depth + 1)
-            opening = ","
-        out.append(f"{end}]")
     else:
-        out.append(_flat(value))
+        opening = f"[{begin}"
+        for item in value:
+            out.append(opening)
+            _write(out, item, record_depth, depth + 1)
+            opening = f",{begin}"
+        out.append(f"{end}]")
 
 
 def _flat(value: object) -> str:
@@ -83,4 +84,6 @@ def _flat(value: object) -> str:
         return text(value)
     if value is None or isinstance(value, bool):
         return WORD[value]
-    return repr(value) if type(value) is int else _encode(value)
+    if type(value) is int:
+        return repr(value)
+    return "{}" if value == {} else "[]" if value == [] else _encode(value)

@@ -19,7 +19,7 @@ from trtforensics.model import (
     Stage,
 )
 from trtforensics.parsers import autotuning, header
-from trtforensics.parsers.choices import read_choices
+from trtforensics.parsers.choices import Choices
 from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
 from trtforensics.parsers.formats import format_texts
 from trtforensics.parsers.myelin import myelin_operations
@@ -29,13 +29,13 @@ from trtforensics.parsers.origins import resolve
 from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
 from trtforensics.parsers.starved import starved_layers
-from trtforensics.parsers.views import cut
+from trtforensics.parsers.views import View, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trtforensics.model import TacticTimings
     from trtforensics.parsers.scanner import Scanner
-    from trtforensics.parsers.views import View
 
     Span = Callable[[int], SourceSpan]
 
@@ -54,23 +54,29 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     spans = span_in_parts if source.parts else span
     alone = source.parts[0].lines if source.parts else source.lines
     builds = segments(scanner.events, source.lines, alone) if source.lines else []
+    begins = np.array([build.first_line for build in builds], np.int64)
+    whole = View(scanner.events, 1, source.lines)
+    timed = autotuning.timings(whole, begins)
+    choices = Choices(whole, timed, begins)
+    views = cut(scanner.events, builds)
     return BuildLog(
         source=source,
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=tuple(_build(index, view, spans) for index, view in enumerate(cut(scanner.events, builds))),
+        builds=tuple(
+            _build(index, view, autotuning.timings_of(timed, view), choices, spans) for index, view in enumerate(views)
+        ),
         line_starts=np.array(starts, np.int64),
     )
 
 
-def _build(index: int, view: View, span: Span) -> Build:
+def _build(index: int, view: View, timed: TacticTimings, chosen: Choices, span: Span) -> Build:
     passes = Passes(view)
-    timed = autotuning.timings(view)
     nodes = onnx_nodes(view, span)
     foreign = _foreign_nodes(view, passes, span)
     reformats = _reformats(view, passes, span)
-    tuned = read_choices(view, timed, passes, span), autotuning.cached_results(view, passes, span)
+    tuned = chosen.of(view, passes, span), autotuning.cached_results(view, passes, span)
     dump = engine_layers(view, OnnxMembers(nodes, foreign), span)
     layers, choices, cached = resolve(dump, tuned, (foreign, reformats), passes)
     messages = tuple(Message(s, text, span(line)) for line, s, text in view.each("message", "severity", "text"))

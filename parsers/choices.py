@@ -6,6 +6,7 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,39 +35,42 @@ _CHOSEN = ("chose", "chose_old")
 _BLOCK_BEGINS = ("format_combination", "costs_begin", *_CHOSEN, "reformat_costs_begin", "reformat_combination")
 
 
-def read_choices(
-    view: View, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]
-) -> tuple[Choice, ...]:
-    """Read every ``Chose`` line of a build, with its block; ``final`` is not decided here."""
-    if not view.has(*_CHOSEN):
-        return ()
-    blocks = _blocks(view)
-    races = _races(timed, blocks)
-    layers, runner_ids = _layers(view, blocks)
-    texts, begins = timed.texts, blocks.begin.tolist()
-    rows = zip(
-        *(layers, blocks.runner.tolist(), runner_ids, blocks.tactic.tolist(), *races, _formats(view, blocks)),
-        *(begins, blocks.line.tolist()),
-        strict=True,
-    )
-    return tuple(
-        [
-            Choice(
-                *(layer, texts[runner], runner_id, None if tactic == NO_TACTIC else tactic, time, other, candidates),
-                *(*sides, begin, span(line), passes.index(line)),
-            )
-            for layer, runner, runner_id, tactic, time, other, candidates, sides, begin, line in rows
-        ]
-    )
+class Choices:
+    """Every ``Chose`` line of a log, with its block; looked up for all builds at once, and made for one at a time."""
+
+    def __init__(self, log: View, timed: TacticTimings, builds: _Lines) -> None:
+        """``builds`` are the first lines of the log's builds."""
+        blocks = _blocks(log, builds)
+        layers, runner_ids = _layers(log, blocks)
+        races = _races(timed, blocks)
+        self._lines = blocks.line.tolist()
+        columns = (blocks.runner.tolist(), runner_ids, blocks.tactic.tolist(), *races, _formats(log, blocks))
+        self._rows = list(zip(layers, *columns, blocks.begin.tolist(), self._lines, strict=True))
+        self._texts = timed.texts
+
+    def of(self, view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[Choice, ...]:
+        """Return the choices of a build; ``final`` is not decided here."""
+        texts = self._texts
+        rows = self._rows[bisect_left(self._lines, view.first_line) : bisect_right(self._lines, view.last_line)]
+        return tuple(
+            [
+                Choice(
+                    *(layer, texts[runner], runner_id, None if tactic == NO_TACTIC else tactic, time, other, count),
+                    *(*sides, begin, span(line), passes.index(line)),
+                )
+                for layer, runner, runner_id, tactic, time, other, count, sides, begin, line in rows
+            ]
+        )
 
 
 class _Blocks(NamedTuple):
-    """The blocks in columns: first and last line, the chosen runner (an index into the texts) and tactic.
+    """The blocks in columns: the build's first line, first and last line, chosen runner (a text's index) and tactic.
 
     No two blocks share a line. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
     begins with the build.
     """
 
+    build: _Lines
     begin: _Lines
     line: _Lines
     runner: _Texts
@@ -90,10 +94,11 @@ class _Rows(NamedTuple):
     row: _Indexes
 
 
-def _blocks(view: View) -> _Blocks:
-    line, runner, tactic = view.columns(_CHOSEN, "runner", "tactic")
-    (begins,) = view.columns(_BLOCK_BEGINS)
-    return _Blocks(np.concatenate(([view.first_line], begins))[begins.searchsorted(line)], line, runner, tactic)
+def _blocks(log: View, builds: _Lines) -> _Blocks:
+    line, runner, tactic = log.columns(_CHOSEN, "runner", "tactic")
+    (begins,) = log.columns(_BLOCK_BEGINS)
+    build = latest(builds, builds, line)
+    return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)
 
 
 def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], list[float | None], list[int]]:
@@ -105,7 +110,8 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], l
     ms = timed.ms[rows.row]
     ms[np.isnan(ms)] = np.inf
     own = np.flatnonzero(timed.tactic[rows.row] == np.repeat(blocks.tactic, rows.size))
-    of_runner = own[_runner_of(timed, rows.row[own]) == blocks.runner[rows.block[own]]]
+    runner = latest(timed.runner_line, timed.runner_name, timed.line[rows.row[own]], blocks.build[rows.block[own]])
+    of_runner = own[runner == blocks.runner[rows.block[own]]]
     winner = _fastest(rows, ms, own)
     named = _fastest(rows, ms, of_runner)
     winner[named >= 0] = named[named >= 0]
@@ -117,11 +123,6 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], l
     if len(some):
         others[some] = np.minimum.reduceat(ms, (np.cumsum(rows.size) - rows.size)[some])
     return _finite(times), _finite(others), rows.size.tolist()
-
-
-def _runner_of(timed: TacticTimings, rows: _Indexes) -> _Texts:
-    """Return the runner (an index into the texts) under which each row was timed."""
-    return latest(timed.runner_line, timed.runner_name, timed.line[rows])
 
 
 def _fastest(rows: _Rows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
@@ -137,31 +138,31 @@ def _finite(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [value if value < np.inf else None for value in values.tolist()]
 
 
-def _layers(view: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
+def _layers(log: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
     """Return of each block its layer, and the id of its runner where that was timed in it."""
-    line, layer, runner, printed = view.columns(RUNNERS, "layer", "runner", "runner_id")
+    line, layer, runner, printed = log.columns(RUNNERS, "layer", "runner", "runner_id")
     rows = blocks.rows(line)
     timed = np.flatnonzero(rows.size)
-    costs_line, costs_layer = view.columns(("costs_begin",), "layer")
-    layers = latest(costs_line, costs_layer, blocks.line)
+    costs_line, costs_layer = log.columns(("costs_begin",), "layer")
+    layers = latest(costs_line, costs_layer, blocks.line, blocks.build)
     layers[timed] = layer[(rows.first + rows.size - 1)[timed]]
     own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
     identifiers = np.full(len(rows.first), NO_TEXT)
     identifiers[rows.block[own]] = printed[rows.row[own]]  # the last assignment stays: that of the first row
-    numbers = {index: int(view.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
-    return list(map(view.text, layers.tolist())), list(map(numbers.get, identifiers.tolist()))
+    numbers = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
+    return list(map(log.text, layers.tolist())), list(map(numbers.get, identifiers.tolist()))
 
 
-def _formats(view: View, blocks: _Blocks) -> list[_Sides]:
+def _formats(log: View, blocks: _Blocks) -> list[_Sides]:
     """Return the formats of both sides that each block tries."""
     sides = np.full((2, len(blocks.begin)), NO_TEXT)
     for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
-        line, *columns = view.columns((kind,), *names)
+        line, *columns = log.columns((kind,), *names)
         of_kind = latest(line, line, blocks.begin) == blocks.begin
         sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
     tried = list(zip(*sides.tolist(), strict=True))
     read = {}
     for pair in set(tried):
-        first, second = map(view.text, pair)
+        first, second = map(log.text, pair)
         read[pair] = format_texts(first, second), format_texts(second, first)
     return [read[pair] for pair in tried]

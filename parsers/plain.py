@@ -21,7 +21,9 @@ _FORMATS = re.compile(rf"{_FORMAT.pattern}(?:, {_FORMAT.pattern})*", re.ASCII)
 _SEPARATOR = re.compile(r" \+ | \|\| ")
 _NESTING = ("PWN(", "{ForeignNode[", "\n")
 
-_NAME = r"[^\[(,> \n][^\[(,>\n]*"
+_UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z ]*\]"
+"""How TensorRT names what its user did not; neither the parenthesis nor the bracket can open a type."""
+_NAME = rf"(?:{_UNNAMED}|[^\[(,> \n])(?:{_UNNAMED}|[^\[(,>\n])*"
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
 _SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
 _SHORTS = re.compile(rf"(?:{_SHORT.pattern}(?:, {_SHORT.pattern})*)?", re.ASCII)

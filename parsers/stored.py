@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import mmap
 import os
 import re
 import select
@@ -22,6 +21,7 @@ STANDARD_INPUT = "<stdin>"
 """How ``-`` is shown."""
 
 _FIRST_CHUNK = 256 << 10
+_LINE_SEARCH = 64 << 10
 _STDIN = 0
 _PATIENCE_MS = 50
 """How long a pipe's bytes are gathered before they are handed on: a person does not notice, and `cat` fills a chunk."""
@@ -37,11 +37,10 @@ _READABLE_DEVICE = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
 class StoredBytes:
     """A file, FIFO or standard input (``-``) as chunks of at most ``chunk_bytes``, given once.
 
-    A regular file is mapped: its chunks are copied out of the page cache and the pages dropped again, so they never
-    add to the resident size. It is read up to the size it had when it was opened. ``chunk_bytes`` may be raised while
-    reading; it starts small, because the first chunk tells the form and shows the first lines early. ``on_wait`` is
-    called ten times a second while a pipe brings nothing (on Windows never), and ends the reading by raising.
-    ``hashes`` are given the bytes too.
+    A regular file is read up to the size it had when it was opened; not mapped, which is no faster, and would kill the
+    process where the file is cut meanwhile. ``chunk_bytes`` may be raised while reading; it starts small, because the
+    first chunk tells the form and shows the first lines early. ``on_wait`` is called ten times a second while a pipe
+    brings nothing (on Windows never), and ends the reading by raising. ``hashes`` are given the bytes too.
 
     Opening waits for the writer of a FIFO, as every reader does.
 
@@ -76,31 +75,17 @@ class StoredBytes:
         """Give the bytes in order; of a regular file perhaps only those from ``begin`` to ``end``.
 
         Raises:
-            SourceError: the system cannot read on, or a mapped file became shorter. A file that is cut in the moment
-                between that check and the copy kills the process with SIGBUS, as with every mapped file.
+            SourceError: the system cannot read on, or a regular file became shorter.
         """
-        mapped = self._map()
         goes_on = begin == self.position  # the digest of a part from the middle is nobody's
         try:
-            for chunk in self._streamed() if mapped is None else self._mapped(mapped, begin, end):
+            for chunk in self._parts(begin, end) if self.size else self._streamed():
                 self.position += len(chunk)
                 for digest in self._hashes if goes_on else ():
                     digest.update(chunk)
                 yield chunk
         except OSError as error:
             raise _unreadable(self.path, error) from error
-        finally:
-            if mapped is not None:
-                mapped.close()
-
-    def _map(self) -> mmap.mmap | None:
-        """Map a regular file; what cannot be mapped (empty, ``/proc``, some network mounts) is read like a pipe."""
-        if self.size is None:
-            return None
-        try:
-            return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ)
-        except (OSError, ValueError):
-            return None
 
     def head(self, size: int) -> bytes:
         """Return the first bytes of a regular file, not counted as read."""
@@ -118,19 +103,24 @@ class StoredBytes:
         finally:
             self._file.seek(0)
 
-    def _mapped(self, mapped: mmap.mmap, begin: int, end: int | None) -> Iterator[bytes]:
-        start, limit = begin, len(mapped) if end is None else end
+    def _parts(self, begin: int, end: int | None) -> Iterator[bytes]:
+        """Read a regular file, in whole lines as far as those are short."""
+        start, limit = begin, (self.size or 0) if end is None else end
         while start < limit:
             stop = min(start + self.chunk_bytes, limit)
-            if os.fstat(self._file.fileno()).st_size < stop:
+            if stop < limit:
+                stop = self._line_end(start, stop)
+            chunk = self._peek(start, stop - start)
+            if len(chunk) < stop - start:
                 raise SourceError(self.path, "became shorter while it was read", "Copy it and read the copy")
-            stop = mapped.rfind(b"\n", start, stop) + 1 or stop  # whole lines need not be put together again
-            chunk = mapped[start:stop]
-            if hasattr(mmap, "MADV_DONTNEED"):
-                page = start - start % mmap.PAGESIZE
-                mapped.madvise(mmap.MADV_DONTNEED, page, stop - page)
             yield chunk
             start = stop
+
+    def _line_end(self, start: int, stop: int) -> int:
+        """Return where the last line before ``stop`` ends, so that whole lines need not be put together again."""
+        near = max(start, stop - _LINE_SEARCH)
+        found = self._peek(near, stop - near).rfind(b"\n")
+        return near + found + 1 if found >= 0 else stop
 
     def _streamed(self) -> Iterator[bytes]:
         while chunk := self._gather():

@@ -139,7 +139,17 @@ def cut(events: Events, runs: Sequence[tuple[int, int]]) -> list[View]:
 
 
 def latest(
-    lines: npt.NDArray[np.int64], values: npt.NDArray[_Number], at: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.int64],
+    values: npt.NDArray[_Number],
+    at: npt.NDArray[np.int64],
+    since: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[_Number]:
-    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does."""
-    return np.concatenate((np.array([-1], values.dtype), values))[lines.searchsorted(at, side="right")]
+    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does.
+
+    ``since`` are the lines before which none counts.
+    """
+    place = lines.searchsorted(at, side="right")
+    found = np.concatenate((np.array([-1], values.dtype), values))[place]
+    if since is not None:
+        found[place <= lines.searchsorted(since)] = -1
+    return found

@@ -61,6 +61,7 @@ _PIECES = (
         "y[Half(1,3)]",
         " long-strided",
     ),
+    *("(Unnamed Layer* 5) [Matrix Multiply]", "(Unnamed Layer* 5) [Shuffle]_output", "_output (Half[1])"),
     *("{ Name: ", ", Location: Device", ", Dimensions: [1,2]", ", Format/Datatype: Half", " }", "[ ", " where E0=4"),
 )
 _generated = st.lists(st.sampled_from(_PIECES), max_size=9).map("".join)
@@ -77,9 +78,10 @@ def test_what_is_plain_means_the_same_to_both(text: str, patch: pytest.MonkeyPat
     _assert_equal(text, patch)
 
 
-_tensor = st.tuples(st.sampled_from(["x", "a b", "c, d", "(e)"]), st.sampled_from(["", "1", "-1,32:8"])).map(
-    lambda drawn: f"{drawn[0]} (Half[{drawn[1]}])"
-)
+_tensor = st.tuples(
+    st.sampled_from(["x", "a b", "c, d", "(e)", "r to (Unnamed Layer* 1) [Top K]_1", "(Unnamed Layer* 1) [Half]"]),
+    st.sampled_from(["", "1", "-1,32:8"]),
+).map(lambda drawn: f"{drawn[0]} (Half[{drawn[1]}])")
 _side = st.lists(_tensor, max_size=3).map(", ".join)
 
 

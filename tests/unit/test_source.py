@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import mmap
 import os
 import select
 import socket
@@ -14,7 +13,6 @@ import sys
 import threading
 import time
 import tracemalloc
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -584,33 +582,13 @@ def test_a_file_that_grows_is_read_to_the_size_it_had(log: Callable[..., str]) -
         assert [window.lines for window in source.windows()] == [[b"one"]]
 
 
-# Mapping, progress, life
+# Progress, life
 
 
-def test_mapped_pages_are_given_back(log: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    if not hasattr(mmap, "MADV_DONTNEED"):
-        pytest.skip("this system's mmap has no madvise")
-    advised: list[tuple[int, int]] = []
-
-    class WatchedMap(mmap.mmap):
-        def madvise(self, option: int, start: int = 0, length: int = 0) -> None:
-            assert option == mmap.MADV_DONTNEED
-            advised.append((start, start + length))
-            super().madvise(option, start, length)
-
-    monkeypatch.setattr(mmap, "mmap", WatchedMap)
-    assert read(log(TEXT * 4), window_bytes=300_001)[1].lines == 20_000
-    assert len(advised) == 5
-    assert (advised[0][0], advised[-1][1]) == (0, len(TEXT) * 4)
-    assert all(later[0] <= earlier[1] for earlier, later in pairwise(advised))
-
-
-def test_a_file_that_cannot_be_mapped_is_read(log: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(19, "No such device")
-
-    monkeypatch.setattr(mmap, "mmap", refuse)
-    assert lines_of(log(TEXT)) == TEXT.splitlines()
+def test_lines_longer_than_the_search_for_their_end_are_whole(log: Callable[..., str]) -> None:
+    lines = [b"x" * 200_000, b"one", b"y" * 150_000, b"two"]
+    windows, _ = read(log(b"\n".join(lines)), window_bytes=100_000)
+    assert [line for window in windows for line in window.lines] == lines
 
 
 def test_a_file_of_unknown_size_is_read() -> None:

@@ -1,0 +1,47 @@
+"""What a choice says of itself is of its own block and build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model import BuildLog
+
+BANNER = "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx"
+RUNNER = "--------------- Timing Runner: conv (CaskConvolution[0x80000009])"
+CHOSE = ">>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0x0000000000000005"
+
+
+def _log(*bodies: str) -> str:
+    return "".join(f"{'' if body == BANNER else '[11/21/2026-10:00:00] [V] [TRT] '}{body}\n" for body in bodies)
+
+
+def test_nothing_of_the_build_before_is_told_of_a_choice(load: Callable[[str], BuildLog]) -> None:
+    unfinished = ("=============== Computing costs for conv", RUNNER, "Tactic: 0x0000000000000005 Time: 0.25")
+    first, second = load(_log(BANNER, *unfinished, BANNER, CHOSE)).builds
+    assert (len(first.choices), len(first.timings.line), len(second.timings.line)) == (0, 1, 0)
+    (choice,) = second.choices
+    assert (choice.layer, choice.runner_id, choice.time_ms, choice.candidates) == ("", None, None, 0)
+    assert choice.first_line == second.first_line
+
+
+def test_a_tactic_timed_without_a_runner_line_has_not_that_of_the_build_before(
+    load: Callable[[str], BuildLog],
+) -> None:
+    table = ("Tactic: 0x0000000000000005 Time: 0.25", "Tactic: 0x0000000000000005 Time: 0.5", CHOSE)
+    _, build = load(_log(BANNER, RUNNER, BANNER, table[0], RUNNER.replace("conv", "pool"), *table[1:])).builds
+    (choice,) = build.choices
+    assert (choice.layer, choice.runner_id) == ("pool", 0x80000009)
+    assert (choice.time_ms, choice.runner_up_ms, choice.candidates) == (0.5, 0.25, 2)
+
+
+def test_a_kernel_named_in_the_build_before_is_not_a_tactics_here(load: Callable[[str], BuildLog]) -> None:
+    named = "a Set Tactic Name: kernel_x Tactic: 0x0000000000000005"
+    timed = "Tactic: 0x0000000000000005 Time: 0.5"
+    first, second = load(_log(BANNER, named, timed, named, BANNER, timed)).builds
+    kernels = [
+        build.timings.texts[index] if index >= 0 else "" for build in (first, second) for index in build.timings.kernel
+    ]
+    assert kernels == ["kernel_x", ""]
