@@ -9,7 +9,7 @@ is left for the regex (``scanner.py``), so the grammar stays the only judge.
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cache, cached_property, partial
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -291,7 +291,7 @@ class _Number(_Direct):
 
     def __init__(self, name: str, segment: Segment) -> None:
         super().__init__(name)
-        self._is_number = _compiled(segment).fullmatch
+        self._regex = segment.regex
         self._read = _READ[segment.content]
 
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any], Bools]:
@@ -299,7 +299,7 @@ class _Number(_Direct):
         others = np.flatnonzero(~sure)
         texts = _cut(bodies.index.data, spans.begins[others], spans.ends[others])
         for row, text in zip(others.tolist(), texts, strict=True):
-            if self._is_number(text):
+            if _compiled(self._regex).fullmatch(text):
                 sure[row] = True
                 if self._name:
                     values[row] = self._read(text)
@@ -353,12 +353,11 @@ class _Taken(_Plain):
 
     def __init__(self, name: str, segment: Segment, texts: Texts) -> None:
         super().__init__(name, texts)
-        self._match = _compiled(segment).match
-        lazy = LazyText.of(segment.regex)
-        self._surely_takes = lazy.surely_takes if lazy is not None else _never
+        self._regex = segment.regex
 
     def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
-        surely_takes, match, text_id = self._surely_takes, self._match, self._id if self._name else len
+        surely_takes, match = self._surely_takes, _compiled(self._regex).match
+        text_id = self._id if self._name else len
 
         def read(begin: int, end: int, limit: int) -> int:
             if not surely_takes(data, begin, end, limit):
@@ -368,6 +367,11 @@ class _Taken(_Plain):
             return text_id(data[begin:end])
 
         return read
+
+    @cached_property
+    def _surely_takes(self) -> Callable[[bytes, int, int, int], bool]:
+        lazy = LazyText.of(self._regex)
+        return lazy.surely_takes if lazy is not None else _never
 
 
 def _never(_data: bytes, _begin: int, _end: int, _limit: int) -> bool:
@@ -380,7 +384,7 @@ class _Composite(_Direct):
     def __init__(self, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
         super().__init__("")
         self._names = names
-        self._match = _compiled(segment).match
+        self._regex = segment.regex
         self._readers = [(segment.fields.index(name), field_reader(name, texts)[0]) for name in names]
         self._columns = [new_column(name) for name in names]
         self._count = 0
@@ -396,7 +400,7 @@ class _Composite(_Direct):
 
     def _judged(self, data: bytes, begin: int, end: int, limit: int) -> int:
         """Return the row in the columns of what was read in a text."""
-        found = self._match(data, begin, limit)
+        found = _compiled(self._regex).match(data, begin, limit)
         if found is None or found.end() != end:
             return _REFUSED
         groups = found.groups()
@@ -406,8 +410,10 @@ class _Composite(_Direct):
         return self._count - 1
 
 
-def _compiled(segment: Segment) -> re.Pattern[bytes]:
-    return re.compile(segment.regex.encode("latin-1"), REGEX_FLAGS)
+@cache
+def _compiled(regex: str) -> re.Pattern[bytes]:
+    """Compile a segment's regex: when it is needed, for most never are."""
+    return re.compile(regex.encode("latin-1"), REGEX_FLAGS)
 
 
 def _cut(data: bytes, begins: Positions, ends: Positions) -> list[bytes]:

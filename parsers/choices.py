@@ -150,7 +150,7 @@ def _layers(log: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
     identifiers = np.full(len(rows.first), NO_TEXT)
     identifiers[rows.block[own]] = printed[rows.row[own]]  # the last assignment stays: that of the first row
     numbers = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
-    return list(map(log.text, layers.tolist())), list(map(numbers.get, identifiers.tolist()))
+    return log.texts(layers), list(map(numbers.get, identifiers.tolist()))
 
 
 def _formats(log: View, blocks: _Blocks) -> list[_Sides]:

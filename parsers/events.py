@@ -183,7 +183,7 @@ class Texts:
         return self._ids.setdefault(raw, len(self._ids))
 
     def __getitem__(self, index: int) -> str:
-        return self.all()[index]
+        return self._texts[index] if index < len(self._texts) else self.all()[index]
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -52,6 +52,7 @@ _MASKS = np.array(
 """By the length of a text, which bits of its words are its own."""
 
 _EMPTY = np.uint64(0)
+_NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
 
 
 class Spans(NamedTuple):
@@ -74,7 +75,7 @@ class Memo:
 
     def __init__(self) -> None:
         self._singly: dict[bytes, int] = {}
-        self._table = _Table(1 << 10)
+        self._table = _Table()
 
     def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
         """Return the number of each text."""
@@ -101,7 +102,7 @@ class Memo:
         numbers = map(read, *_for_reading(index, spans.of(rows[first])))
         learned = np.fromiter(numbers, np.int32, len(first))
         if self._table.count + len(distinct) > _MOST:
-            self._table = _Table(1 << 10)
+            self._table = _Table()
         self._table.add(distinct, learned)
 
     def _one_by_one(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
@@ -123,12 +124,11 @@ def _for_reading(index: LineIndex, spans: Spans) -> tuple[list[int], list[int], 
 
 
 class _Table:
-    """Numbers by hash: open addressing, at most half full; ``slots`` is a power of two."""
+    """Numbers by hash: open addressing in a power of two of slots, at most half of them full."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self) -> None:
         self.count = 0
-        self._keys = np.zeros(slots, np.uint64)
-        self._values = np.zeros(slots, np.int32)
+        self._keys, self._values = _NO_KEYS, _NO_VALUES
 
     def find(self, hashes: Words) -> tuple[Values, npt.NDArray[np.bool_]]:
         """Return the number of each hash, and whether it is known."""

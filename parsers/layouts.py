@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ _NAME = "x_y"
 _INTEGERS = ("0", "12345678")
 
 
+@cache
 def _content(regex: str) -> Content:
     """Say what a terminal holds, by what its regex accepts."""
     if regex == ".+":

@@ -33,13 +33,11 @@ def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode,
         for kind in ("node_inputs", "node_outputs")
     )
     nodes = []
-    for place, (line, name, op) in enumerate(zip(begins.tolist(), names.tolist(), ops.tolist(), strict=True)):
+    for place, (line, name, op) in enumerate(zip(begins.tolist(), view.texts(names), view.texts(ops), strict=True)):
         read, read_types = inputs.get(place, _NONE)
         written, written_types = outputs.get(place, _NONE)
         own = tuple(layers.get(place, ()))
-        nodes.append(
-            OnnxNode(view.text(name), view.text(op), own, read, written, span(line), read_types, written_types)
-        )
+        nodes.append(OnnxNode(name, op, own, read, written, span(line), read_types, written_types))
     return tuple(nodes)
 
 
@@ -50,7 +48,7 @@ def _of_nodes(
     lines, texts = view.columns(kinds, field)
     places = begins.searchsorted(lines) - 1
     within = places >= 0
-    return zip(places[within].tolist(), map(view.text, texts[within].tolist()), strict=True)
+    return zip(places[within].tolist(), view.texts(texts[within]), strict=True)
 
 
 def _tensors(text: str) -> _Tensors:

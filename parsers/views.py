@@ -83,6 +83,11 @@ class View:
         """Return a text by its index; empty where the line does not print it."""
         return self.events.texts[index] if index != NO_TEXT else ""
 
+    def texts(self, indexes: npt.NDArray[np.int32]) -> list[str]:
+        """Return some texts by their indexes, as :meth:`text` does."""
+        pool = self.events.texts.all()
+        return [pool[index] if index >= 0 else "" for index in indexes.tolist()]
+
     def lines(self, *kinds: str) -> list[int]:
         """Return the lines of rows of these kinds, sorted."""
         found: list[int] = []

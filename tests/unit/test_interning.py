@@ -80,7 +80,7 @@ def test_a_log_with_more_texts_than_are_kept_asks_again(monkeypatch: pytest.Monk
 
 
 def test_texts_with_one_hash_slot_are_kept_apart() -> None:
-    table = interning._Table(1 << 4)
+    table = interning._Table()
     hashes = np.arange(1, 7, dtype=np.uint64) << np.uint64(32)  # all of them in slot 0
     table.add(hashes, np.arange(6, dtype=np.int32))
     values, found = table.find(np.concatenate((hashes, hashes[:1] + np.uint64(1 << 40))))
