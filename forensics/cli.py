@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import atexit
-import gc
 import importlib
 import shlex
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 from trtforensics import __version__, streams
@@ -16,7 +14,7 @@ from trtforensics.diagnostics import ExitCode, error, show_traceback
 from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -119,24 +117,10 @@ def _run(arguments: list[str]) -> int:
         args = build_parser(command_of(arguments)).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    with nullcontext() if args.command == "tui" else _without_gc():
+    from trtforensics.memory import of_one_command  # noqa: PLC0415 - --version needs none of it
+
+    with nullcontext() if args.command == "tui" else of_one_command():
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
-
-
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """Leave cyclic garbage: a command makes a million objects that stay, and looking through them takes long.
-
-    Python would do so once more when it ends, unless it is told not to.
-    """
-    enabled = gc.isenabled()
-    atexit.register(gc.freeze)
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _failed(message: str, code: ExitCode, *, debug: bool) -> int:

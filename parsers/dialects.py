@@ -82,7 +82,7 @@ def prefix_of(line: bytes) -> Prefix | None:
         return None
     own = found.lastindex or 0  # the group of the kind: it closes behind those in it
     kind = kinds[own]
-    levels = found.groups()[own : own + kind.match.groups]
+    levels = found.groups()[own : own + len(kind.fields)]
     return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), found.end())
 
 
@@ -93,7 +93,7 @@ def _any_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
     group = 1
     for kind in _KINDS:
         kinds[group] = kind
-        group += 1 + kind.match.groups
+        group += 1 + len(kind.fields)
     return re.compile("|".join(f"({kind.regex})" for kind in _KINDS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
 
 

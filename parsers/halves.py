@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LEAST_BYTES = 16 << 20
 """Below this a second interpreter costs more than it saves."""
 
-_FIRST_SHARE = 0.52
+_FIRST_SHARE = 0.42
 """The worker has to send what it found, and to wait for whoever starts it."""
 
 
@@ -54,8 +54,9 @@ def scan(source: Source, middle: int, on_part: Callable[[Source, Scanner], None]
             scanner.feed(window)
             on_part(source, scanner)
         scanner.forget()
+        source.skip_rest()
         part = worker()
-    source.skip_rest(len(part.line_starts))
+    source.count_skipped(len(part.line_starts))
     scanner.join(part)
     return scanner
 

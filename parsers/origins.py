@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
-from itertools import compress, repeat
+from itertools import compress, pairwise, repeat
 from typing import TYPE_CHECKING
 
 from trtforensics.model import CachedResult, Choice, EngineLayer
@@ -91,17 +91,24 @@ class _Tuning:
     """The choices and cached results of the engine's pass, by layer, each with its place in its list."""
 
     def __init__(self, choices: tuple[Choice, ...], cached: tuple[CachedResult, ...], chosen: int) -> None:
-        self._by_layer: dict[str, list[tuple[Tuned, int]]] = {}
+        self._of_engine = {chosen, None}
+        self._runs: dict[str, list[tuple[tuple[Tuned, ...], int, int]]] = {}
+        """By layer the parts of the lists that are its own: what is tuned for one mostly stands together."""
         lists: tuple[tuple[Tuned, ...], ...] = (cached, choices)
-        of_engine = {chosen, None}
         for tuned_list in lists:
-            for index, tuned in enumerate(tuned_list):
-                if tuned.pass_index in of_engine:
-                    self._by_layer.setdefault(tuned.layer, []).append((tuned, index))
+            layers = [tuned.layer for tuned in tuned_list]
+            changes = [place for place, (one, other) in enumerate(pairwise(layers), 1) if one != other]
+            for first, behind in pairwise([0, *changes, len(layers)] if layers else ()):
+                self._runs.setdefault(layers[first], []).append((tuned_list, first, behind))
 
     def of(self, name: str) -> list[tuple[Tuned, int]]:
         """Everything tuned under a name."""
-        return self._by_layer.get(name, [])
+        return [
+            (tuned_list[index], index)
+            for tuned_list, first, behind in self._runs.get(name, ())
+            for index in range(first, behind)
+            if tuned_list[index].pass_index in self._of_engine
+        ]
 
     def of_reformat(self, reformat: ReformatLayer) -> list[tuple[Tuned, int]]:
         """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""

@@ -87,13 +87,16 @@ class Source:
         self._started = True
         return self._windows(begin, end)
 
-    def skip_rest(self, lines: int) -> None:
-        """Count and hash what somebody else has read: the bytes behind the last window, which are ``lines`` lines."""
+    def skip_rest(self) -> None:
+        """Hash the bytes behind the last window, which somebody else reads; their lines are still to be counted."""
         last = b""
         for chunk in self._stored.chunks(begin=self._stored.position):
             last = chunk
-        self._cutter.lines += lines
         self._cutter.cut = not last.endswith(b"\n")
+
+    def count_skipped(self, lines: int) -> None:
+        """Take in how many lines the bytes are that were skipped."""
+        self._cutter.lines += lines
 
     def info(self) -> SourceInfo:
         """Return what the source was, once its windows were all given.
