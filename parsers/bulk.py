@@ -1,9 +1,12 @@
 """Reads the bulk kinds of a whole window at once, by their layouts.
 
 For each layout: the lines that open with its literal, the places where its other anchors must stand, every
-literal compared word by word, every number checked. A text field goes through a memo: the first time a text
-is seen, the kind's regex must accept the whole line and find it in the same place. Whatever fails any of this
-is left for the regex (``scanner.py``), so the grammar stays the only judge.
+literal compared, every number checked. A text is looked up (``interning.py``); the first time it is seen, its
+terminals' regex must take it, all of it and no more, where it stands. Whatever fails any of this is left for
+the kind's regex (``scanner.py``), so the grammar stays the only judge.
+
+A line that two kinds can read, as programs that share a file make them, has the kind of the lower rank, however it is
+read: so a line with all the anchors of a layout but other texts is left for the regex too.
 """
 
 from __future__ import annotations
@@ -306,12 +309,12 @@ class _Number(_Direct):
         return values, sure
 
     def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        return decimals(index.words, begins, ends)
+        return decimals(index.data, begins, ends)
 
 
 class _Integer(_Number):
     def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        return integers(index.words, begins, ends)
+        return integers(index.data, begins, ends)
 
 
 class _Tactic(_Number):

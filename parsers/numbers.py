@@ -36,11 +36,11 @@ _ONES = _repeat(0x01)
 _TOPS = _repeat(0x80)
 _EIGHT = np.uint64(8)
 _ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
-_ALL = np.uint64(_ALL_BITS)
-_POWERS = 10.0 ** np.arange(9)
-_INTEGER_POWERS = 10 ** np.arange(9, dtype=np.uint64)
-_MAX_DIGITS = 8
-_HEX_DIGITS = 16
+_POWERS = 10.0 ** np.arange(17)
+_SIXTEEN = 16
+_EIGHT_DIGITS = np.uint64(10**8)
+_SEVEN_BYTES = np.uint64(56)
+_ZERO = np.uint64(ord("0"))
 _LAST_BYTES = np.array(
     [[_ALL_BITS & ~((1 << 8 * min(max(16 - size - 8 * word, 0), 8)) - 1) for word in range(2)] for size in range(17)],
     np.uint64,
@@ -62,48 +62,72 @@ def blocks(text: bytes, at: Positions, size: int) -> Words:
     return view[at].view(np.uint64).reshape(-1, size // WORD)
 
 
-def _digits(words: Words, ends: Positions, lengths: Positions) -> tuple[Words, Bools]:
-    """Read up to eight digits that end at ``ends``; a length of 0 gives 0."""
-    length = np.clip(lengths, 0, _MAX_DIGITS)
-    shift = (_EIGHT * (_EIGHT - length.astype(np.uint64))).astype(np.uint64)
-    keep = np.where(length == 0, np.uint64(0), _ALL << np.minimum(shift, np.uint64(63)))
-    word = (words[np.maximum(ends - WORD, 0)] & keep) | (_ZEROS & ~keep)
-    certain = ((word & _HIGH_NIBBLES) == _ZEROS) & (((word + _SIXES) & _HIGH_NIBBLES) == _ZEROS)
-    value = (word & _LOW_NIBBLES) * np.uint64(2561) >> _EIGHT
+def decimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Floats, Bools]:
+    """Read ``12``, ``0.0129196``: at most sixteen bytes, exactly what ``float()`` gives."""
+    length = ends - starts
+    read_high, read_low = _last_sixteen(text, ends, length)
+    low, places = _without_point(read_low, read_high >> _SEVEN_BYTES)
+    high = (read_high << _EIGHT) | _ZERO
+    others = np.flatnonzero(places < 0)
+    if len(others):  # the point stands further in front, or there is none
+        low[others] = read_low[others]
+        high[others], places[others] = _without_point(read_high[others], _ZERO)
+    has_point = places >= 0
+    places[others] += np.where(has_point[others], WORD, 1)
+    value, certain = _eight_digits(low)
+    longer = np.flatnonzero(high != _ZEROS)
+    if len(longer):
+        more, sure = _eight_digits(high[longer])
+        value[longer] += more * _EIGHT_DIGITS
+        certain[longer] &= sure & (value[longer] < np.uint64(1 << 53))
+    certain &= (places < length - has_point) & (length <= _SIXTEEN) & (ends >= _SIXTEEN)
+    return value.astype(np.float64) / _POWERS[places], certain
+
+
+def _last_sixteen(text: bytes, ends: Positions, length: Positions) -> tuple[Words, Words]:
+    """Return the sixteen bytes up to ``ends`` as two words, with zeros in front of the ``length`` that count."""
+    words = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
+    own = np.clip(length, 0, _SIXTEEN)
+    keep_high, keep_low = _LAST_BYTES.T[0][own], _LAST_BYTES.T[1][own]
+    return (words[:, 0] & keep_high) | (_ZEROS & ~keep_high), (words[:, 1] & keep_low) | (_ZEROS & ~keep_low)
+
+
+def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, npt.NDArray[np.int64]]:
+    """Take the first point out of each word: what is in front of it moves up by a byte, and ``carried`` is put there.
+
+    Returns the words and how many bytes stood behind the point; -1, and the word as it was, where there is none.
+    """
+    marks = words ^ _DOTS
+    found = (marks - _ONES) & ~marks & _TOPS
+    in_front = ((found & (~found + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
+    places = np.int64(7) - (np.bitwise_count(in_front) >> 3).astype(np.int64)
+    moved = (words & ~((in_front << _EIGHT) | np.uint64(0xFF))) | ((words & in_front) << _EIGHT) | carried
+    return np.where(places < 0, words, moved), places
+
+
+def _eight_digits(words: Words) -> tuple[Words, Bools]:
+    """Read words of eight digits; say which are."""
+    certain = ((words & _HIGH_NIBBLES) == _ZEROS) & (((words + _SIXES) & _HIGH_NIBBLES) == _ZEROS)
+    value = (words & _LOW_NIBBLES) * np.uint64(2561) >> _EIGHT
     value = (value & np.uint64(0x00FF_00FF_00FF_00FF)) * np.uint64(6_553_601) >> np.uint64(16)
     value = (value & np.uint64(0x0000_FFFF_0000_FFFF)) * np.uint64(42_949_672_960_001) >> np.uint64(32)
-    return value, certain & (lengths >= 0) & (lengths <= _MAX_DIGITS) & (ends >= WORD)
+    return value, certain
 
 
-def decimals(words: Words, starts: Positions, ends: Positions) -> tuple[Floats, Bools]:
-    """Read ``12``, ``0.0129196``: at most eight digits on either side of the point, exactly what ``float()`` gives."""
-    head = words[starts] ^ _DOTS
-    found = (head - _ONES) & ~head & _TOPS
-    before = np.bitwise_count((found & (~found + np.uint64(1))) - np.uint64(1)).astype(np.int64) >> 3
-    length = ends - starts
-    has_dot = (found != 0) & (before < length)
-    whole = np.where(has_dot, before, length)
-    fraction = np.where(has_dot, length - before - 1, 0)
-    high, high_certain = _digits(words, starts + whole, whole)
-    low, low_certain = _digits(words, ends, fraction)
-    places = np.clip(fraction, 0, _MAX_DIGITS)
-    mantissa = high * _INTEGER_POWERS[places] + low
-    certain = high_certain & low_certain & (whole > 0) & (mantissa < np.uint64(1 << 53))
-    return mantissa.astype(np.float64) / _POWERS[places], certain
-
-
-def integers(words: Words, starts: Positions, ends: Positions) -> tuple[npt.NDArray[np.int64], Bools]:
+def integers(text: bytes, starts: Positions, ends: Positions) -> tuple[npt.NDArray[np.int64], Bools]:
     """Read one to eight digits."""
-    values, certain = _digits(words, ends, ends - starts)
-    return values.astype(np.int64), certain & (ends > starts)
+    length = ends - starts
+    _, low = _last_sixteen(text, ends, length)
+    values, certain = _eight_digits(low)
+    return values.astype(np.int64), certain & (length > 0) & (length <= WORD) & (ends >= _SIXTEEN)
 
 
 def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
     """Read ``0x`` and 1 to 16 lower-case digits, as two words; a digit is right if its nibble would be printed so."""
     length = ends - starts - 2
-    digits = blocks(text, np.maximum(ends - _HEX_DIGITS, 0), _HEX_DIGITS)
-    if not (length == _HEX_DIGITS).all():
-        own = _LAST_BYTES[np.clip(length, 0, _HEX_DIGITS)]
+    digits = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
+    if not (length == _SIXTEEN).all():
+        own = _LAST_BYTES[np.clip(length, 0, _SIXTEEN)]
         digits = (digits & own) | (_ZEROS & ~own)
     nibbles = (digits & _LOW_NIBBLES) + ((digits >> np.uint64(6)) & _ONES) * np.uint64(9)
     letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
@@ -112,7 +136,7 @@ def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words
     values = ((nibbles << np.uint64(4)) | (nibbles >> _EIGHT)) & np.uint64(0x00FF_00FF_00FF_00FF)
     values = ((values << _EIGHT) | (values >> np.uint64(16))) & np.uint64(0x0000_FFFF_0000_FFFF)
     values = ((values << np.uint64(16)) | (values >> np.uint64(32))) & np.uint64(0xFFFF_FFFF)
-    certain = right[:, 0] & right[:, 1] & (length >= 1) & (length <= _HEX_DIGITS) & (ends >= _HEX_DIGITS)
+    certain = right[:, 0] & right[:, 1] & (length >= 1) & (length <= _SIXTEEN) & (ends >= _SIXTEEN)
     opening = np.frombuffer(text, np.uint8)
     certain &= (opening[starts] == ord("0")) & (opening[starts + 1] == ord("x"))
     return (values[:, 0] << np.uint64(32)) | values[:, 1], certain

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers.numbers import PADDING, decimals, hexadecimals, words_of
+from trtforensics.parsers.numbers import PADDING, decimals, hexadecimals, integers
 
 
 def _spread(texts: list[str]) -> tuple[bytes, np.ndarray, np.ndarray]:
@@ -30,24 +30,24 @@ _numberish = st.one_of(
 @given(st.lists(_numberish, min_size=1, max_size=40))
 def test_a_decimal_that_is_certain_is_what_float_gives(texts: list[str]) -> None:
     data, begins, ends = _spread(texts)
-    values, certain = decimals(words_of(data), begins, ends)
+    values, certain = decimals(data, begins, ends)
     for text, value, sure in zip(texts, values.tolist(), certain.tolist(), strict=True):
         if sure:
             assert value == float(text)
 
 
 def test_the_decimals_of_logs_are_certain() -> None:
-    texts = ["0.0129196", "0", "12.5", "99999999", "0.00000123", "1.", "12345678.12345678"]
+    texts = ["0.0129196", "0", "12.5", "99999999", "0.00000123", "1.", "123456789", "0.00123456", "12345678.12345678"]
     data, begins, ends = _spread(texts)
-    values, certain = decimals(words_of(data), begins, ends)
-    assert certain.tolist() == [True] * 6 + [False]  # sixteen digits may not fit a float's mantissa
-    assert values.tolist()[:6] == [float(t) for t in texts[:6]]
+    values, certain = decimals(data, begins, ends)
+    assert certain.tolist() == [True] * 8 + [False]  # sixteen digits may not fit a float's mantissa
+    assert values.tolist()[:8] == [float(t) for t in texts[:8]]
 
 
 def test_what_is_no_plain_decimal_is_left_to_the_regex() -> None:
-    texts = ["inf", "nan", "1e-05", "-1", "1.2.3", ".5", "", "12a", "123456789", "3.40282e+38"]
+    texts = ["inf", "nan", "1e-05", "-1", "1.2.3", ".5", "", "12a", "12345678901234567", "3.40282e+38", "..", "1..2"]
     data, begins, ends = _spread(texts)
-    assert not decimals(words_of(data), begins, ends)[1].any()
+    assert not decimals(data, begins, ends)[1].any()
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40))
@@ -62,3 +62,12 @@ def test_what_is_no_tactic_id_is_left_to_the_regex() -> None:
     texts = ["0x", "0xG", "0xABC", "1x12", "x", "0x12345678901234567", "-12"]
     data, begins, ends = _spread(texts)
     assert not hexadecimals(data, begins, ends)[1].any()
+
+
+@given(st.lists(st.from_regex(r"[0-9]{0,10}[.a]?", fullmatch=True), min_size=1, max_size=40))
+def test_an_integer_that_is_certain_has_one_to_eight_digits(texts: list[str]) -> None:
+    data, begins, ends = _spread(texts)
+    values, certain = integers(data, begins, ends)
+    for text, value, sure in zip(texts, values.tolist(), certain.tolist(), strict=True):
+        assert sure == (text.isdecimal() and len(text) <= 8)
+        assert not sure or value == int(text)
