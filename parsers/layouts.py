@@ -134,6 +134,11 @@ class Layout:
         return self.anchors[0].text
 
     @property
+    def only_searched(self) -> bool:
+        """Whether every anchor behind the opener has to be searched for."""
+        return len(self.anchors) > 1 and all(anchor.searched for anchor in self.anchors[1:])
+
+    @property
     def first_byte(self) -> bytes:
         """What a body that opens with text begins with; empty where that may be more than one byte."""
         first = _FIRST_BYTE.match(self.segments[0].regex)
@@ -150,21 +155,20 @@ def layouts(kinds: Iterable[Kind]) -> list[Layout]:
             layout = _layout(kind, _merge_literals(alternative))
             if layout is not None and any(anchor.text for anchor in layout.anchors):
                 found.append(layout)
-    return sorted(found, key=_order)
-
-
-def _order(layout: Layout) -> tuple[bool, bool, int]:
-    only_searched = len(layout.anchors) > 1 and all(anchor.searched for anchor in layout.anchors[1:])
-    return not layout.opener, only_searched, -len(layout.anchors)
+    return sorted(found, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
 
 
 def ranks(found: Iterable[Layout]) -> dict[str, int]:
     """Return by the names of kinds which of them has a line that two can read: the one of the lowest rank.
 
-    Programs that share a file run lines into each other. A kind without a layout comes behind all that have one.
+    Programs that share a file run lines into each other. A literal opening wins anyway; among the others those come
+    last that search in every line, because each asks only for what is left. A kind without a layout is behind them all.
     """
-    order = sorted(found, key=lambda layout: bool(layout.opener))  # a literal opening wins anyway
-    return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(order)))}
+    free = [layout for layout in found if not layout.opener]
+    searching = {layout.kind.name for layout in free if layout.only_searched}
+    free.sort(key=lambda layout: layout.kind.name in searching)
+    opened = [layout for layout in found if layout.opener]
+    return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(free + opened)))}
 
 
 _FIRST_BYTE = re.compile(r"\(*(?:\?>)([^\\\[\](){}.?*+^$|])(?![?*+{])(?!.*\|)")

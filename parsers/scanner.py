@@ -20,7 +20,6 @@ from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED, Pref
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, Events
 from trtforensics.parsers.layouts import layouts, ranks
-from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.events import Tables, Values
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.layouts import Layout
+    from trtforensics.parsers.line_index import LineIndex
     from trtforensics.parsers.windows import Window
 
     _Groups = tuple[list[tuple[bytes, Kind]], list[tuple[bytes, Kind]]]
@@ -190,7 +190,7 @@ class Scanner:
 
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
-        index = LineIndex(window.text)
+        index = window.index
         if window.text is window.data:
             self.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:

@@ -96,7 +96,7 @@ class Source:
 
     def count_skipped(self, lines: int) -> None:
         """Take in how many lines the bytes are that were skipped."""
-        self._cutter.lines += lines
+        self._cutter.skip(lines)
 
     def info(self) -> SourceInfo:
         """Return what the source was, once its windows were all given.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.parsers.decoding import pieces
+from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,6 +57,19 @@ class Window:
         return clean + b"\n" if vanished else clean  # a last line of escape sequences only is a line all the same
 
     @cached_property
+    def index(self) -> LineIndex:
+        """Where the lines of the text are, and its blanks."""
+        return LineIndex(self.text)
+
+    @property
+    def count(self) -> int:
+        """How many lines there are; who has read them has counted them."""
+        if "index" in self.__dict__:
+            return len(self.index)
+        ends = int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == ord("\n")))  # much faster than bytes.count
+        return ends + (not self.data.endswith(b"\n"))
+
+    @cached_property
     def lines(self) -> list[bytes]:
         """Each line without its ending and without escape sequences."""
         lines = self.text.split(b"\n")
@@ -81,11 +95,22 @@ class WindowCutter:
     """
 
     def __init__(self, offset: int = 0) -> None:
-        self.lines = 0
         self.cut = False
+        self._counted = 0
+        self._last: Window | None = None
+        """The window given last, whose lines are counted when the next one is made: by then its reader has done it."""
         self._offset = offset
         self._held: list[bytes] = []
         self._held_bytes = 0
+
+    @property
+    def lines(self) -> int:
+        """Lines given so far."""
+        return self._counted + (self._last.count if self._last is not None else 0)
+
+    def skip(self, lines: int) -> None:
+        """Take in lines that somebody else has read."""
+        self._counted, self._last = self.lines + lines, None
 
     def windows(self, blocks: Iterable[bytes]) -> Iterator[Window]:
         """Give the whole lines of each block as soon as it is there; what follows its last line feed waits."""
@@ -95,6 +120,7 @@ class WindowCutter:
         if self._held_bytes:
             self.cut = True
             yield self._whole(b"")
+        self.skip(0)
 
     def _feed(self, piece: bytes) -> Iterator[Window]:
         """Only the line that was held can be too long: a piece is not longer than the longest line."""
@@ -126,9 +152,8 @@ class WindowCutter:
 
     def _window(self, data: bytes, length: int) -> Window:
         """Make a window of ``data``, which stands for ``length`` bytes of the text."""
-        window = Window(self.lines + 1, self._offset, data)
-        ends = int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))  # several times as fast as bytes.count
-        self.lines += ends + (not data.endswith(b"\n"))
+        self._counted, self._last = self.lines, None
+        self._last = window = Window(self._counted + 1, self._offset, data)
         self._offset += length
         self._held, self._held_bytes = [], 0
         return window

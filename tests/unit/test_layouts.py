@@ -43,7 +43,7 @@ def test_what_stands_between_two_free_texts_is_searched_for() -> None:
 
 def test_a_line_of_two_kinds_has_the_one_that_is_asked_first_everywhere() -> None:
     rank = ranks(_LAYOUTS)
-    assert rank["cached_result"] < rank["profiling_completed"] < rank["node_inputs"] < rank["fusing"]
+    assert rank["cached_result"] < rank["profiling_completed"] < rank["fusing"] < rank["node_inputs"]
     assert set(rank) == set(BULK)
 
 
