@@ -21,7 +21,7 @@ from trtforensics.model import (
 from trtforensics.parsers import autotuning, header
 from trtforensics.parsers.choices import Choices
 from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
-from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
@@ -135,17 +135,11 @@ def _fusions(view: View, passes: Passes, span: Span) -> tuple[Fusion, ...]:
 
 
 def _reformats(view: View, passes: Passes, span: Span) -> tuple[ReformatLayer, ...]:
-    return tuple(
-        ReformatLayer(
-            name=layer,
-            tensor=tensor,
-            source=", ".join(format_texts(source, target)),
-            target=", ".join(format_texts(target, source)),
-            span=span(line),
-            pass_index=passes.index(line),
-        )
-        for line, layer, tensor, source, target in view.each("adding_reformat", "layer", "tensor", "source", "target")
-    )
+    reformats = []
+    for line, layer, tensor, *sides in view.each("adding_reformat", "layer", "tensor", "source", "target"):
+        source, target = map(", ".join, both_sides(*sides))
+        reformats.append(ReformatLayer(layer, tensor, source, target, span(line), passes.index(line)))
+    return tuple(reformats)
 
 
 def _foreign_nodes(view: View, passes: Passes, span: Span) -> tuple[ForeignNode, ...]:

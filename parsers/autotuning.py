@@ -14,7 +14,7 @@ from trtforensics.model import (
     TacticTimings,
 )
 from trtforensics.parsers.events import NO_TEXT
-from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
@@ -107,18 +107,10 @@ def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTu
 
 def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[CachedResult, ...]:
     """Read every ``got cached result`` line of a build."""
+    rows = view.each("cached_result", "layer", "runner", "tactic", "ms", "inputs", "outputs")
     return tuple(
-        CachedResult(
-            layer=layer,
-            runner=runner,
-            tactic=tactic,
-            time_ms=ms,
-            inputs=format_texts(inputs, outputs),
-            outputs=format_texts(outputs, inputs),
-            span=span(line),
-            pass_index=passes.index(line),
-        )
-        for line, layer, inputs, outputs, runner, tactic, ms in view.each(
-            "cached_result", "layer", "inputs", "outputs", "runner", "tactic", "ms"
-        )
+        [
+            CachedResult(layer, runner, tactic, ms, *both_sides(inputs, outputs), span(line), passes.index(line))
+            for line, layer, runner, tactic, ms, inputs, outputs in rows
+        ]
     )

@@ -14,7 +14,7 @@ import numpy as np
 from trtforensics.model import NO_TACTIC, Choice
 from trtforensics.parsers.autotuning import RUNNERS
 from trtforensics.parsers.events import NO_TEXT
-from trtforensics.parsers.formats import format_texts
+from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
@@ -161,8 +161,5 @@ def _formats(log: View, blocks: _Blocks) -> list[_Sides]:
         of_kind = latest(line, line, blocks.begin) == blocks.begin
         sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
     tried = list(zip(*sides.tolist(), strict=True))
-    read = {}
-    for pair in set(tried):
-        first, second = map(log.text, pair)
-        read[pair] = format_texts(first, second), format_texts(second, first)
+    read = {pair: both_sides(*map(log.text, pair)) for pair in set(tried)}
     return [read[pair] for pair in tried]

@@ -61,6 +61,12 @@ def format_texts(text: str | None, other_side: str | None = "") -> tuple[str, ..
 
 
 @lru_cache(maxsize=1 << 16)
+def both_sides(inputs: str | None, outputs: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return two printed lists of formats, of one combination, as one text each; see :func:`format_texts`."""
+    return format_texts(inputs, outputs), format_texts(outputs, inputs)
+
+
+@lru_cache(maxsize=1 << 16)
 def _texts(text: str, definitions: str) -> tuple[str, ...]:
     if plain.is_formats(text):
         return tuple(text.split(", "))
