@@ -22,18 +22,16 @@ from trtforensics.parsers.events import KEEP, Events
 from trtforensics.parsers.layouts import layouts, ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy.typing as npt
 
     from trtforensics.parsers.dialects import Prefixes
     from trtforensics.parsers.events import Tables, Values
     from trtforensics.parsers.grammar import Kind
-    from trtforensics.parsers.layouts import Layout
     from trtforensics.parsers.line_index import LineIndex
     from trtforensics.parsers.windows import Window
 
-    _Groups = tuple[list[tuple[bytes, Kind]], list[tuple[bytes, Kind]]]
+    _Group = list[tuple[bytes, Kind]]
+    _Groups = tuple[_Group, _Group, _Group]
 
 _KEY_BYTES = 8
 _MAX_KEYS = 1 << 16
@@ -74,13 +72,20 @@ _UNREAD = _Known(None, None, None)
 
 
 class Dispatch:
-    """Finds the kind of a body among some kinds; one that two can read has the first, or one that opens literally."""
+    """Finds the kind of a body among some kinds.
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
-        kinds = tuple(kinds)
+    A body that two can read, as programs that share a file make them, has the one that opens literally, or that of the
+    lower rank. Kinds without a rank come last, and of those the one that was found last for such a beginning first.
+    """
+
+    def __init__(self, kinds: tuple[Kind, ...], rank: dict[str, int] | None = None) -> None:
+        rank = rank or {}
+        kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, len(rank))))
         self._literal = [kind for kind in kinds if "" not in kind.openers]
-        self._free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
-        """The kinds that open with free text: any beginning may be theirs."""
+        # Of the kinds that open with free text any beginning may be.
+        free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
+        self._ranked = [one for one in free if one[1].name in rank]
+        self._others = [one for one in free if one[1].name not in rank]
         self._openings: dict[bytes, list[Kind]] = {}
         for kind in self._literal:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
@@ -94,15 +99,17 @@ class Dispatch:
         if groups is None:
             groups = self._candidates(key)
         for candidates in groups:
-            for needle, kind in candidates:
+            for place, (needle, kind) in enumerate(candidates):
                 if needle in body:
                     found = kind.match.fullmatch(body)
                     if found:
+                        if place and candidates is groups[-1]:  # what was found will be found again
+                            candidates.insert(0, candidates.pop(place))
                         return kind.name, named_fields(kind, found.groups())
         return None
 
     def _candidates(self, key: bytes) -> _Groups:
-        """Return the kinds that may open so: first those that open with a literal, then those with free text."""
+        """Return the kinds that may open so: with a literal, with free text and a rank, with free text."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
         if len(key) < _KEY_BYTES:
@@ -110,15 +117,9 @@ class Dispatch:
         else:
             opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
             opening.sort(key=self._literal.index)
-        groups = [(kind.needle.encode("latin-1"), kind) for kind in opening], self._free
-        self._by_start[key] = groups
+        literal = [(kind.needle.encode("latin-1"), kind) for kind in opening]
+        groups = self._by_start[key] = literal, self._ranked, self._others.copy()
         return groups
-
-
-def _ranked(kinds: tuple[Kind, ...], found: list[Layout]) -> list[Kind]:
-    """Return kinds in the order in which bulk reading asks for them, behind them those that it does not know."""
-    rank = ranks(found)
-    return sorted(kinds, key=lambda kind: rank.get(kind.name, len(found)))
 
 
 def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
@@ -173,7 +174,7 @@ class Scanner:
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]
         self._bare_bulk = BulkReader(bare_kinds, without_prefix, self.events.texts) if bulk else None
-        self._any, self._bare = (Dispatch(_ranked(kinds, found)) for kinds in (all_kinds, bare_kinds))
+        self._any, self._bare = (Dispatch(kinds, ranks(found)) for kinds in (all_kinds, bare_kinds))
         self._known: tuple[dict[bytes, _Known], dict[bytes, _Known]] = {}, {}
         """Short bodies that were judged before, without a prefix and with one: logs repeat many word for word."""
         self._dialect = -1
