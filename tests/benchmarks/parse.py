@@ -256,24 +256,40 @@ def _varied(text: bytes, number: int) -> bytes:
     return _TIME.sub(lambda found: b"%s%d" % (found[1], digit.randrange(10)), text)
 
 
-_COLUMNS = ("MB", "1 core", "2 cores", "1 CPU", "2 CPU", "alone", "loop", "Lark", "grep", "x grep", "x Lark", "MiB")
+_COLUMNS = (
+    "MB",
+    "1 core",
+    "2 cores",
+    "1 CPU",
+    "2 CPU",
+    "alone",
+    "loop",
+    "Lark",
+    "grep",
+    "x grep",
+    "x Lark",
+    "alone x",
+    "MiB",
+)
+
+
+_LEGEND = """\
+MB/s of `parse --json` on one core and on two (CPU: by processor time), of the reading alone, of a loop over the kinds,
+of Lark (both extrapolated), and of `grep -c Tactic`. x grep: the time on two cores over grep's, by wall; x Lark: how
+many times as fast as Lark one core is, by processor time, start-up, choices and JSON included, which Lark's figure has
+not; alone x: how many times as fast the reading alone is, which does what Lark does; MiB: the peak of any process"""
 
 
 def _print(rows: list[Row]) -> None:
-    print(
-        "MB/s of `parse --json` on one core and on two (CPU: by processor time), of the reading alone, of a loop over"
-    )
-    print(
-        "the kinds, of Lark (both extrapolated), and of `grep -c Tactic`. x grep: the time on two cores over grep's, by"
-    )
-    print("wall; x Lark: how many times as fast one core is, by processor time; MiB: the peak of any process")
+    print(_LEGEND)
     print(f"{'file':24}" + "".join(f"{name:>9}" for name in _COLUMNS))
     for row in rows:
         size, rates = row.megabytes, row.rates
         figures = (
             *(size, size / row.seconds(_ONE), size / row.seconds(_TWO), size / row.busy(_ONE), size / row.busy(_TWO)),
             *(rates["alone"], rates["loop"], rates["Lark"], size / row.seconds(_GREP)),
-            *(row.seconds(_TWO) / row.seconds(_GREP), size / row.busy(_ONE) / rates["Lark"], row.peak() / _MEBIBYTE),
+            *(row.seconds(_TWO) / row.seconds(_GREP), size / row.busy(_ONE) / rates["Lark"]),
+            *(rates["alone"] / rates["Lark"], row.peak() / _MEBIBYTE),
         )
         print(f"{row.path.name[:24]:24}" + "".join(f"{figure:9.1f}" for figure in figures))
 

@@ -369,9 +369,20 @@ sys.exit(any({"/conv2", "/relu2"} <= set(layer["onnx_nodes"]) for layer in build
 """
 
 
-@pytest.mark.skipif(find_spec("tensorrt_rtx") is None, reason="tensorrt_rtx is not installed")
-@pytest.mark.rtx
-def test_the_fewest_outputs_that_break_a_fusion_are_found_by_real_builds(run: Run, tmp_path: Path) -> None:
+NOW_AND_THEN = """
+import json, pathlib, subprocess, sys
+here = pathlib.Path(sys.argv[0]).parent
+counter = here / "count"
+number = int(counter.read_text()) + 1 if counter.exists() else 1
+counter.write_text(str(number))
+job = {"module": "tensorrt_rtx", "model": str(here / "model.onnx"), "report": sys.argv[1], "compute_capability": "SM89"}
+pathlib.Path("job.json").write_text(json.dumps({**job, "outputs": [] if number % 2 else [sys.argv[2]]}))
+sys.exit(subprocess.run([sys.executable, "-m", "trtforensics.backends.build", "job.json"]).returncode)
+"""
+
+
+def four_convolutions(path: Path) -> str:
+    """Write a net of four convolutions with their activations; return the tensor between the third pair."""
     import onnx  # noqa: PLC0415 - heavy
 
     net = nets.Net()
@@ -380,14 +391,44 @@ def test_the_fewest_outputs_that_break_a_fusion_are_found_by_real_builds(run: Ru
         weight = net.weight(f"w{number}", 8, 8, 3, 3)
         tensor = net.node("Conv", f"/conv{number}", [tensor, weight], pads=[1, 1, 1, 1])
         tensor = net.node("Relu", f"/relu{number}", [tensor])
-    onnx.save(net.model(tensor, {"x": (1, 8, 16, 16)}, (1, 8, 16, 16)), tmp_path / "model.onnx")
-    (tmp_path / "check.py").write_text(NOT_FUSED)
+    onnx.save(net.model(tensor, {"x": (1, 8, 16, 16)}, (1, 8, 16, 16)), path)
+    return str(next(node.output[0] for node in onnx.load(path).graph.node if node.name == "/conv2"))
+
+
+def not_fused(folder: Path) -> str:
+    """Return a check that passes where the engine layers of the build log keep the third pair apart."""
+    (folder / "check.py").write_text(NOT_FUSED)
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(folder / 'check.py'))} {{log}}"
+
+
+@pytest.mark.skipif(find_spec("tensorrt_rtx") is None, reason="tensorrt_rtx is not installed")
+@pytest.mark.rtx
+def test_collect_sorts_real_builds_by_the_layers_of_their_logs(run: Run, tmp_path: Path) -> None:
+    between = four_convolutions(tmp_path / "model.onnx")
+    (tmp_path / "build.py").write_text(NOW_AND_THEN)
+    build = f"{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'build.py'))} {{items}} {between}"
     out = tmp_path / "out"
-    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'check.py'))} {{log}}"
+    line = ("collect", "--until", "3", "--build", build, "--check", not_fused(tmp_path), "--artifacts-dir", out)
+    done = run(*line, "--quiet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    sorted_builds = result(out)
+    assert [len(sorted_builds[side]) for side in ("good", "bad", "unresolved")] == [1, 2, 0]
+    for side, is_fused in (("good", False), ("bad", True)):
+        for name in sorted_builds[side]:
+            text = (out / "probes" / name / "build.log").read_text()
+            layers = [set(re.findall(r"\[ONNX Layer: (\S+?)\]", row)) for row in text.splitlines() if "Name: " in row]
+            assert any({"/conv2", "/relu2"} <= nodes for nodes in layers) == is_fused
+
+
+@pytest.mark.skipif(find_spec("tensorrt_rtx") is None, reason="tensorrt_rtx is not installed")
+@pytest.mark.rtx
+def test_the_fewest_outputs_that_break_a_fusion_are_found_by_real_builds(run: Run, tmp_path: Path) -> None:
+    between = four_convolutions(tmp_path / "model.onnx")
+    out = tmp_path / "out"
+    command = not_fused(tmp_path)
     line = ("bisect", "outputs", tmp_path / "model.onnx", "--builder", "tensorrt_rtx", "--check", command)
     done = run(*line, "--artifacts-dir", out, "--quiet")
     assert done.returncode == 0, done.stdout + done.stderr
-    between = next(n.output[0] for n in onnx.load(tmp_path / "model.onnx").graph.node if n.name == "/conv2")
     assert found(out) == [{between}]
     assert (out / "fixed" / "outputs.txt").read_text() == f"{between}\n"
     assert (out / "fixed" / "trt-outputs.txt").read_text().split() == ["y", between]
