@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property, partial
-from itertools import count, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.layouts import Content, ranks
 from trtforensics.parsers.lazy import LazyText
 from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
-from trtforensics.parsers.openers import Openers
+from trtforensics.parsers.openers import Openers, WordTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,10 +52,6 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
-
-_ODD = 0x9E37_79B9_7F4A_7C15
-_SLOTS = 1 << 12
-_SHIFT = np.uint64(64 - 12)
 
 _REFUSED = -1
 """Instead of what a text means: its terminals do not take it."""
@@ -118,7 +114,7 @@ class BulkReader:
                 self._by_short_opening.append(reader)
             else:
                 self._by_text.append(reader)
-        self._words = _WordTable(list(self._by_opening))
+        self._words = WordTable(list(self._by_opening))
         for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
             same.sort(key=_LayoutReader.order)
 
@@ -164,28 +160,6 @@ class BulkReader:
                 break
         # What was frequent will be; no line is of two layouts of a kind.
         readers.sort(key=_LayoutReader.order)
-
-
-class _WordTable:
-    """Some words, of which each has a slot of its own: a multiplication finds it."""
-
-    def __init__(self, words: list[int]) -> None:
-        self.words = words
-        factors = (_ODD * attempt % (1 << 64) for attempt in count(1, 2))
-        self._factor = next(factor for factor in factors if len(set(_slots(words, factor))) == len(words))
-        self._places = np.full(_SLOTS, len(words), np.uint8)
-        self._places[_slots(words, self._factor)] = np.arange(len(words))
-        self._known = np.array([*words, 0], np.uint64)
-
-    def places(self, words: Words) -> npt.NDArray[np.uint8]:
-        """Return the place of each word; that behind the last for one that is not here."""
-        places = self._places[((words * np.uint64(self._factor)) >> _SHIFT).astype(np.int64)]
-        places[self._known[places] != words] = len(self.words)
-        return places
-
-
-def _slots(words: list[int], factor: int) -> list[int]:
-    return [(word * factor % (1 << 64)) >> int(_SHIFT) for word in words]
 
 
 class _LayoutReader:

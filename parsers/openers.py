@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +23,38 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
 
 _TWO_BYTES = np.uint64(0xFFFF)
+_ODD = 0x9E37_79B9_7F4A_7C15
+_SLOT_BITS = 15
+_SHIFT = np.uint64(64 - _SLOT_BITS)
+
+
+class WordTable:
+    """Some words of which each has a slot of its own: a multiplication finds it."""
+
+    def __init__(self, words: list[int]) -> None:
+        self.words = words
+        factors = (_ODD * attempt % (1 << 64) for attempt in count(1, 2))
+        self._factor = next(factor for factor in factors if len(set(_slots(words, factor))) == len(words))
+        self._places = np.full(1 << _SLOT_BITS, len(words), np.uint16)
+        self._places[_slots(words, self._factor)] = np.arange(len(words))
+        self._known = np.array([*words, 0], np.uint64)
+
+    def places(self, words: Words) -> npt.NDArray[np.uint16]:
+        """Return the place of each word; that behind the last for one that is not here."""
+        places = self._places[((words * np.uint64(self._factor)) >> _SHIFT).astype(np.int64)]
+        places[self._known[places] != words] = len(self.words)
+        return places
+
+
+def _slots(words: list[int], factor: int) -> list[int]:
+    return [(word * factor % (1 << 64)) >> int(_SHIFT) for word in words]
 
 
 class Openers:
     """The literals that open kinds of which no alternative opens with text.
 
-    Most lines are told apart by two bytes; the others are looked up by eight, and by the byte behind what the literals
-    with those eight have in common.
+    A body is looked up by its first eight bytes, and by the byte behind what the literals with those have in common.
+    The few shorter literals are tried where two bytes are theirs.
     """
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
@@ -37,10 +63,9 @@ class Openers:
         by_head: dict[int, list[bytes]] = {}
         for text in texts.difference(self._short):
             by_head.setdefault(int.from_bytes(text[:WORD], "little"), []).append(text)
-        self._heads = np.array(sorted(by_head), np.uint64)
-        self._long = [_Family(by_head[head]) for head in self._heads.tolist()]
+        self._heads = WordTable(list(by_head))
+        self._families = [_Family(texts) for texts in by_head.values()]
         self._opens_short = _two_byte_table(self._short)
-        self._opens_long = _two_byte_table(texts.difference(self._short))
 
     def near_short(self, words: Words) -> Bools:
         """Say which of these first words may open with one of the literals below eight bytes."""
@@ -50,17 +75,14 @@ class Openers:
     def opened(self, index: LineIndex, starts: Positions, words: Words) -> Bools:
         """Say which of these bodies, whose first eight bytes are ``words``, open with one of the literals."""
         opened = np.zeros(len(starts), np.bool_)
-        two = (words & _TWO_BYTES).astype(np.int64)
-        near = np.flatnonzero(self._opens_short[two])
+        near = np.flatnonzero(self.near_short(words))
         for text in self._short:
             opened[near[index.holds(starts[near], text)]] = True
-        near = np.flatnonzero(self._opens_long[two])
-        place = np.minimum(self._heads.searchsorted(words[near]), len(self._heads) - 1)
-        same = self._heads[place] == words[near]
-        near, place = near[same], place[same]
-        for head in np.flatnonzero(np.bincount(place)).tolist():
-            lines = near[place == head]
-            opened[lines[self._long[head].opened(index, starts[lines])]] = True
+        places = self._heads.places(words)
+        present = np.bincount(places, minlength=len(self._families))[: len(self._families)]
+        for place in np.flatnonzero(present).tolist():
+            lines = np.flatnonzero(places == place)
+            opened[lines[self._families[place].opened(index, starts[lines])]] = True
         return opened
 
 
