@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
 import gc
 import sys
 from contextlib import contextmanager, suppress
@@ -41,7 +40,9 @@ def of_one_command() -> Iterator[None]:
 def _keep_freed() -> None:
     if not sys.platform.startswith("linux"):
         return
-    with suppress(AttributeError):  # another C library
+    with suppress(ImportError, OSError, AttributeError):  # a Python without ctypes, another C library
+        import ctypes  # noqa: PLC0415 - see above
+
         library = ctypes.CDLL(None)
         library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
         library.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
