@@ -32,13 +32,13 @@ from trtforensics.parsers.events import (
 )
 from trtforensics.parsers.grammar import REGEX_FLAGS
 from trtforensics.parsers.interning import Memo, Spans
-from trtforensics.parsers.layouts import Content, ranks
+from trtforensics.parsers.layouts import Content
 from trtforensics.parsers.lazy import LazyText
 from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
 from trtforensics.parsers.openers import Openers, WordTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -98,9 +98,8 @@ class Found(NamedTuple):
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
-    def __init__(self, kinds: Iterable[Kind], found: list[Layout], texts: Texts) -> None:
+    def __init__(self, kinds: Iterable[Kind], found: list[Layout], rank: Mapping[str, int], texts: Texts) -> None:
         self._openers = Openers(kinds)
-        rank = ranks(found)
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
         """By the first word of the opening literal."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.numbers import WORD, blocks
+from trtforensics.parsers.numbers import MIXER, WORD, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ _SEEDS = np.frombuffer(os.urandom(_BLOCKS[-1]), np.uint64)
 """Of this process alone, so that nobody can write a log whose texts collide; by chance two of a million texts do so
 in one of 10**7 logs."""
 
-_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
+_FACTOR = np.uint64(MIXER)
 _HALF = np.uint64(32)
 _MASKS = np.array(
     [[(1 << 8 * min(max(size - 8 * word, 0), 8)) - 1 for word in range(_WORDS)] for size in range(_BLOCKS[-1] + 1)],

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
 
 WORD = 8
+MIXER = 0x9E37_79B9_7F4A_7C15
+"""A large odd number: multiplied by it, words that differ in a few bits differ in their upper half."""
 PADDING = b"\0" * 256
 """What must follow the text, so that a literal can be compared anywhere in it."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.parsers.numbers import WORD
+from trtforensics.parsers.numbers import MIXER, WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
 
 _TWO_BYTES = np.uint64(0xFFFF)
-_ODD = 0x9E37_79B9_7F4A_7C15
 _SLOT_BITS = 15
 _SHIFT = np.uint64(64 - _SLOT_BITS)
 
@@ -33,7 +32,7 @@ class WordTable:
 
     def __init__(self, words: list[int]) -> None:
         self.words = words
-        factors = (_ODD * attempt % (1 << 64) for attempt in count(1, 2))
+        factors = (MIXER * attempt % (1 << 64) for attempt in count(1, 2))
         self._factor = next(factor for factor in factors if len(set(_slots(words, factor))) == len(words))
         self._places = np.full(1 << _SLOT_BITS, len(words), np.uint16)
         self._places[_slots(words, self._factor)] = np.arange(len(words))

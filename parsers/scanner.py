@@ -168,13 +168,14 @@ class Scanner:
         """Whether any line is TensorRT's or trtexec's beyond doubt."""
         self._typed = self._unprefixed = self._blank = self._unknown = 0
         self._prefixes = PrefixReader()
-        found = layouts(grammar.kinds())
         all_kinds, bare_kinds = grammar.kinds(), grammar.bare_kinds()
-        self._bulk = BulkReader(all_kinds, found, self.events.texts) if bulk else None
+        found = layouts(all_kinds)
+        rank = ranks(found)
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]
-        self._bare_bulk = BulkReader(bare_kinds, without_prefix, self.events.texts) if bulk else None
-        self._any, self._bare = (Dispatch(kinds, ranks(found)) for kinds in (all_kinds, bare_kinds))
+        self._bulk = BulkReader(all_kinds, found, rank, self.events.texts) if bulk else None
+        self._bare_bulk = BulkReader(bare_kinds, without_prefix, rank, self.events.texts) if bulk else None
+        self._any, self._bare = Dispatch(all_kinds, rank), Dispatch(bare_kinds, rank)
         self._known: tuple[dict[bytes, _Known], dict[bytes, _Known]] = {}, {}
         """Short bodies that were judged before, without a prefix and with one: logs repeat many word for word."""
         self._dialect = -1
