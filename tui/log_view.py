@@ -64,7 +64,7 @@ class LogView(VirtualList):
         self._needle = ""
         self._prefixes = True
         self._widest = 0
-        self._known = 0
+        self._known = len(text)
         self._lines: OrderedDict[int, Line] = OrderedDict()
 
     @property
@@ -80,12 +80,14 @@ class LogView(VirtualList):
         self._widest = 0
         self._lines.clear()
         self.cursor = 0
-        self._known = self.row_count()
+        self._known = len(text)
         self.rows_changed()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     def show_line(self, number: int) -> None:
         """Move to a line without telling anybody: it was the others who asked for it."""
+        if number > self._known:
+            self.grow()
         self.go_to(number - 1, center=True, announce=False)
 
     def show_match(self, number: int) -> None:
@@ -118,15 +120,15 @@ class LogView(VirtualList):
     def grow(self) -> None:
         """Look again at how many lines there are; a cursor on the last one stays there, as `tail -f` does."""
         at_end = 1 < self.current_line == self._known
-        self._known = self.row_count()
+        self._known = len(self._text)
         self._lines.clear()
         self.rows_changed()
         if at_end:
             self.go_to(self._known - 1, announce=False)
 
     def row_count(self) -> int:
-        """Return how many lines are known by now."""
-        return len(self._text)
+        """Return how many lines there were at the last look: no key sees a line that the list has not grown by."""
+        return self._known
 
     def log_line(self, index: int) -> int:
         """Return the number of the line."""

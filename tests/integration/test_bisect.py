@@ -358,17 +358,19 @@ def test_two_at_once_the_second_refuses(bench: Bench) -> None:
 
 
 def test_killed_at_random_moments_it_goes_on_and_repeats_no_finished_probe(bench: Bench) -> None:
-    arguments = ("--quiet", "--build", "sleep 0.02; cp {items} {engine}", "--check", "! grep -qx item17 {engine}")
+    """Each kill falls within the probe that follows a new line or two of the journal, however fast the machine is."""
+    arguments = ("--quiet", "--build", "sleep 0.1; cp {items} {engine}", "--check", "! grep -qx item17 {engine}")
+    journal = bench.out / "journal.jsonl"
     chance = random.Random(5)
     kills = 0
-    for _ in range(12):
+    for _ in range(6):
+        wanted = chance.randint(1, 3) + (len(journal.read_bytes().splitlines()) if journal.exists() else 0)
         process = bench.start(*arguments)
-        try:
-            process.wait(0.25 + chance.random() * 0.3)
-        except subprocess.TimeoutExpired:
-            os.kill(process.pid, signal.SIGKILL)
-            kills += 1
+        until(lambda p=process, w=wanted: p.poll() is not None or bench.count("out/journal.jsonl") >= w)
+        time.sleep(chance.random() * 0.1)
+        process.kill()
         process.communicate()
+        kills += process.returncode < 0
         until(lambda: not running_in(bench.folder))
     assert kills
     assert bench.run(*arguments).returncode == 0

@@ -526,6 +526,31 @@ async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, unt
         assert log_line(app) == 19
 
 
+async def test_the_end_is_followed_though_lines_came_since_the_last_look(slow_session: Any, until: Any) -> None:
+    slow_session.text.readable = 10
+    app = ForensicsApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, slow_session.started.is_set)
+        app._report(ParseProgress(100, None, 10))
+        await pilot.press("4")
+        slow_session.text.readable = 15
+        await pilot.press("G")
+        slow_session.text.readable = 20
+        app._report(ParseProgress(200, None, 20))
+        await until(pilot, lambda: log_line(app) == 20)
+
+
+async def test_a_line_beyond_the_last_look_can_be_gone_to(slow_session: Any, until: Any) -> None:
+    slow_session.text.readable = 10
+    app = ForensicsApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, slow_session.started.is_set)
+        app._report(ParseProgress(100, None, 10))
+        slow_session.text.readable = 20
+        panes_of(app).log_view.show_line(18)
+        assert log_line(app) == 18
+
+
 async def test_a_build_that_names_no_layer_yet_may_still_do_so(
     slow_session: Any, screen_text: ScreenText, parsed: Any, make: Any
 ) -> None:
