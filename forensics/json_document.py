@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trtforensics.json_rendering import WORD, Records, number, render, text, texts
 from trtforensics.model import tactic_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Sequence
 
     from trtforensics.model import (
         BackendPass,
@@ -31,12 +31,16 @@ if TYPE_CHECKING:
         Stage,
     )
 
+    _Record = TypeVar("_Record")
+
 SCHEMA = 1
 
 Document = dict[str, Any]
 
 _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
+
+_NEXT = f",\n{' ' * _RECORD_DEPTH}"
 
 
 def to_json(log: BuildLog) -> str:
@@ -58,7 +62,7 @@ def _document(log: BuildLog) -> Document:
         },
         "unknown_shapes": log.unknown_shapes,
         "unknown_samples": [{"line": s.line, "text": s.text, "count": s.count} for s in log.unknown_samples],
-        "builds": [_build(build) for build in log.builds],
+        "builds": Records(_build, log.builds),
     }
 
 
@@ -75,57 +79,60 @@ def _parts(source: SourceInfo) -> Document:
     return {"parts": parts}
 
 
-def _build(build: Build) -> Document:
-    return {
-        "index": build.index,
-        "first_line": build.first_line,
-        "last_line": build.last_line,
-        "tool": build.tool.value,
-        "tensorrt_version": build.tensorrt_version,
-        "command": build.command,
-        "outcome": build.outcome.value,
-        "options": {block: _facts(facts) for block, facts in build.options.items()},
-        "passes": Records(_pass, build.passes),
-        **_network(build),
-        **_tuning(build),
-        "engine_layers": Records(_engine_layer, build.engine_layers),
-        "layer_names": Records(text, build.layer_names),
-        "timing_cache_keys": Records(_cache_key, build.timing_cache_keys),
-        "myelin_operations": Records(_myelin_operation, build.myelin_operations),
-        "results": _facts(build.results),
-        "messages": {"warning": build.message_counts.warning, "error": build.message_counts.error},
-    }
+def _build(build: Build) -> str:
+    counts, messages = build.autotuning, build.message_counts
+    return f"""{{
+   "index": {build.index},
+   "first_line": {build.first_line},
+   "last_line": {build.last_line},
+   "tool": "{build.tool}",
+   "tensorrt_version": {_text_or_null(build.tensorrt_version)},
+   "command": {_text_or_null(build.command)},
+   "outcome": "{build.outcome}",
+   "options": {_members([f"{text(block)}: {{{', '.join(_facts(facts))}}}" for block, facts in build.options.items()])},
+   "passes": {_records(_pass, build.passes)},
+   "stages": {_records(_stage, build.stages)},
+   "fusions": {_records(_fusion, build.fusions)},
+   "reformats": {_records(_reformat, build.reformats)},
+   "onnx_nodes": {_records(_onnx_node, build.onnx_nodes)},
+   "foreign_nodes": {_records(_foreign_node, build.foreign_nodes)},
+   "autotuning": {{
+    "runner_blocks": {counts.runner_blocks},
+    "tactics_timed": {counts.tactics_timed},
+    "tactics_skipped": {counts.tactics_skipped},
+    "cache_hits": {counts.cache_hits}
+   }},
+   "runner_ids": {_members([f"{text(runner)}: {known}" for runner, known in build.runner_ids.items()])},
+   "tuning_seconds": {_records(_layer_tuning, build.tuning)},
+   "choices": {_records(_choice, build.choices)},
+   "cached": {_records(_cached, build.cached)},
+   "engine_layers": {_records(_engine_layer, build.engine_layers)},
+   "layer_names": {_records(text, build.layer_names)},
+   "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
+   "myelin_operations": {_records(_myelin_operation, build.myelin_operations)},
+   "results": {_members(_facts(build.results))},
+   "messages": {{
+    "warning": {messages.warning},
+    "error": {messages.error}
+   }}
+  }}"""
 
 
-def _network(build: Build) -> Document:
-    """Return what the ONNX parser and the optimiser made of the model."""
-    return {
-        "stages": Records(_stage, build.stages),
-        "fusions": Records(_fusion, build.fusions),
-        "reformats": Records(_reformat, build.reformats),
-        "onnx_nodes": Records(_onnx_node, build.onnx_nodes),
-        "foreign_nodes": Records(_foreign_node, build.foreign_nodes),
-    }
+def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:
+    return f"[\n    {_NEXT.join(map(rendered, records))}\n   ]" if records else "[]"
 
 
-def _tuning(build: Build) -> Document:
-    counts = build.autotuning
-    return {
-        "autotuning": {
-            "runner_blocks": counts.runner_blocks,
-            "tactics_timed": counts.tactics_timed,
-            "tactics_skipped": counts.tactics_skipped,
-            "cache_hits": counts.cache_hits,
-        },
-        "runner_ids": dict(build.runner_ids),
-        "tuning_seconds": Records(_layer_tuning, build.tuning),
-        "choices": Records(_choice, build.choices),
-        "cached": Records(_cached, build.cached),
-    }
+def _members(rendered: Sequence[str]) -> str:
+    return f"{{\n    {_NEXT.join(rendered)}\n   }}" if rendered else "{}"
 
 
-def _facts(facts: Iterable[Fact]) -> dict[str, str]:
-    return {fact.name: fact.value for fact in facts}
+def _facts(facts: tuple[Fact, ...]) -> list[str]:
+    """Render facts as members of an object; of several with one name the last."""
+    return [f"{text(name)}: {text(value)}" for name, value in {fact.name: fact.value for fact in facts}.items()]
+
+
+def _text_or_null(value: str | None) -> str:
+    return "null" if value is None else text(value)
 
 
 _formats = lru_cache(maxsize=1 << 14)(texts)

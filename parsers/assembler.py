@@ -18,23 +18,22 @@ from trtforensics.model import (
     SourceSpan,
     Stage,
 )
-from trtforensics.parsers import autotuning, header
-from trtforensics.parsers.choices import Choices
-from trtforensics.parsers.engine import OnnxMembers, engine_layers, foreign_metadata
+from trtforensics.parsers import autotuning, header, names
+from trtforensics.parsers.choices import choices
+from trtforensics.parsers.engine import engine_layers
 from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.origins import resolve
-from trtforensics.parsers.passes import Passes
+from trtforensics.parsers.passes import Passes, chosen
 from trtforensics.parsers.segments import segments
 from trtforensics.parsers.starved import starved_layers
-from trtforensics.parsers.views import View, cut
+from trtforensics.parsers.views import Log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import TacticTimings
     from trtforensics.parsers.scanner import Scanner
 
     Span = Callable[[int], SourceSpan]
@@ -51,98 +50,106 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         file, before = source.part_of(line)
         return SourceSpan(file.path, line, starts[line - 1], before=before)
 
-    spans = span_in_parts if source.parts else span
     alone = source.parts[0].lines if source.parts else source.lines
-    builds = segments(scanner.events, source.lines, alone) if source.lines else []
-    begins = np.array([build.first_line for build in builds], np.int64)
-    whole = View(scanner.events, 1, source.lines)
-    timed = autotuning.timings(whole, begins)
-    choices = Choices(whole, timed, begins)
-    views = cut(scanner.events, builds)
+    runs = segments(scanner.events, source.lines, alone) if source.lines else []
     return BuildLog(
         source=source,
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=tuple(
-            _build(index, view, autotuning.timings_of(timed, view), choices, spans) for index, view in enumerate(views)
-        ),
+        builds=_builds(Log(scanner.events, runs), span_in_parts if source.parts else span) if runs else (),
         line_starts=np.array(starts, np.int64),
     )
 
 
-def _build(index: int, view: View, timed: TacticTimings, chosen: Choices, span: Span) -> Build:
-    passes = Passes(view)
-    nodes = onnx_nodes(view, span)
-    foreign = _foreign_nodes(view, passes, span)
-    reformats = _reformats(view, passes, span)
-    tuned = chosen.of(view, passes, span), autotuning.cached_results(view, passes, span)
-    dump = engine_layers(view, OnnxMembers(nodes, foreign), span)
-    layers, choices, cached = resolve(dump, tuned, (foreign, reformats), passes)
-    messages = tuple(Message(s, text, span(line)) for line, s, text in view.each("message", "severity", "text"))
-    errors = sum(1 for message in messages if message.severity == "E")
-    return Build(
-        index=index,
-        first_line=view.first_line,
-        last_line=view.last_line,
-        tool=header.tool(view),
-        tensorrt_version=header.tensorrt_version(view),
-        command=header.command(view),
-        outcome=header.outcome(view),
-        options=header.options(view, span),
-        passes=passes.passes,
-        stages=_stages(view, passes, span),
-        fusions=_fusions(view, passes, span),
-        reformats=reformats,
-        onnx_nodes=nodes,
-        foreign_nodes=foreign,
-        autotuning=autotuning.counts(view),
-        timings=timed,
-        tuning=autotuning.layer_tuning(view, span),
-        choices=choices,
-        cached=cached,
-        engine_layers=layers,
-        layer_names=tuple(name for _, name in view.each("layer_name", "name")),
-        myelin_operations=myelin_operations(view, passes, span),
-        message_counts=MessageCounts(warning=len(messages) - errors, error=errors),
-        messages=messages,
-        results=header.results(view, passes, span),
-        notes=notes(view, span),
-        starved=starved_layers(view, timed, span),
-        runner_ids=autotuning.runner_ids(view),
+def _builds(log: Log, span: Span) -> tuple[Build, ...]:
+    """Put the builds together from what is made for all of them at once, and what has to be made for each."""
+    views = log.views()
+    passes = Passes(views)
+    timed = autotuning.timings(log)
+    timings = autotuning.timings_of_builds(timed, log)
+    messages = log.parted(Message(s, text, span(line)) for line, s, text in log.each("message", "severity", "text"))
+    nodes, foreign = log.parted(onnx_nodes(log, span)), _foreign_nodes(log, passes, span)
+    reformats = _reformats(log, passes, span)
+    tuned = zip(choices(log, timed, passes, span), autotuning.cached_results(log, passes, span), strict=True)
+    options, results = header.options(log, span), header.results(log, passes, span)
+    stages, fusions = _stages(log, passes, span), _fusions(log, passes, span)
+    counts, runner_ids = autotuning.counts(log), autotuning.runner_ids(log)
+    tuning = autotuning.layer_tuning(log, span)
+    layer_names = log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name")))
+    noted = notes(log, span)
+    builds = []
+    for index, (view, own) in enumerate(zip(views, tuned, strict=True)):
+        dump = engine_layers(view, nodes[index], foreign[index], span)
+        network = foreign[index], reformats[index]
+        layers, own_choices, cached = resolve(dump, own, network, chosen(passes.of_builds[index]))
+        builds.append(
+            Build(
+                index=index,
+                first_line=view.first_line,
+                last_line=view.last_line,
+                tool=header.tool(view),
+                tensorrt_version=header.tensorrt_version(view),
+                command=header.command(view),
+                outcome=header.outcome(view, messages[index]),
+                options=options[index],
+                passes=passes.of_builds[index],
+                stages=stages[index],
+                fusions=fusions[index],
+                reformats=reformats[index],
+                onnx_nodes=nodes[index],
+                foreign_nodes=foreign[index],
+                autotuning=counts[index],
+                timings=timings[index],
+                tuning=tuning[index],
+                choices=own_choices,
+                cached=cached,
+                engine_layers=layers,
+                layer_names=layer_names[index],
+                myelin_operations=myelin_operations(view, passes, span),
+                message_counts=_message_counts(messages[index]),
+                messages=messages[index],
+                results=results[index],
+                notes=noted[index],
+                starved=starved_layers(view, timings[index], span),
+                runner_ids=runner_ids[index],
+            )
+        )
+    return tuple(builds)
+
+
+def _message_counts(messages: tuple[Message, ...]) -> MessageCounts:
+    errors = sum([message.severity == "E" for message in messages])
+    return MessageCounts(warning=len(messages) - errors, error=errors)
+
+
+def _stages(log: Log, passes: Passes, span: Span) -> list[tuple[Stage, ...]]:
+    original = [(line, "Original", layers) for line, layers in log.each("stage_original", "count")]
+    return log.parted(
+        Stage(name, layers, span(line), passes.index(line))
+        for line, name, layers in (*original, *log.each("stage", "stage", "count"))
     )
 
 
-def _stages(view: View, passes: Passes, span: Span) -> tuple[Stage, ...]:
-    original = [(line, "Original", layers) for line, layers in view.each("stage_original", "count")]
-    later = list(view.each("stage", "stage", "count"))
-    return tuple(
-        Stage(name, layers, span(line), passes.index(line)) for line, name, layers in sorted([*original, *later])
-    )
-
-
-def _fusions(view: View, passes: Passes, span: Span) -> tuple[Fusion, ...]:
+def _fusions(log: Log, passes: Passes, span: Span) -> list[tuple[Fusion, ...]]:
     rows = [
-        *(
-            (line, kind, (first, second))
-            for line, kind, first, second in view.each("fusing", "pass", "first", "second")
-        ),
-        *((line, "ConvScaleWeights", pair) for line, *pair in view.each("fusing_weights", "first", "second")),
-        *((line, "HorizontalMerge", layers.split(" || ")) for line, layers in view.each("merging", "layers")),
+        *((line, kind, (one, other)) for line, kind, one, other in log.each("fusing", "pass", "first", "second")),
+        *((line, "ConvScaleWeights", tuple(pair)) for line, *pair in log.each("fusing_weights", "first", "second")),
+        *((line, "HorizontalMerge", tuple(layers.split(" || "))) for line, layers in log.each("merging", "layers")),
     ]
-    ordered = sorted(rows, key=lambda row: row[0])
-    return tuple(Fusion(kind, tuple(inputs), span(line), passes.index(line)) for line, kind, inputs in ordered)
+    return log.parted(Fusion(kind, inputs, span(line), passes.index(line)) for line, kind, inputs in rows)
 
 
-def _reformats(view: View, passes: Passes, span: Span) -> tuple[ReformatLayer, ...]:
-    reformats = []
-    for line, layer, tensor, *sides in view.each("adding_reformat", "layer", "tensor", "source", "target"):
-        source, target = map(", ".join, both_sides(*sides))
-        reformats.append(ReformatLayer(layer, tensor, source, target, span(line), passes.index(line)))
-    return tuple(reformats)
+def _reformats(log: Log, passes: Passes, span: Span) -> list[tuple[ReformatLayer, ...]]:
+    return log.parted(
+        ReformatLayer(layer, tensor, ", ".join(source), ", ".join(target), span(line), passes.index(line))
+        for line, layer, tensor, *sides in log.each("adding_reformat", "layer", "tensor", "source", "target")
+        for source, target in (both_sides(*sides),)
+    )
 
 
-def _foreign_nodes(view: View, passes: Passes, span: Span) -> tuple[ForeignNode, ...]:
-    return tuple(
-        ForeignNode(name, nodes, span(line), passes.index(line)) for line, name, nodes in foreign_metadata(view)
+def _foreign_nodes(log: Log, passes: Passes, span: Span) -> list[tuple[ForeignNode, ...]]:
+    return log.parted(
+        ForeignNode(name, names.onnx_nodes(metadata or ""), span(line), passes.index(line))
+        for line, name, metadata in log.each("foreign_node", "layer", "metadata")
     )

@@ -1,7 +1,8 @@
-"""Autotuning of one build: timed tactics in columns, the choices and cached results that came out of them."""
+"""Autotuning of each build: timed tactics in columns, the choices and cached results that came out of them."""
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,35 +16,39 @@ from trtforensics.model import (
 )
 from trtforensics.parsers.events import NO_TEXT
 from trtforensics.parsers.formats import both_sides
-from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
     from trtforensics.parsers.passes import Passes
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log
 
 _TIMED = ("tactic_timed", "tactic_named", "tactic_old")
 RUNNERS = ("timing_runner", "timing_old")
 _HALF = 32
+_LOW = (1 << _HALF) - 1
 
 
-def timings(log: View, builds: npt.NDArray[np.int64]) -> TacticTimings:
-    """Gather every timed tactic and runner block of a log, sorted by line; ``builds`` are its builds' first lines."""
+def timings(log: Log) -> TacticTimings:
+    """Gather every timed tactic and runner block of a log, sorted by line."""
     line, tactic, ms, kernel = log.columns(_TIMED, "tactic", "ms", "kernel")
     runner_line, layer, runner = log.columns(RUNNERS, "layer", "runner")
     if log.has("set_tactic_name") and len(line):
-        kernel = _named_kernels(log, builds, line, tactic, kernel)
+        kernel = _named_kernels(log, line, tactic, kernel)
     return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all())
 
 
-def timings_of(timed: TacticTimings, view: View) -> TacticTimings:
-    """Return a build's part of the timings of its log."""
-    rows = timed.rows(view.first_line, view.last_line)
-    tactics = slice(rows.start, rows.stop)
-    runners = slice(*timed.runner_line.searchsorted((view.first_line, view.last_line + 1)).tolist())
+def timings_of_builds(timed: TacticTimings, log: Log) -> list[TacticTimings]:
+    """Return each build's part of the timings of its log."""
+    nothing = _rows_of(timed, slice(0), slice(0))
+    limits = zip(log.limits(timed.line), log.limits(timed.runner_line), strict=True)
+    return [
+        _rows_of(timed, slice(*rows), slice(*blocks)) if rows[0] < rows[1] or blocks[0] < blocks[1] else nothing
+        for rows, blocks in limits
+    ]
+
+
+def _rows_of(timed: TacticTimings, tactics: slice, runners: slice) -> TacticTimings:
     return TacticTimings(
         line=timed.line[tactics],
         tactic=timed.tactic[tactics],
@@ -56,61 +61,55 @@ def timings_of(timed: TacticTimings, view: View) -> TacticTimings:
     )
 
 
-def _named_kernels(
-    log: View, builds: npt.NDArray[np.int64], line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray
-) -> np.ndarray:
+def _named_kernels(log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """Give a timed tactic the kernel of the ``Set Tactic Name`` line (8.0 to 8.5) that stands right before it."""
     named_line, named_tactic, named_kernel = log.columns(("set_tactic_name",), "tactic", "kernel")
     before = named_line.searchsorted(line) - 1
-    previous = np.maximum(np.concatenate(([0], line[:-1])), latest(builds, builds, line) - 1)
+    previous = np.maximum(np.concatenate(([0], line[:-1])), log.build_of(line) - 1)
     fits = (before >= 0) & (named_tactic[before] == tactic) & (named_line[before] > previous) & (kernel == NO_TEXT)
     return np.where(fits, named_kernel[before], kernel)
 
 
-def runner_ids(view: View) -> dict[str, int]:
-    """Return the id of each runner that was timed, as far as the log prints ids, by name."""
-    if not view.has("timing_runner"):
-        return {}
-    _, runner, identifier = view.columns(("timing_runner",), "runner", "runner_id")
-    texts = view.events.texts.all()
+def runner_ids(log: Log) -> list[dict[str, int]]:
+    """Return of each build the id of each runner that was timed, as far as the log prints ids, by name."""
+    line, runner, identifier = log.columns(("timing_runner",), "runner", "runner_id")
+    texts = log.events.texts.all()
+    told = identifier != NO_TEXT
     # as one number: much faster than as a pair
-    pairs = set((runner.astype(np.int64) << _HALF | identifier)[identifier != NO_TEXT].tolist())
-    named = ((texts[pair >> _HALF], int(texts[pair & ((1 << _HALF) - 1)], 16)) for pair in pairs)
-    return dict(sorted(named))
+    pairs = (runner.astype(np.int64) << _HALF | identifier)[told]
+    return [
+        dict(sorted([(texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in set(pairs[low:high].tolist())]))
+        for low, high in log.limits(line[told])
+    ]
 
 
-def counts(view: View) -> Autotuning:
-    """Count the lines of a build's autotuning."""
-    return Autotuning(
-        runner_blocks=view.count("timing_runner"),
-        tactics_timed=view.count(*_TIMED),
-        tactics_skipped=view.count("tactic_skipped", "tactic_skipped_old"),
-        cache_hits=view.count("cached_result"),
-    )
+def counts(log: Log) -> list[Autotuning]:
+    """Count the lines of each build's autotuning."""
+    runner_blocks = log.counts("timing_runner")
+    skipped = log.counts("tactic_skipped", "tactic_skipped_old")
+    return list(map(Autotuning, runner_blocks, log.counts(*_TIMED), skipped, log.counts("cached_result")))
 
 
-def layer_tuning(view: View, span: Callable[[int], SourceSpan]) -> tuple[LayerTuning, ...]:
-    """Add up how long each layer was profiled, slowest first."""
-    if not view.has("profiling_completed"):
-        return ()
-    line, layer, duration = view.columns(("profiling_completed",), "layer", "seconds")
-    runs = np.concatenate(([0], np.flatnonzero(layer[1:] != layer[:-1]) + 1))  # most layers are profiled in one go
-    first: dict[int, int] = {}
-    for index, at in zip(layer[runs].tolist(), line[runs].tolist(), strict=True):
-        first.setdefault(index, at)
-    place = {index: place for place, index in enumerate(first)}
-    row = np.repeat([place[index] for index in layer[runs].tolist()], np.diff(runs, append=len(layer)))
-    totals = np.bincount(row, np.where(np.isnan(duration), 0.0, duration)).tolist()
-    slowest = sorted(zip(totals, first.items(), strict=True), key=lambda one: (-one[0], one[1][1]))
-    return tuple([LayerTuning(view.text(index), seconds, span(at)) for seconds, (index, at) in slowest])
+def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[LayerTuning, ...]]:
+    """Add up how long each build's layers were profiled, slowest first."""
+    line, layer, duration = log.columns(("profiling_completed",), "layer", "seconds")
+    build = log.build_of(line)
+    key = (build << _HALF) + layer
+    runs = np.flatnonzero(np.diff(key, prepend=-1))  # most layers are profiled in one go
+    _, first, of_runs = np.unique(key[runs], return_index=True, return_inverse=True)
+    first = runs[first]
+    row = np.repeat(of_runs, np.diff(runs, append=len(key)))
+    seconds = np.bincount(row, np.where(np.isnan(duration), 0.0, duration))
+    order = np.lexsort((line[first], -seconds, build[first]))
+    first = first[order]
+    layers = zip(log.texts(layer[first]), seconds[order].tolist(), map(span, line[first].tolist()), strict=True)
+    return log.part(build[first], starmap(LayerTuning, layers))
 
 
-def cached_results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[CachedResult, ...]:
-    """Read every ``got cached result`` line of a build."""
-    rows = view.each("cached_result", "layer", "runner", "tactic", "ms", "inputs", "outputs")
-    return tuple(
-        [
-            CachedResult(layer, runner, tactic, ms, *both_sides(inputs, outputs), span(line), passes.index(line))
-            for line, layer, runner, tactic, ms, inputs, outputs in rows
-        ]
+def cached_results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[CachedResult, ...]]:
+    """Read every ``got cached result`` line of each build."""
+    rows = log.each("cached_result", "layer", "runner", "tactic", "ms", "inputs", "outputs")
+    return log.parted(
+        CachedResult(layer, runner, tactic, ms, *both_sides(inputs, outputs), span(line), passes.index(line))
+        for line, layer, runner, tactic, ms, inputs, outputs in rows
     )

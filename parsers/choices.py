@@ -6,7 +6,6 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import SourceSpan, TacticTimings
     from trtforensics.parsers.passes import Passes
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log
 
     _Indexes = npt.NDArray[np.intp]
     _Lines = npt.NDArray[np.int64]
@@ -35,32 +34,30 @@ _CHOSEN = ("chose", "chose_old")
 _BLOCK_BEGINS = ("format_combination", "costs_begin", *_CHOSEN, "reformat_costs_begin", "reformat_combination")
 
 
-class Choices:
-    """Every ``Chose`` line of a log, with its block; looked up for all builds at once, and made for one at a time."""
-
-    def __init__(self, log: View, timed: TacticTimings, builds: _Lines) -> None:
-        """``builds`` are the first lines of the log's builds."""
-        blocks = _blocks(log, builds)
-        layers, runner_ids = _layers(log, blocks)
-        races = _races(timed, blocks)
-        self._lines = blocks.line.tolist()
-        columns = (blocks.runner.tolist(), runner_ids, blocks.tactic.tolist(), *races, _formats(log, blocks))
-        self._rows = list(zip(layers, *columns, blocks.begin.tolist(), self._lines, strict=True))
-        self._texts = timed.texts
-
-    def of(self, view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[Choice, ...]:
-        """Return the choices of a build; ``final`` is not decided here."""
-        texts = self._texts
-        rows = self._rows[bisect_left(self._lines, view.first_line) : bisect_right(self._lines, view.last_line)]
-        return tuple(
-            [
-                Choice(
-                    *(layer, texts[runner], runner_id, None if tactic == NO_TACTIC else tactic, time, other, count),
-                    *(*sides, begin, span(line), passes.index(line)),
-                )
-                for layer, runner, runner_id, tactic, time, other, count, sides, begin, line in rows
-            ]
-        )
+def choices(
+    log: Log, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]
+) -> list[tuple[Choice, ...]]:
+    """Return the choices of each build; ``final`` is not decided here."""
+    blocks = _blocks(log)
+    layers, runner_ids = _layers(log, blocks)
+    times, others, counts = _races(timed, blocks)
+    tactics = (None if tactic == NO_TACTIC else tactic for tactic in blocks.tactic.tolist())
+    runners, lines = log.texts(blocks.runner), blocks.line.tolist()
+    columns = zip(
+        *(layers, runners, runner_ids, tactics, times, others, counts, _formats(log, blocks)),
+        *(blocks.begin.tolist(), lines),
+        strict=True,
+    )
+    return log.part(
+        lines,
+        [
+            Choice(
+                *(layer, runner, runner_id, tactic, time, other, count),
+                *(*sides, begin, span(line), passes.index(line)),
+            )
+            for layer, runner, runner_id, tactic, time, other, count, sides, begin, line in columns
+        ],
+    )
 
 
 class _Blocks(NamedTuple):
@@ -94,10 +91,10 @@ class _Rows(NamedTuple):
     row: _Indexes
 
 
-def _blocks(log: View, builds: _Lines) -> _Blocks:
+def _blocks(log: Log) -> _Blocks:
     line, runner, tactic = log.columns(_CHOSEN, "runner", "tactic")
     (begins,) = log.columns(_BLOCK_BEGINS)
-    build = latest(builds, builds, line)
+    build = log.build_of(line)
     return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)
 
 
@@ -138,7 +135,7 @@ def _finite(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [value if value < np.inf else None for value in values.tolist()]
 
 
-def _layers(log: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
+def _layers(log: Log, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
     """Return of each block its layer, and the id of its runner where that was timed in it."""
     line, layer, runner, printed = log.columns(RUNNERS, "layer", "runner", "runner_id")
     rows = blocks.rows(line)
@@ -153,7 +150,7 @@ def _layers(log: View, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
     return log.texts(layers), list(map(numbers.get, identifiers.tolist()))
 
 
-def _formats(log: View, blocks: _Blocks) -> list[_Sides]:
+def _formats(log: Log, blocks: _Blocks) -> list[_Sides]:
     """Return the formats of both sides that each block tries."""
     sides = np.full((2, len(blocks.begin)), NO_TEXT)
     for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):

@@ -20,13 +20,7 @@ UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")
 
 
-def foreign_metadata(view: View) -> list[tuple[int, str, tuple[str, ...]]]:
-    """Return line, name and ONNX members of every ``ForeignNode … metadata:`` line."""
-    rows = view.each("foreign_node", "layer", "metadata")
-    return [(line, layer, onnx_nodes(metadata or "")) for line, layer, metadata in rows]
-
-
-class OnnxMembers:
+class _OnnxMembers:
     """Finds the ONNX nodes behind an engine layer that carries no metadata of its own."""
 
     def __init__(self, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
@@ -45,8 +39,13 @@ class OnnxMembers:
         return tuple(dict.fromkeys(found))
 
 
-def engine_layers(view: View, onnx: OnnxMembers, span: Callable[[int], SourceSpan]) -> tuple[EngineLayer, ...]:
+def engine_layers(
+    view: View, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode], span: Callable[[int], SourceSpan]
+) -> tuple[EngineLayer, ...]:
     """Read every engine-layer line of a build, in the log's order; a dump that is printed twice is there twice."""
+    if not view.has("layer_short", "layer_detailed"):
+        return ()
+    onnx = _OnnxMembers(nodes, foreign)
     found: list[EngineLayer] = []
     for line, type_, name, tactic, tensors in view.each("layer_short", "type", "name", "tactic", "tensors"):
         sides = short_tensors(tensors.rstrip(" "))
@@ -71,7 +70,7 @@ def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the tw
     inputs: tuple[EngineTensor, ...],
     outputs: tuple[EngineTensor, ...],
     fields: Mapping[str, str],
-    onnx: OnnxMembers,
+    onnx: _OnnxMembers,
     span: SourceSpan,
     origin: str,
 ) -> EngineLayer:

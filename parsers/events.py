@@ -165,7 +165,6 @@ NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)
-NO_ROWS = range(0)
 _ENDLESS = 3.4e38
 """TensorRT 7 prints the largest float for a tactic that did not run."""
 
@@ -273,8 +272,6 @@ class Rows:
 
     def between(self, first: int, last: int) -> range:
         """Return the indexes of the rows on these lines, both ends included."""
-        if not self.lines:
-            return NO_ROWS
         return range(bisect_left(self.lines, first), bisect_right(self.lines, last))
 
     def values(self, name: str, span: range) -> list[Any]:
@@ -329,6 +326,11 @@ class Events:
 
     def __getitem__(self, kind: str) -> Rows:
         return self._rows[kind]
+
+    def between(self, first: int, last: int) -> dict[str, range]:
+        """Return the indexes of the rows on these lines, both ends included, of each kind that has any."""
+        found = ((kind, rows.between(first, last)) for kind, rows in self._rows.items() if rows.lines)
+        return {kind: span for kind, span in found if span}
 
     def tables(self) -> Tables:
         """Return everything as plain columns, to be sent to another process."""

@@ -6,14 +6,16 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trtforensics.model import Fact, Outcome, Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from trtforensics.model import SourceSpan
+    from trtforensics.model import Message, SourceSpan
     from trtforensics.parsers.passes import Passes
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log, View
 
 _BLOCKS = {
     "Model Options": "model",
@@ -84,7 +86,7 @@ def command(view: View) -> str | None:
     return None
 
 
-def outcome(view: View) -> Outcome:
+def outcome(view: View, messages: Iterable[Message]) -> Outcome:
     """Say how the build ended, from its verdict, else from whether an engine followed."""
     for kind in ("banner", "poly_verdict"):
         verdicts = [verdict for _, verdict in view.each(kind, "verdict") if verdict != "RUNNING"]
@@ -94,35 +96,36 @@ def outcome(view: View) -> Outcome:
         return Outcome.TRUNCATED
     if view.has(*_ENGINE, "deserialization", "engine_size"):
         return Outcome.PASSED
-    errors = (text for _, severity, text in view.each("message", "severity", "text") if severity == "E")
-    if any(_BENIGN not in text for text in errors):
+    if any(message.severity == "E" and _BENIGN not in message.text for message in messages):
         return Outcome.FAILED
     return Outcome.TRUNCATED if view.has("stage_original") else Outcome.UNKNOWN
 
 
-def options(view: View, span: Callable[[int], SourceSpan]) -> Mapping[str, tuple[Fact, ...]]:
+def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, tuple[Fact, ...]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
-    sections = [(line, _BLOCKS.get(name, "")) for line, name in view.each("section", "section")]
+    sections = [(line, _BLOCKS.get(name, "")) for line, name in log.each("section", "section")]
     starts = [line for line, _ in sections]
     blocks: dict[str, list[Fact]] = {block: [] for block in _BLOCKS.values()}
     for kind in ("option", "device"):
-        for line, name, value in view.each(kind, "name", "value"):
+        rows = list(log.each(kind, "name", "value"))
+        begins = log.build_of(np.array([line for line, *_ in rows], np.int64)).tolist()
+        for (line, name, value), begin in zip(rows, begins, strict=True):
             at = bisect_right(starts, line) - 1
-            if at >= 0 and sections[at][1]:
+            if at >= 0 and starts[at] >= begin and sections[at][1]:
                 blocks[sections[at][1]].append(Fact(name.rstrip(" "), value or "", span(line)))
-    for line, name, uuid in view.each("device_available", "name", "uuid"):
+    for line, name, uuid in log.each("device_available", "name", "uuid"):
         blocks["device"].append(Fact("Device", f"{name} ({uuid})", span(line)))
-    return {block: tuple(sorted(facts, key=lambda fact: fact.span.line)) for block, facts in blocks.items()}
+    return [dict(zip(blocks, facts, strict=True)) for facts in zip(*map(log.parted, blocks.values()), strict=True)]
 
 
-def results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[Fact, ...]:
+def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[Fact, ...]]:
     """Read the performance summary and the engine's build time and size, without those of discarded passes."""
     facts = [
         Fact(name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms", span(line))
-        for line, name, low, high, median in view.each("metric_latency", "name", "ms", "max_ms", "median_ms")
+        for line, name, low, high, median in log.each("metric_latency", "name", "ms", "max_ms", "median_ms")
     ]
     units = {"Throughput": "qps"}
-    for line, name, value in view.each("metric_total", "name", "number"):
+    for line, name, value in log.each("metric_total", "name", "number"):
         facts.append(Fact(name, f"{_number(value)} {units.get(name, 's')}", span(line)))
     for kind, name, field, unit in (
         ("engine_generated", "Engine generation", "seconds", "s"),
@@ -131,10 +134,10 @@ def results(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tu
     ):
         facts.extend(
             Fact(name, f"{_number(value)} {unit}", span(line))
-            for line, value in view.each(kind, field)
+            for line, value in log.each(kind, field)
             if not passes.discarded(line)
         )
-    return tuple(sorted(facts, key=lambda fact: fact.span.line))
+    return log.parted(facts)
 
 
 def _number(value: float | None) -> str:

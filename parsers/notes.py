@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log
 
 NOTED = (
     "adding_input",
@@ -85,16 +85,16 @@ NOTED = (
 """Kinds of line, all of which a log has few of."""
 
 
-def notes(view: View, span: Callable[[int], SourceSpan]) -> tuple[Note, ...]:
-    """Return every noted line of a build and every cause that its warnings and errors name, in the log's order."""
+def notes(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[Note, ...]]:
+    """Return each build's noted lines and the causes that its warnings and errors name, in the log's order."""
     found = [
         Note(kind, span(line), dict(zip(KEEP[kind], values, strict=True)))
-        for kind in view.present(NOTED)
-        for line, *values in view.each(kind, *KEEP[kind])
+        for kind in log.present(NOTED)
+        for line, *values in log.each(kind, *KEEP[kind])
     ]
-    for line, text in view.each("message", "text"):
+    for line, text in log.each("message", "text"):
         found.extend(Note(kind, span(line), fields) for kind, fields in causes(text))
-    return tuple(sorted(found, key=lambda note: note.span.line))
+    return log.parted(found)
 
 
 @lru_cache(maxsize=4096)

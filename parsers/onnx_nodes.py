@@ -47,7 +47,7 @@ def _of_nodes(
     """Give a text of each line of some kinds with the place of the node that the line belongs to, if to any."""
     lines, texts = view.columns(kinds, field)
     places = begins.searchsorted(lines) - 1
-    within = places >= 0
+    within = (places >= 0) & (begins[places] >= view.build_of(lines))
     return zip(places[within].tolist(), view.texts(texts[within]), strict=True)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.model import EngineTensor, ForeignNode, ReformatLayer
-    from trtforensics.parsers.passes import Passes
 
 Tuned = Choice | CachedResult
 
@@ -167,14 +166,14 @@ def resolve(
     layers: tuple[EngineLayer, ...],
     tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
     network: tuple[tuple[ForeignNode, ...], tuple[ReformatLayer, ...]],
-    passes: Passes,
+    chosen: int | None,
 ) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
     """Join the engine's layers to the choices and cached results they came from, and mark those final.
 
-    ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers.
+    ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers;
+    ``chosen`` is the engine's pass, where the log tells.
     """
     choices, cached = tuned
-    chosen = passes.chosen
     if chosen is None or not (choices or cached):
         reason = _UNTOLD if choices or cached else _NO_TUNING
         return tuple(_set(layer, origin=layer.origin or reason) for layer in layers), choices, cached

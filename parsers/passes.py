@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from trtforensics.model import BackendPass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trtforensics.parsers.views import View
 
 _ENGINE = (
@@ -24,33 +26,39 @@ _ENGINE = (
 
 
 class Passes:
-    """The passes of one build, and which of them a line belongs to."""
+    """The passes of each build, and which of them a line belongs to."""
 
-    def __init__(self, view: View) -> None:
-        begins = [(line, strategy) for line, strategy in view.each("strategy_begin", "strategy")]
-        if len(begins) > 1:
-            self.passes = _several(view, begins)
-            self._begins = [line for line, _ in begins]
-        else:
-            has_engine = view.has(*_ENGINE)
-            strategy = begins[0][1] if begins else None
-            self.passes = (BackendPass(strategy, view.first_line, view.last_line, chosen=True if has_engine else None),)
-            self._begins = [view.first_line]
+    def __init__(self, views: Sequence[View]) -> None:
+        self.of_builds = list(map(_passes, views))
+        self._rows: list[tuple[int, int | None, bool | None]] = []
+        """Where a pass begins, or what precedes the first of several; which it is, and whether its engine was kept."""
+        for view, passes in zip(views, self.of_builds, strict=True):
+            if view.first_line < passes[0].first_line:
+                self._rows.append((view.first_line, None, None))
+            self._rows.extend([(one.first_line, index, one.chosen) for index, one in enumerate(passes)])
+        self._begins = [begin for begin, *_ in self._rows]
 
     def index(self, line: int) -> int | None:
-        """Return the pass a line belongs to; None before the first of several (what they all share)."""
-        found = bisect_right(self._begins, line) - 1
-        return found if found >= 0 else None
+        """Return the pass of its build that a line belongs to; None before the first of several (what all share)."""
+        return self._rows[bisect_right(self._begins, line) - 1][1]
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
-        index = self.index(line)
-        return index is not None and self.passes[index].chosen is False
+        return self._rows[bisect_right(self._begins, line) - 1][2] is False
 
-    @property
-    def chosen(self) -> int | None:
-        """The pass whose engine was kept, where the log tells."""
-        return next((i for i, p in enumerate(self.passes) if p.chosen), None)
+
+def chosen(passes: tuple[BackendPass, ...]) -> int | None:
+    """Return the pass of a build whose engine was kept, where the log tells."""
+    return next((index for index, one in enumerate(passes) if one.chosen), None)
+
+
+def _passes(view: View) -> tuple[BackendPass, ...]:
+    begins = list(view.each("strategy_begin", "strategy"))
+    if len(begins) > 1:
+        return _several(view, begins)
+    has_engine = view.has(*_ENGINE)
+    strategy = begins[0][1] if begins else None
+    return (BackendPass(strategy, view.first_line, view.last_line, chosen=True if has_engine else None),)
 
 
 def _several(view: View, begins: list[tuple[int, int | None]]) -> tuple[BackendPass, ...]:

@@ -7,11 +7,15 @@ reached its engine. Every line belongs to exactly one build.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.parsers.views import View
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trtforensics.parsers.events import Events
 
 _AT_WORK = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")
@@ -35,6 +39,9 @@ _CLOSING = (
 )
 """What a build ends with; another strategy may still follow."""
 
+_WORKING = (*_OPENING, *_CLOSING, "onnx_rule")
+"""What shows that work goes on after a verdict."""
+
 _CONTINUING = ("strategy_begin", "strategy_initial", "strategy_chosen", "strategy_skipped")
 
 
@@ -51,49 +58,43 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> lis
     Behind the first ``first_source`` lines follow other files of the same build, its errors say: what a failing
     builder reports there begins no build.
     """
+    log = View(events, 1, lines)
     reports = lines if first_source is None else first_source
-    begins = _banner_begins(View(events, 1, lines), reports)
-    limits = [*begins, lines + 1]
-    for first, behind in zip([1, *begins], limits, strict=True):
-        begins = begins + _begins_without_banner(View(events, first, behind - 1), reports)
-    starts = sorted({1, *begins})
+    roles = [(line, role) for line, role in _roles(log) if role not in _REPORTED or line <= reports]
+    begins = _banner_begins(log, [line for line, role in roles if role in _WORKING])
+    places = [bisect_left(roles, (line,)) for line in begins]
+    further = [_begins_without_banner(roles[a:b]) for a, b in pairwise([0, *places, len(roles)])]
+    starts = sorted({1, *begins, *chain(*further)})
     if len(starts) > 1:
         before = View(events, 1, starts[1] - 1)
         said = before.has("dialect", "banner") if first_source is None else before.has("banner", *_AT_WORK, *_CLOSING)
         if not said:
             del starts[1]  # no logger, or nothing but errors of this build, stands before the first beginning
-    return [Segment(a, b - 1) for a, b in zip(starts, [*starts[1:], lines + 1], strict=True)]
+    return [Segment(a, b - 1) for a, b in pairwise([*starts, lines + 1])]
 
 
-def _banner_begins(view: View, reports: int) -> list[int]:
+def _banner_begins(log: View, work: list[int]) -> list[int]:
     """Return where a banner begins a build, and where work goes on after a verdict.
 
     A line or two that trtexec's destructors print after the verdict are still its own.
     """
-    running = [line for line, verdict in view.each("banner", "verdict") if verdict == "RUNNING"]
-    limits = [*running, view.last_line + 1]
+    running = [line for line, verdict in log.each("banner", "verdict") if verdict == "RUNNING"]
+    ends = [*running, log.last_line + 1]
     resumed = [
         line
-        for line in view.lines("resumed")
-        if _works(View(view.events, line, next(r for r in limits if r >= line) - 1), reports)
+        for line in log.lines("resumed")
+        if bisect_left(work, line) < bisect_left(work, ends[bisect_left(ends, line)])
     ]
     return sorted({*running, *resumed})
 
 
-def _works(view: View, reports: int) -> bool:
-    own = View(view.events, view.first_line, min(view.last_line, reports))
-    return view.has(*_AT_WORK, *_CLOSING, "onnx_rule") or own.has(*_REPORTED)
-
-
-def _begins_without_banner(view: View, reports: int) -> list[int]:
+def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
     """Return where further builds begin in a stretch that no banner divides."""
     begins: list[int] = []
     closed = False
     opened = False
     prelude: int | None = None
-    for line, role in _roles(view):
-        if role in _REPORTED and line > reports:
-            continue
+    for line, role in roles:
         if role in _CONTINUING:
             closed = False
         elif role in _PRELUDE:
@@ -111,4 +112,4 @@ def _begins_without_banner(view: View, reports: int) -> list[int]:
 
 def _roles(view: View) -> list[tuple[int, str]]:
     kinds = (*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING)
-    return sorted((line, kind) for kind in kinds for line in view.lines(kind))
+    return sorted((line, kind) for kind in view.present(kinds) for line in view.lines(kind))

@@ -1,31 +1,42 @@
 """What a build, or any other run of lines, holds of each kind of line: rows, and columns of them.
 
 A log may hold thousands of builds. So the rows of all of them are looked up at once, and so are the columns that
-several kinds share: a build's are a part of those.
+several kinds share: a build's are a part of those. Most of what a build says is made for the whole log (:class:`Log`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from trtforensics.parsers.events import KEEP, NO_ROWS, NO_TEXT
+from trtforensics.parsers.events import NO_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
+    from trtforensics.model import SourceSpan
     from trtforensics.parsers.events import Events
+
+    class _HasSpan(Protocol):
+        @property
+        def span(self) -> SourceSpan: ...
 
     _Number = TypeVar("_Number", np.int32, np.int64)
     _Columns = tuple[npt.NDArray[Any], ...]
+    _T = TypeVar("_T")
+    _Record = TypeVar("_Record", bound=_HasSpan)
+
+_LINE = attrgetter("span.line")
 
 
 class View:
-    """The events of a run of lines: a build, or a pass of one.
+    """The events of a run of lines: a log, or a build of one.
 
     ``spans`` are the rows of every kind that it has any of, and ``tables`` the log's, where they are known already.
     """
@@ -42,24 +53,18 @@ class View:
         self.events = events
         self.first_line = first_line
         self.last_line = last_line
-        self._spans = spans
+        self._spans = events.between(first_line, last_line) if spans is None else spans
         self._tables = Tables(events) if tables is None else tables
-
-    def _span(self, kind: str) -> range:
-        if self._spans is None:
-            return self.events[kind].between(self.first_line, self.last_line)
-        return self._spans.get(kind, NO_ROWS)
 
     def present(self, kinds: Iterable[str]) -> list[str]:
         """Return those kinds that have a row."""
-        return list(filter(self._span if self._spans is None else self._spans.__contains__, kinds))
+        return list(filter(self._spans.__contains__, kinds))
 
     def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
-        span = self._span(kind)
-        if not span:
+        if kind not in self._spans:
             return iter(())
-        rows = self.events[kind]
+        rows, span = self.events[kind], self._spans[kind]
         columns = [rows.values(name, span) for name in names]
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
@@ -92,17 +97,67 @@ class View:
         """Return the lines of rows of these kinds, sorted."""
         found: list[int] = []
         for kind in self.present(kinds):
-            span = self._span(kind)
+            span = self._spans[kind]
             found.extend(self.events[kind].lines[span.start : span.stop])
         return found if len(kinds) == 1 else sorted(found)
 
-    def count(self, *kinds: str) -> int:
-        """Count the rows of these kinds."""
-        return sum([len(self._span(kind)) for kind in kinds])
-
     def has(self, *kinds: str) -> bool:
         """Whether there is a row of any of these kinds."""
-        return any(map(self._span, kinds))
+        return not self._spans.keys().isdisjoint(kinds)
+
+    def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the first line of the build that each of some lines belongs to."""
+        return np.full(len(lines), self.first_line)
+
+
+class Log(View):
+    """All lines of a log, and which of them are of which build.
+
+    What a log says of its builds is read for all of them at once, and parted afterwards.
+    """
+
+    def __init__(self, events: Events, builds: Sequence[tuple[int, int]]) -> None:
+        """``builds`` are the first and the last line of each; they follow one another without a gap."""
+        super().__init__(events, builds[0][0], builds[-1][1])
+        self._builds = builds
+        self._edges = np.array([*(first for first, _ in builds), self.last_line + 1])
+
+    def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the first line of the build that each of some lines belongs to."""
+        return latest(self._edges, self._edges, lines)
+
+    def limits(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Give of each build which of some sorted lines are its own: the first of them, and the one behind."""
+        return pairwise(np.asarray(lines, np.int64).searchsorted(self._edges).tolist())
+
+    def part(self, lines: Sequence[int] | npt.NDArray[np.int64], values: Iterable[_T]) -> list[tuple[_T, ...]]:
+        """Return each build's part of what was read from some sorted lines."""
+        whole = tuple(values)
+        if not whole:
+            return [()] * len(self._builds)
+        return [whole[low:high] for low, high in self.limits(lines)]
+
+    def parted(self, records: Iterable[_Record]) -> list[tuple[_Record, ...]]:
+        """Return each build's part of some records, in the order of their lines."""
+        ordered = sorted(records, key=_LINE)
+        return self.part(list(map(_LINE, ordered)), ordered)
+
+    def counts(self, *kinds: str) -> list[int]:
+        """Count each build's rows of these kinds."""
+        places = [np.array(self.events[kind].lines).searchsorted(self._edges) for kind in self.present(kinds)]
+        counted: list[int] = np.diff(sum(places, np.zeros(len(self._edges), np.int64))).tolist()
+        return counted
+
+    def views(self) -> list[View]:
+        """Return a view of each build."""
+        spans: list[dict[str, range]] = [{} for _ in self._builds]
+        for kind in self._spans:
+            limits = np.array(self.events[kind].lines).searchsorted(self._edges)
+            some = np.flatnonzero(limits[1:] > limits[:-1])
+            for build, *rows in zip(some.tolist(), limits[some].tolist(), limits[some + 1].tolist(), strict=True):
+                spans[build][kind] = range(*rows)
+        tables = self._tables
+        return [View(self.events, *run, spans=own, tables=tables) for run, own in zip(self._builds, spans, strict=True)]
 
 
 class Tables:
@@ -127,20 +182,6 @@ class Tables:
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         order = np.argsort(columns[0], kind="stable")
         return tuple([column[order] for column in columns])
-
-
-def cut(events: Events, runs: Sequence[tuple[int, int]]) -> list[View]:
-    """Return a view of each run of lines; the runs follow one another without a gap."""
-    edges = [run[0] for run in runs] + [run[1] + 1 for run in runs[-1:]]
-    spans: list[dict[str, range]] = [{} for _ in runs]
-    for kind in KEEP:
-        rows = events[kind]
-        if rows.lines:
-            limits = np.array(rows.lines).searchsorted(edges)
-            for place in np.flatnonzero(limits[1:] > limits[:-1]).tolist():
-                spans[place][kind] = range(int(limits[place]), int(limits[place + 1]))
-    tables = Tables(events)
-    return [View(events, *run, spans=own, tables=tables) for run, own in zip(runs, spans, strict=True)]
 
 
 def latest(
