@@ -26,7 +26,7 @@ from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.origins import resolve
-from trtforensics.parsers.passes import Passes, chosen
+from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
 from trtforensics.parsers.starved import starved_layers
 from trtforensics.parsers.views import Log
@@ -82,7 +82,7 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
     for index, (view, own) in enumerate(zip(views, tuned, strict=True)):
         dump = engine_layers(view, nodes[index], foreign[index], span)
         network = foreign[index], reformats[index]
-        layers, own_choices, cached = resolve(dump, own, network, chosen(passes.of_builds[index]))
+        layers, own_choices, cached = resolve(dump, own, network, passes.of_builds[index])
         builds.append(
             Build(
                 index=index,

@@ -11,7 +11,7 @@ from trtforensics.parsers.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.tensors import details, short_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from trtforensics.model import EngineTensor, ForeignNode, OnnxNode, SourceSpan
     from trtforensics.parsers.views import View
@@ -57,7 +57,7 @@ def engine_layers(
         if read is None:
             found.append(_layer(name, type_, None, (), (), {}, onnx, span(line), UNREADABLE))
         else:
-            printed = read.fields.get("TacticValue", "")
+            printed = read.fields.pop("TacticValue", "")
             tactic = tactic_id(printed.encode()) if _TACTIC_VALUE.fullmatch(printed) else None
             found.append(_layer(name, type_, tactic, read.inputs, read.outputs, read.fields, onnx, span(line), ""))
     return tuple(sorted(found, key=lambda layer: layer.span.line))
@@ -69,22 +69,22 @@ def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the tw
     tactic: int | None,
     inputs: tuple[EngineTensor, ...],
     outputs: tuple[EngineTensor, ...],
-    fields: Mapping[str, str],
+    fields: dict[str, str],
     onnx: _OnnxMembers,
     span: SourceSpan,
     origin: str,
 ) -> EngineLayer:
-    own = onnx_nodes(fields.get("Metadata", ""))
+    own = onnx_nodes(fields.pop("Metadata", ""))
     return EngineLayer(
         name=name,
         type=type_,
         tactic=tactic,
-        tactic_name=fields.get("TacticName", ""),
+        tactic_name=fields.pop("TacticName", ""),
         precision=tuple(dict.fromkeys(t.dtype for t in outputs)),
         onnx_nodes=own or onnx.of(name),
         inputs=inputs,
         outputs=outputs,
         span=span,
         origin=origin,
-        fields={k: v for k, v in fields.items() if k not in {"TacticName", "TacticValue", "Metadata"}},
+        fields=fields,
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.model import Fact, Outcome, Tool
+from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +40,7 @@ _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_l
 
 def tool(view: View) -> Tool:
     """Say who drove the build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
-    dialects = {view.latest("dialect", "dialect"), *(name for _, name in view.each("dialect", "dialect"))}
+    dialects = {view.latest("dialect", "dialect"), *[name for _, name in view.each("dialect", "dialect")]}
     for names, wrapper in _WRAPPERS:
         if dialects & names and not view.has("banner"):
             return wrapper
@@ -103,16 +103,15 @@ def outcome(view: View, messages: Iterable[Message]) -> Outcome:
 
 def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, tuple[Fact, ...]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
-    sections = [(line, _BLOCKS.get(name, "")) for line, name in log.each("section", "section")]
-    starts = [line for line, _ in sections]
+    sections = np.array(log.lines("section"), np.int64)
+    block_of = [_BLOCKS.get(name, "") for _, name in log.each("section", "section")]
     blocks: dict[str, list[Fact]] = {block: [] for block in _BLOCKS.values()}
     for kind in ("option", "device"):
-        rows = list(log.each(kind, "name", "value"))
-        begins = log.build_of(np.array([line for line, *_ in rows], np.int64)).tolist()
-        for (line, name, value), begin in zip(rows, begins, strict=True):
-            at = bisect_right(starts, line) - 1
-            if at >= 0 and starts[at] >= begin and sections[at][1]:
-                blocks[sections[at][1]].append(Fact(name.rstrip(" "), value or "", span(line)))
+        lines = np.array(log.lines(kind), np.int64)
+        places = latest(sections, np.arange(len(sections)), lines, log.build_of(lines)).tolist()
+        for (line, name, value), place in zip(log.each(kind, "name", "value"), places, strict=True):
+            if place >= 0 and block_of[place]:
+                blocks[block_of[place]].append(Fact(name.rstrip(" "), value or "", span(line)))
     for line, name, uuid in log.each("device_available", "name", "uuid"):
         blocks["device"].append(Fact("Device", f"{name} ({uuid})", span(line)))
     return [dict(zip(blocks, facts, strict=True)) for facts in zip(*map(log.parted, blocks.values()), strict=True)]

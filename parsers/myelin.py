@@ -29,9 +29,9 @@ _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begi
 
 def myelin_operations(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[MyelinOperation, ...]:
     """Read every operation that Myelin timed, with its table and, where the log has one, its timing-cache key."""
-    operations = list(view.each("myelin_op", "op", "key", "metadata"))
-    if not operations:
+    if not view.has("myelin_op"):
         return ()
+    operations = list(view.each("myelin_op", "op", "key", "metadata"))
     begins = np.array([line for line, *_ in operations])
     timed = _timings(view)
     first, behind = _parts(timed.line, begins)

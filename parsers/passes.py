@@ -47,11 +47,6 @@ class Passes:
         return self._rows[bisect_right(self._begins, line) - 1][2] is False
 
 
-def chosen(passes: tuple[BackendPass, ...]) -> int | None:
-    """Return the pass of a build whose engine was kept, where the log tells."""
-    return next((index for index, one in enumerate(passes) if one.chosen), None)
-
-
 def _passes(view: View) -> tuple[BackendPass, ...]:
     begins = list(view.each("strategy_begin", "strategy"))
     if len(begins) > 1:

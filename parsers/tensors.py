@@ -10,8 +10,6 @@ from trtforensics.model import EngineTensor
 from trtforensics.parsers import nested, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lark import Token, Tree
 
 _DTYPES = {
@@ -36,13 +34,13 @@ _COMPONENTS_IN_TEXT = re.compile(r"channel % (\d+) == 0")
 _WIDE = {"Two": 2, "Four": 4, "Eight": 8, "Sixteen": 16, "Thirty-two": 32}
 _WIDE_IN_TEXT = re.compile(rf"({'|'.join(_WIDE)}) wide channel vectorized")
 _V11 = re.compile(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
-_TENSORS = r"(?:\[\]|\[ \{ Name: .*? \}\])"
+_TENSORS = r"(?:\[\]|\[ \{ Name: (?:[^}\n]*\})*?[^}\n]* \}\])"
 _PARTS = re.compile(
     rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
 )
 """A tensor list ends where the next part begins; nothing else in a line reads ``}], Outputs: [``."""
 _FIELD = re.compile(
-    r", ([A-Z][A-Za-z0-9]*):( (?:\{[^{}]*\}|\[ONNX Layer: .*|\[[^\]]*\])| ?(?:[^,]|,(?! [A-Z][A-Za-z0-9]*:))*)"
+    r", ([A-Z][A-Za-z0-9]*):( (?:\{[^{}]*\}|\[ONNX Layer: .*|\[[^\]]*\])| ?[^,]*(?:,(?! [A-Z][A-Za-z0-9]*:)[^,]*)*)"
 )
 """Braces and brackets hold commas; Metadata runs to the end of the line; a kernel's name holds no ``, Key:``."""
 
@@ -52,7 +50,7 @@ class Details(NamedTuple):
 
     inputs: tuple[EngineTensor, ...]
     outputs: tuple[EngineTensor, ...]
-    fields: Mapping[str, str]
+    fields: dict[str, str]
 
 
 @lru_cache(maxsize=1 << 12)
