@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
-    starts = scanner.line_starts
+    starts, path = scanner.line_starts, source.path
 
     def span(line: int) -> SourceSpan:
-        return SourceSpan(source.path, line, starts[line - 1])
+        return SourceSpan(path, line, starts[line - 1])
 
     def span_in_parts(line: int) -> SourceSpan:
         file, before = source.part_of(line)

@@ -32,6 +32,8 @@ class _OnnxMembers:
 
     def of(self, name: str) -> tuple[str, ...]:
         """Return the nodes, by the ForeignNode's metadata line or by the layers that the parser registered."""
+        if not self._foreign and not self._by_layer:
+            return ()
         known = self._foreign.get(without_profile(name))
         if known:
             return known
@@ -80,7 +82,7 @@ def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the tw
         type=type_,
         tactic=tactic,
         tactic_name=fields.pop("TacticName", ""),
-        precision=tuple(dict.fromkeys(t.dtype for t in outputs)),
+        precision=tuple(dict.fromkeys([tensor.dtype for tensor in outputs])),
         onnx_nodes=own or onnx.of(name),
         inputs=inputs,
         outputs=outputs,

@@ -55,9 +55,9 @@ class _Tensors:
             self._learn(reformat.tensor, other)
 
     def _learn(self, tensor: str, text: str) -> None:
-        formats = parse_formats(text)
+        formats = parse_formats(text) if tensor not in self._known else None
         if formats and len(formats) == 1:
-            self._known.setdefault(tensor, formats[0].text)
+            self._known[tensor] = formats[0].text
 
     def learn(self, tuned: Tuned, layer: EngineLayer) -> None:
         """Take over the formats of a settled layer."""
@@ -176,7 +176,7 @@ def resolve(
     chosen = next((index for index, one in enumerate(passes) if one.chosen), None) if choices or cached else None
     if chosen is None:
         reason = _UNTOLD if choices or cached else _NO_TUNING
-        return tuple(_set(layer, origin=layer.origin or reason) for layer in layers), choices, cached
+        return tuple(_set(layer, "origin", layer.origin or reason) for layer in layers), choices, cached
     foreign = tuple(f for f in network[0] if f.pass_index in {chosen, None})
     reformats = tuple(r for r in network[1] if r.pass_index in {chosen, None})
     tuning = _Tuning(choices, cached, chosen)
@@ -189,10 +189,9 @@ def resolve(
     return tuple(_with_origin(case, tuning) for case in cases), choices, cached
 
 
-def _set(layer: EngineLayer, **values: object) -> EngineLayer:
+def _set(layer: EngineLayer, name: str, value: object) -> EngineLayer:
     """Complete a layer that is being put together: nobody else holds it, and a copy costs as much as it."""
-    for name, value in values.items():
-        setattr(layer, name, value)
+    setattr(layer, name, value)
     return layer
 
 
@@ -279,8 +278,8 @@ def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:
     layer = case.layer
     if case.settled is not None:
         tuned, index = case.settled
-        return _set(layer, choice=index) if isinstance(tuned, Choice) else _set(layer, cached=index)
-    return _set(layer, origin=layer.origin or _why_not(case, tuning))
+        return _set(layer, "choice" if isinstance(tuned, Choice) else "cached", index)
+    return _set(layer, "origin", layer.origin or _why_not(case, tuning))
 
 
 def _why_not(case: _Case, tuning: _Tuning) -> str:
@@ -299,7 +298,9 @@ def _why_not(case: _Case, tuning: _Tuning) -> str:
 
 def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> list[bool | None]:
     """Decide ``final`` for one of the two lists."""
-    kind = type(tuned_list[0]) if tuned_list else Choice
+    if not tuned_list:
+        return []
+    kind = type(tuned_list[0])
     settled = {case.settled[1] for case in cases if case.settled and isinstance(case.settled[0], kind)}
     groups = {id(group): group for case in cases for group in case.candidates}.values()
     undecided = {id(group): group for case in cases if not case.settled for group in case.candidates}.values()

@@ -39,7 +39,7 @@ _CLOSING = (
 )
 """What a build ends with; another strategy may still follow."""
 
-_WORKING = (*_OPENING, *_CLOSING, "onnx_rule")
+_WORKING = frozenset((*_OPENING, *_CLOSING, "onnx_rule"))
 """What shows that work goes on after a verdict."""
 
 _CONTINUING = ("strategy_begin", "strategy_initial", "strategy_chosen", "strategy_skipped")
@@ -60,7 +60,7 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> lis
     """
     log = View(events, 1, lines)
     reports = lines if first_source is None else first_source
-    roles = [(line, role) for line, role in _roles(log) if role not in _REPORTED or line <= reports]
+    roles = _roles(log, reports)
     begins = _banner_begins(log, [line for line, role in roles if role in _WORKING])
     places = [bisect_left(roles, (line,)) for line in begins]
     further = [_begins_without_banner(roles[a:b]) for a, b in pairwise([0, *places, len(roles)])]
@@ -110,6 +110,8 @@ def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
     return begins
 
 
-def _roles(view: View) -> list[tuple[int, str]]:
-    kinds = (*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING)
-    return sorted((line, kind) for kind in view.present(kinds) for line in view.lines(kind))
+def _roles(log: View, reports: int) -> list[tuple[int, str]]:
+    kinds = log.present((*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING))
+    return sorted(
+        [(line, kind) for kind in kinds for line in log.lines(kind) if kind not in _REPORTED or line <= reports]
+    )

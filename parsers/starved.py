@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trtforensics.notes import StarvedLayer
+from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,10 +22,11 @@ _SHOWN = 3
 def starved_layers(view: View, timed: TacticTimings, span: Callable[[int], SourceSpan]) -> tuple[StarvedLayer, ...]:
     """Return them with what they asked for, in bytes, the most wanting layer first; 4.x to 10.x print such lines."""
     rows: dict[str, list[tuple[int, int, int]]] = {}
-    for kind in ("tactic_skipped", "tactic_skipped_old"):
-        for line, requested, available in view.each(kind, "requested", "available"):
+    for kind in view.present(("tactic_skipped", "tactic_skipped_old")):
+        skipped = view.each(kind, "requested", "available")
+        for (line, requested, available), layer in zip(skipped, _layers(timed, view.lines(kind)), strict=True):
             if requested is not None and available is not None:
-                rows.setdefault(_layer(timed, line), []).append((requested, available, line))
+                rows.setdefault(layer, []).append((requested, available, line))
     layers = [_starved(layer, found, span) for layer, found in rows.items()]
     return tuple(sorted(layers, key=lambda one: (-one.requested, one.spans[0].line)))
 
@@ -33,8 +37,7 @@ def _starved(layer: str, rows: list[tuple[int, int, int]], span: Callable[[int],
     return StarvedLayer(layer, len(rows), requested, available, tuple(map(span, first)))
 
 
-def _layer(timed: TacticTimings, line: int) -> str:
-    """Return the layer of the runner block that a line stands in; empty where none was begun."""
-    runner = int(timed.runner_line.searchsorted(line)) - 1
-    text = int(timed.runner_layer[runner]) if runner >= 0 else -1
-    return timed.texts[text] if text >= 0 else ""
+def _layers(timed: TacticTimings, lines: list[int]) -> list[str]:
+    """Return the layer of the runner block that each line stands in; empty where none was begun."""
+    layers = latest(timed.runner_line, timed.runner_layer, np.array(lines, np.int64))
+    return [timed.texts[index] if index >= 0 else "" for index in layers.tolist()]
