@@ -79,6 +79,8 @@ def runner_ids(log: Log) -> list[dict[str, int]]:
     pairs = (runner.astype(np.int64) << _HALF | identifier)[told]
     return [
         dict(sorted([(texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in set(pairs[low:high].tolist())]))
+        if low < high
+        else {}
         for low, high in log.limits(line[told])
     ]
 

@@ -93,7 +93,7 @@ def notes(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[Note, ...]]
         for line, *values in log.each(kind, *KEEP[kind])
     ]
     for line, text in log.each("message", "text"):
-        found.extend(Note(kind, span(line), fields) for kind, fields in causes(text))
+        found += [Note(kind, span(line), fields) for kind, fields in causes(text)]
     return log.parted(found)
 
 

@@ -30,21 +30,27 @@ class Passes:
 
     def __init__(self, views: Sequence[View]) -> None:
         self.of_builds = list(map(_passes, views))
-        self._rows: list[tuple[int, int | None, bool | None]] = []
-        """Where a pass begins, or what precedes the first of several; which it is, and whether its engine was kept."""
+        self._begins: list[int] = []
+        self._places: list[tuple[int | None, bool]] = []
+        """From each beginning on: which pass of its build a line is of, and whether that was thrown away."""
         for view, passes in zip(views, self.of_builds, strict=True):
             if view.first_line < passes[0].first_line:
-                self._rows.append((view.first_line, None, None))
-            self._rows.extend([(one.first_line, index, one.chosen) for index, one in enumerate(passes)])
-        self._begins = [begin for begin, *_ in self._rows]
+                self._begin(view.first_line, (None, False))
+            for index, one in enumerate(passes):
+                self._begin(one.first_line, (index, one.chosen is False))
+
+    def _begin(self, line: int, place: tuple[int | None, bool]) -> None:
+        if not self._places or self._places[-1] != place:
+            self._begins.append(line)
+            self._places.append(place)
 
     def index(self, line: int) -> int | None:
         """Return the pass of its build that a line belongs to; None before the first of several (what all share)."""
-        return self._rows[bisect_right(self._begins, line) - 1][1]
+        return self._places[bisect_right(self._begins, line) - 1][0]
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
-        return self._rows[bisect_right(self._begins, line) - 1][2] is False
+        return self._places[bisect_right(self._begins, line) - 1][1]
 
 
 def _passes(view: View) -> tuple[BackendPass, ...]:
