@@ -60,8 +60,11 @@ def _write(out: list[str], value: object, record_depth: int, depth: int) -> None
         return
     begin, end = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
     if isinstance(value, Records):
-        lines = f",{begin}".join(map(value.rendered, value.items))
-        out += ("[", begin, lines, f"{end}]") if lines else ("[]",)
+        opening = f"[{begin}"
+        for item in value.items:
+            out += (opening, value.rendered(item))
+            opening = f",{begin}"
+        out.append(f"{end}]" if value.items else "[]")
     elif isinstance(value, dict):
         opening = f"{{{begin}"
         for key, item in value.items():

@@ -270,9 +270,9 @@ class Rows:
             del column[since:]
             column.frombytes(values)
 
-    def values(self, name: str, span: slice) -> list[Any]:
+    def values(self, name: str, span: range) -> list[Any]:
         """Return a field of some rows: text, int or float, or None where the line does not print it."""
-        values = self.columns[name][span]
+        values = self.columns[name][span.start : span.stop]
         if name in TACTIC_FIELDS:
             return [None if value == NO_TACTIC else value for value in values]
         if name in DURATION_FIELDS:
@@ -323,10 +323,10 @@ class Events:
     def __getitem__(self, kind: str) -> Rows:
         return self._rows[kind]
 
-    def between(self, first: int, last: int) -> dict[str, slice]:
+    def between(self, first: int, last: int) -> dict[str, range]:
         """Return which rows are on these lines, both ends included, of each kind that has any."""
         limits = ((kind, bisect_left(r.lines, first), bisect_right(r.lines, last)) for kind, r in self._rows.items())
-        return {kind: slice(low, high) for kind, low, high in limits if low < high}
+        return {kind: range(low, high) for kind, low, high in limits if low < high}
 
     def tables(self) -> Tables:
         """Return everything as plain columns, to be sent to another process."""

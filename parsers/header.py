@@ -104,14 +104,16 @@ def outcome(view: View, messages: Iterable[Message]) -> Outcome:
 def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, tuple[Fact, ...]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
     sections = np.array(log.lines("section"), np.int64)
-    block_of = [_BLOCKS.get(name, "") for _, name in log.each("section", "section")]
     blocks: dict[str, list[Fact]] = {block: [] for block in _BLOCKS.values()}
+    of_sections = [blocks.get(_BLOCKS.get(name, "")) for _, name in log.each("section", "section")]
+    of_sections.append(None)  # index -1 is before the first section
     for kind in ("option", "device"):
         lines = np.array(log.lines(kind), np.int64)
         places = latest(sections, np.arange(len(sections)), lines, log.build_of(lines)).tolist()
         for (line, name, value), place in zip(log.each(kind, "name", "value"), places, strict=True):
-            if place >= 0 and block_of[place]:
-                blocks[block_of[place]].append(Fact(name.rstrip(" "), value or "", span(line)))
+            facts = of_sections[place]
+            if facts is not None:
+                facts.append(Fact(name.rstrip(" "), value or "", span(line)))
     for line, name, uuid in log.each("device_available", "name", "uuid"):
         blocks["device"].append(Fact("Device", f"{name} ({uuid})", span(line)))
     return [dict(zip(blocks, facts, strict=True)) for facts in zip(*map(log.parted, blocks.values()), strict=True)]

@@ -18,7 +18,7 @@ from trtforensics.parsers.formats import parse_formats
 from trtforensics.parsers.names import is_reformat, myelin_graph, profile_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from trtforensics.model import BackendPass, EngineTensor, ForeignNode, ReformatLayer
 
@@ -73,7 +73,7 @@ class _Tensors:
     def _side(self, formats: tuple[str, ...], tensors: tuple[EngineTensor, ...]) -> bool:
         if len(formats) != len(tensors):
             return True  # constants may be in one list and not in the other: nothing can be said
-        return all(self._one(text, tensor) for text, tensor in zip(formats, tensors, strict=True))
+        return all(map(self._one, formats, tensors))
 
     def _one(self, text: str, tensor: EngineTensor) -> bool:
         known = self._known.get(tensor.name)
@@ -206,8 +206,13 @@ def _cases(
     foreign: tuple[ForeignNode, ...],
     reformats: tuple[ReformatLayer, ...],
 ) -> list[_Case]:
-    graphs = _myelin_graphs(layers, foreign)
-    borders = _borders(layers)
+    graph_of = [myelin_graph(layer.name) for layer in layers]
+    kernels: dict[int, list[EngineLayer]] = {}
+    for layer, graph in zip(layers, graph_of, strict=True):
+        if graph is not None:
+            kernels.setdefault(graph, []).append(layer)
+    graphs = _myelin_graphs(kernels, foreign)
+    borders = {graph: _border(own) for graph, own in kernels.items()}
     by_reformat = {_copy_node(r.name): r for r in reformats}
     grouped: dict[tuple[str, int | None], tuple[_Group, ...]] = {}
 
@@ -219,33 +224,22 @@ def _cases(
             grouped[key] = _grouped(pair for pair in found if layer.tactic in {None, pair[0].tactic})
         return grouped[key]
 
-    graph_of = ((layer, myelin_graph(layer.name)) for layer in layers)
     return [
-        _Case(layer, candidates(layer, graph), layer if graph is None else borders.get(graph, layer))
-        for layer, graph in graph_of
+        _Case(layer, candidates(layer, graph), layer if graph is None else borders[graph])
+        for layer, graph in zip(layers, graph_of, strict=True)
     ]
 
 
-def _borders(layers: tuple[EngineLayer, ...]) -> dict[int, EngineLayer]:
-    """Return for each ForeignNode's kernels one layer with the tensors that cross its border.
+def _border(kernels: list[EngineLayer]) -> EngineLayer:
+    """Return for a ForeignNode's kernels one layer with the tensors that cross its border.
 
     Their order is not that of the autotuner, so a side is kept only where it is a single tensor.
     """
-    groups: dict[int, list[EngineLayer]] = {}
-    for layer in layers:
-        graph = myelin_graph(layer.name)
-        if graph is not None:
-            groups.setdefault(graph, []).append(layer)
-    borders = {}
-    for graph, kernels in groups.items():
-        written = {t.name: t for kernel in kernels for t in kernel.outputs}
-        read = {t.name: t for kernel in kernels for t in kernel.inputs}
-        inputs = tuple(t for name, t in read.items() if name not in written)
-        outputs = tuple(t for name, t in written.items() if name not in read)
-        borders[graph] = replace(
-            kernels[0], inputs=inputs if len(inputs) == 1 else (), outputs=outputs if len(outputs) == 1 else ()
-        )
-    return borders
+    written = {t.name: t for kernel in kernels for t in kernel.outputs}
+    read = {t.name: t for kernel in kernels for t in kernel.inputs}
+    inputs = tuple(t for name, t in read.items() if name not in written)
+    outputs = tuple(t for name, t in written.items() if name not in read)
+    return replace(kernels[0], inputs=inputs if len(inputs) == 1 else (), outputs=outputs if len(outputs) == 1 else ())
 
 
 def _copy_node(tensor: str) -> str:
@@ -253,25 +247,28 @@ def _copy_node(tensor: str) -> str:
     return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
 
 
-def _myelin_graphs(layers: tuple[EngineLayer, ...], foreign: tuple[ForeignNode, ...]) -> dict[int, str]:
+def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: tuple[ForeignNode, ...]) -> dict[int, str]:
     """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
-    nodes: dict[int, set[str]] = {}
-    profiles: dict[int, int | None] = {}
-    for layer in layers:
-        graph = myelin_graph(layer.name)
-        if graph is not None:
-            nodes.setdefault(graph, set()).update(layer.onnx_nodes)
-            named = (layer.name, *(t.name for t in (*layer.inputs, *layer.outputs)))
-            profile = next((p for p in map(profile_of, named) if p is not None), None)
-            profiles[graph] = profiles.get(graph) if profile is None else profile
+    profiles = {graph: _profile(own) for graph, own in kernels.items()}
     found: dict[int, str] = {}
-    for graph, members in nodes.items():
+    for graph, own in kernels.items():
+        members = {node for kernel in own for node in kernel.onnx_nodes}
         of_profile = [f for f in foreign if profile_of(f.name) == profiles[graph]]
         names = {f.name for f in of_profile if members <= set(f.onnx_nodes)}
         only = list(profiles.values()).count(profiles[graph]) == 1
         if len(names) == 1 and (members or only):
             found[graph] = names.pop()
     return found
+
+
+def _profile(kernels: list[EngineLayer]) -> int | None:
+    """Return the profile that a ForeignNode's kernels are of: what the last one says of those that name any."""
+    for kernel in reversed(kernels):
+        named = (kernel.name, *(t.name for t in (*kernel.inputs, *kernel.outputs)))
+        for profile in map(profile_of, named):
+            if profile is not None:
+                return profile
+    return None
 
 
 def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:

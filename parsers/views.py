@@ -47,7 +47,7 @@ class View:
         first_line: int,
         last_line: int,
         *,
-        spans: Mapping[str, slice] | None = None,
+        spans: Mapping[str, range] | None = None,
         tables: Tables | None = None,
     ) -> None:
         self.events = events
@@ -60,19 +60,19 @@ class View:
         """Return those kinds that have a row."""
         return list(filter(self._spans.__contains__, kinds))
 
-    def each(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
+    def each(self, kind: str, *names: str) -> Iterable[tuple[Any, ...]]:
         """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
         if kind not in self._spans:
-            return iter(())
+            return ()
         rows, span = self.events[kind], self._spans[kind]
         columns = [rows.values(name, span) for name in names]
-        return zip(rows.lines[span], *columns, strict=True)
+        return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
     def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
         """Return a field of the last row of a kind before this view; None where there is none."""
         rows = self.events[kind]
         behind = bisect_left(rows.lines, self.first_line)
-        return rows.values(name, slice(behind - 1, behind))[0] if behind else None
+        return rows.values(name, range(behind - 1, behind))[0] if behind else None
 
     def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
         """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
@@ -97,7 +97,8 @@ class View:
         """Return the lines of rows of these kinds, sorted."""
         found: list[int] = []
         for kind in self.present(kinds):
-            found.extend(self.events[kind].lines[self._spans[kind]])
+            span = self._spans[kind]
+            found.extend(self.events[kind].lines[span.start : span.stop])
         return found if len(kinds) == 1 else sorted(found)
 
     def has(self, *kinds: str) -> bool:
@@ -149,11 +150,11 @@ class Log(View):
 
     def views(self) -> list[View]:
         """Return a view of each build."""
-        spans: list[dict[str, slice]] = [{} for _ in self._builds]
+        spans: list[dict[str, range]] = [{} for _ in self._builds]
         for kind in self._spans:
             limits = np.array(self.events[kind].lines).searchsorted(self._edges)
             some = np.flatnonzero(limits[1:] > limits[:-1])
-            rows = map(slice, limits[some].tolist(), limits[some + 1].tolist())
+            rows = map(range, limits[some].tolist(), limits[some + 1].tolist())
             for build, span in zip(some.tolist(), rows, strict=True):
                 spans[build][kind] = span
         tables = self._tables
