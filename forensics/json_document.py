@@ -128,6 +128,8 @@ def _members(rendered: Sequence[str]) -> str:
 
 def _facts(facts: tuple[Fact, ...]) -> list[str]:
     """Render facts as members of an object; of several with one name the last."""
+    if not facts:
+        return []
     return [f"{text(name)}: {text(value)}" for name, value in {fact.name: fact.value for fact in facts}.items()]
 
 

@@ -78,6 +78,7 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
     tuning = autotuning.layer_tuning(log, span)
     layer_names = log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name")))
     noted = notes(log, span)
+    dialects = log.in_force("dialect", "dialect")
     builds = []
     for index, (view, own) in enumerate(zip(views, tuned, strict=True)):
         dump = engine_layers(view, nodes[index], foreign[index], span)
@@ -88,7 +89,7 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
                 index=index,
                 first_line=view.first_line,
                 last_line=view.last_line,
-                tool=header.tool(view),
+                tool=header.tool(view, dialects[index]),
                 tensorrt_version=header.tensorrt_version(view),
                 command=header.command(view),
                 outcome=header.outcome(view, messages[index]),

@@ -11,7 +11,7 @@ from trtforensics.model import Fact, Outcome, Tool
 from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from trtforensics.model import Message, SourceSpan
     from trtforensics.parsers.passes import Passes
@@ -32,17 +32,17 @@ _WRAPPERS = (
     ({"onnxruntime", "onnxruntime_site"}, Tool.ONNXRUNTIME),
 )
 """Programs that pass TensorRT's messages on under their own name, by the dialect they do it in."""
+_PYTHON = {"python", "python_old", "custom"}
 _FROM_10 = 100_000
 _BENIGN = "catchCudaError"
 """TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
 _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
 
 
-def tool(view: View) -> Tool:
+def tool(view: View, dialects: Collection[str]) -> Tool:
     """Say who drove the build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
-    dialects = {view.latest("dialect", "dialect"), *[name for _, name in view.each("dialect", "dialect")]}
     for names, wrapper in _WRAPPERS:
-        if dialects & names and not view.has("banner"):
+        if not names.isdisjoint(dialects) and not view.has("banner"):
             return wrapper
     if view.has("strongly_typed", "convergence", "myelin_cpu"):
         return Tool.TENSORRT_RTX  # lines that only TensorRT-RTX prints
@@ -50,7 +50,7 @@ def tool(view: View) -> Tool:
         return Tool.TRTEXEC
     if view.has("poly_run", "poly_verdict", "poly_module"):
         return Tool.POLYGRAPHY
-    if dialects & {"python", "python_old", "custom"}:
+    if not _PYTHON.isdisjoint(dialects):
         return Tool.TENSORRT_PYTHON
     return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN
 

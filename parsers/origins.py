@@ -8,7 +8,6 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise, repeat
 from typing import TYPE_CHECKING
@@ -120,6 +119,8 @@ class _Tuning:
 class _Group:
     """What was tuned alike: one tactic of one runner in one combination of formats, every time it was printed."""
 
+    __slots__ = ("members", "tuned")
+
     def __init__(self, tuned: Tuned) -> None:
         self.tuned = tuned
         self.members: list[tuple[int, Tuned, int]] = []
@@ -176,7 +177,7 @@ def resolve(
     chosen = next((index for index, one in enumerate(passes) if one.chosen), None) if choices or cached else None
     if chosen is None:
         reason = _UNTOLD if choices or cached else _NO_TUNING
-        return tuple(_set(layer, "origin", layer.origin or reason) for layer in layers), choices, cached
+        return tuple([_set(layer, "origin", layer.origin or reason) for layer in layers]), choices, cached
     foreign = tuple(f for f in network[0] if f.pass_index in {chosen, None})
     reformats = tuple(r for r in network[1] if r.pass_index in {chosen, None})
     tuning = _Tuning(choices, cached, chosen)
@@ -186,7 +187,7 @@ def resolve(
         continue
     _mark(choices, _finals(choices, cases, chosen))
     _mark(cached, _finals(cached, cases, chosen))
-    return tuple(_with_origin(case, tuning) for case in cases), choices, cached
+    return tuple([_with_origin(case, tuning) for case in cases]), choices, cached
 
 
 def _set(layer: EngineLayer, name: str, value: object) -> EngineLayer:
@@ -282,7 +283,7 @@ def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:
 def _why_not(case: _Case, tuning: _Tuning) -> str:
     layer = case.layer
     if case.candidates:
-        first = heapq.nsmallest(4, (member for group in case.candidates for member in group.members[:4]))
+        first = sorted([member for group in case.candidates for member in group.members[:4]])[:4]
         lines = ", ".join(str(tuned.span.line) for _, tuned, _ in first)
         count = sum(len(group.members) for group in case.candidates)
         return f"{count} choices fit and the log does not tell them apart: lines {lines}"

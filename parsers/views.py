@@ -6,7 +6,6 @@ several kinds share: a build's are a part of those. Most of what a build says is
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -67,12 +66,6 @@ class View:
         rows, span = self.events[kind], self._spans[kind]
         columns = [rows.values(name, span) for name in names]
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
-
-    def latest(self, kind: str, name: str) -> Any | None:  # noqa: ANN401 - the column's type is the field's
-        """Return a field of the last row of a kind before this view; None where there is none."""
-        rows = self.events[kind]
-        behind = bisect_left(rows.lines, self.first_line)
-        return rows.values(name, range(behind - 1, behind))[0] if behind else None
 
     def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
         """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
@@ -141,6 +134,12 @@ class Log(View):
         """Return each build's part of some records, in the order of their lines."""
         ordered = sorted(records, key=_LINE)
         return self.part(list(map(_LINE, ordered)), ordered)
+
+    def in_force(self, kind: str, name: str) -> list[list[Any]]:
+        """Return a field of each build's rows of a kind, and before them that of the last row before the build."""
+        rows = self.events[kind]
+        values = rows.values(name, range(len(rows.lines)))
+        return [values[max(low - 1, 0) : high] for low, high in self.limits(rows.lines)]
 
     def counts(self, *kinds: str) -> list[int]:
         """Count each build's rows of these kinds."""
