@@ -10,7 +10,7 @@ from trtforensics.json_rendering import WORD, Records, number, render, text, tex
 from trtforensics.model import tactic_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.model import (
         BackendPass,
@@ -40,7 +40,7 @@ Document = dict[str, Any]
 _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
 
-_NEXT = f",\n{' ' * _RECORD_DEPTH}"
+_NEXT = ",\n    "
 
 
 def to_json(log: BuildLog) -> str:
@@ -89,7 +89,7 @@ def _build(build: Build) -> str:
    "tensorrt_version": {_text_or_null(build.tensorrt_version)},
    "command": {_text_or_null(build.command)},
    "outcome": "{build.outcome}",
-   "options": {_members([f"{text(block)}: {{{', '.join(_facts(facts))}}}" for block, facts in build.options.items()])},
+   "options": {_members(_options(build.options))},
    "passes": {_records(_pass, build.passes)},
    "stages": {_records(_stage, build.stages)},
    "fusions": {_records(_fusion, build.fusions)},
@@ -116,6 +116,10 @@ def _build(build: Build) -> str:
     "error": {messages.error}
    }}
   }}"""
+
+
+def _options(options: Mapping[str, tuple[Fact, ...]]) -> list[str]:
+    return [f"{text(block)}: {{{', '.join(_facts(facts))}}}" for block, facts in options.items()]
 
 
 def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:
