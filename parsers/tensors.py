@@ -40,7 +40,8 @@ _PARTS = re.compile(
 )
 """A tensor list ends where the next part begins; nothing else in a line reads ``}], Outputs: [``."""
 _FIELD = re.compile(
-    r", ([A-Z][A-Za-z0-9]*):( (?:\{[^{}]*\}|\[ONNX Layer: .*|\[[^\]]*\])| ?[^,]*(?:,(?! [A-Z][A-Za-z0-9]*:)[^,]*)*)"
+    r", ([A-Z][A-Za-z0-9]*+):"
+    r"( (?:\{[^{}]*+\}|\[ONNX Layer: .*|\[[^\]]*+\])| ?[^,]*+(?:,(?! [A-Z][A-Za-z0-9]*+:)[^,]*+)*)"
 )
 """Braces and brackets hold commas; Metadata runs to the end of the line; a kernel's name holds no ``, Key:``."""
 
