@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
-from itertools import repeat
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trtforensics.parsers import grammar
+from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.numbers import blocks
 
 if TYPE_CHECKING:
@@ -55,11 +55,9 @@ _KINDS = grammar.kinds(grammar.PREFIX)
 DIALECTS = tuple(kind.name for kind in _KINDS)
 
 _KEY_BYTES = 32
-_MEMO_LIMIT = 1 << 16
 _LONGEST_PREFIX = 512
-_LONGEST_KEPT = 120
-_MAX_KEPT = 1 << 14
-_NEW = -1
+_OPEN = -1
+"""Instead of a prefix's number: the first bytes do not decide it."""
 _LOOKS_FAR = "named"
 """A prefix that counts only before certain messages, told apart beyond the bytes that are compared."""
 _MAY_GO_ON = (ord("["), ord("("))
@@ -151,50 +149,44 @@ class PrefixReader:
     def __init__(self) -> None:
         self._codes: dict[_Read, int] = {}
         """Every distinct prefix with its number, in the order of the numbers."""
-        self._by_start: dict[bytes, int] = {}
+        self._by_start = Memo()
         """By the first 32 bytes, where they decide."""
-        self._by_line: dict[bytes, int] = {}
-        """By the whole line, where it is short: what other programs print comes again word for word."""
+        self._by_line = Memo()
+        """By the whole line: what other programs print comes again word for word."""
 
     def read(self, index: LineIndex) -> Prefixes:
         """Return the prefix of every line."""
         runs = _runs(index)
-        keys = [index.data[start : start + _KEY_BYTES] for start in index.starts[runs].tolist()]
-        limits = np.append(runs[1:], len(index))
-        codes = np.fromiter(map(self._by_start.get, keys, repeat(_NEW)), np.int64, len(keys))
-        of_line = np.repeat(codes, limits - runs)
-        new = np.flatnonzero(codes == _NEW)
-        for run, first, limit in zip(new.tolist(), runs[new].tolist(), limits[new].tolist(), strict=True):
-            for line in range(first, limit):
-                code = self._by_start.get(keys[run])
-                if code is not None:
-                    of_line[line:limit] = code
-                    break
-                of_line[line] = self._read(index, line, keys[run])
+        starts = index.starts[runs]
+        undecided: dict[int, int] = {}
+        decide = partial(self._decide, index, undecided)
+        codes = self._by_start.values(index, Spans(runs, starts, starts + _KEY_BYTES), decide)
+        of_line = np.repeat(codes, np.append(runs[1:], len(index)) - runs)
+        left = np.flatnonzero(of_line == _OPEN)
+        ends = np.minimum(index.ends[left], index.starts[left] + _LONGEST_PREFIX)
+        code = partial(self._code, index, undecided)
+        of_line[left] = self._by_line.values(index, Spans(left, index.starts[left], ends), code)
         table = np.array(list(self._codes), np.int64).reshape(-1, len(_NONE))
         return Prefixes(*(column[of_line] for column in np.ascontiguousarray(table.T)))
 
-    def _read(self, index: LineIndex, line: int, key: bytes) -> int:
-        """Return the number of a line's prefix, and remember it by what decides it."""
-        text = index.data[
-            int(index.starts[line]) : min(int(index.ends[line]), int(index.starts[line]) + _LONGEST_PREFIX)
-        ]
-        code = self._by_line.get(text)
-        if code is not None:
-            return code
-        read, decided = _read(text)
-        code = self._codes.setdefault(read, len(self._codes))
+    def _decide(self, index: LineIndex, undecided: dict[int, int], begin: int, _: int, limit: int) -> int:
+        """Return the number of a line's prefix if its first 32 bytes (perhaps the next line's too) decide it.
+
+        Else it is kept in ``undecided``, by where the line begins.
+        """
+        read, decided = _read(index.data[begin : min(limit, begin + _LONGEST_PREFIX)])
+        number = self._number(read)
         if decided:
-            _remember(self._by_start, key, code, _MEMO_LIMIT)
-        elif len(text) <= _LONGEST_KEPT:
-            _remember(self._by_line, text, code, _MAX_KEPT)
-        return code
+            return number
+        undecided[begin] = number
+        return _OPEN
 
+    def _code(self, index: LineIndex, undecided: dict[int, int], begin: int, end: int, _: int) -> int:
+        known = undecided.get(begin)
+        return self._number(_read(index.data[begin:end])[0]) if known is None else known
 
-def _remember(memo: dict[bytes, int], key: bytes, code: int, limit: int) -> None:
-    if len(memo) >= limit:
-        memo.clear()
-    memo[key] = code
+    def _number(self, read: _Read) -> int:
+        return self._codes.setdefault(read, len(self._codes))
 
 
 def _runs(index: LineIndex) -> npt.NDArray[np.int64]:

@@ -99,6 +99,8 @@ class Memo:
         changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
         rows = np.concatenate((new[:1], new[changes + 1]))
         distinct, first = np.unique(hashes[rows], return_index=True)
+        order = first.argsort()  # who is asked may learn by it: the log decides the order, not the hashes
+        distinct, first = distinct[order], first[order]
         numbers = map(read, *_for_reading(index, spans.of(rows[first])))
         learned = np.fromiter(numbers, np.int32, len(first))
         if self._table.count + len(distinct) > _MOST:
