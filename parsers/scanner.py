@@ -7,6 +7,7 @@ whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,21 +15,22 @@ import numpy as np
 from trtforensics.model import LineCounts
 from trtforensics.parsers import grammar
 from trtforensics.parsers.bulk import Bodies, BulkReader
-from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED, PrefixReader
+from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, NO_TEXT, Events
 from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.layouts import layouts, ranks
 from trtforensics.parsers.line_index import LineIndex
+from trtforensics.parsers.prefixes import PrefixReader
 from trtforensics.parsers.singly import Dispatch, SingleReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.dialects import Prefixes
     from trtforensics.parsers.events import Tables
+    from trtforensics.parsers.prefixes import Prefixes
     from trtforensics.parsers.windows import Window
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
@@ -53,33 +55,59 @@ class Part(NamedTuple):
     first_banner: int | None
 
 
-class _Lines(Bodies):
-    """The bodies of a window; those that their logger wrapped are taken out of it, into a text of their own."""
+class _Piece:
+    """Lines of a window that can be read at once: those that stand in it, or those that their logger wrapped."""
 
-    def __init__(self, index: LineIndex, prefixes: Prefixes) -> None:
-        super().__init__(index, index.starts + prefixes.length, prefixes.separators)
-        self.wrapped = np.flatnonzero(_WRAPPED[prefixes.dialect])
-        """The lines of those."""
-        dialects = [DIALECTS[dialect] for dialect in prefixes.dialect[self.wrapped].tolist()]
-        texts = [WRAPPED[name](text) for name, text in zip(dialects, super().texts(self.wrapped), strict=True)]
-        self.unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
+    def __init__(self, bodies: Bodies, lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]) -> None:
+        self.bodies = bodies
+        self.lines = lines
+        """Of each body, its line in the window, from 0."""
+        self.left = left
+        """The bodies that are of this piece and still to be read."""
 
-    def text(self, line: int) -> bytes:
-        """Return a body."""
-        place = int(self.wrapped.searchsorted(line))
-        if place == len(self.wrapped) or self.wrapped[place] != line:
-            return super().text(line)
-        return self.unwrapped.data[int(self.unwrapped.starts[place]) : int(self.unwrapped.ends[place])]
+    def spans(self, wanted: npt.NDArray[np.bool_]) -> Spans:
+        """Return where some bodies are."""
+        rows = np.flatnonzero(wanted)
+        return Spans(rows, self.bodies.starts[rows], self.bodies.ends[rows])
 
-    def spans(self, wanted: npt.NDArray[np.bool_]) -> Iterator[tuple[LineIndex, Spans, npt.NDArray[np.int64]]]:
-        """Give where the bodies of these lines are, in which text, and the lines."""
-        plain = wanted.copy()
-        plain[self.wrapped] = False
-        lines = np.flatnonzero(plain)
-        yield self.index, Spans(lines, self.starts[lines], self.ends[lines]), lines
-        places = np.flatnonzero(wanted[self.wrapped])
-        spans = Spans(places, self.unwrapped.starts[places], self.unwrapped.ends[places])
-        yield self.unwrapped, spans, self.wrapped[places]
+    def drop_blanks(self) -> npt.NDArray[np.int64]:
+        """Take the lines that are blank, or a prefix with nothing behind it, from what is left; return them."""
+        bodies = self.bodies
+        blank = self.left & (bodies.last - bodies.first == bodies.ends - bodies.starts)
+        for row in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
+            blank[row] = bodies.text(row).isspace()  # a separator is also what no isspace() knows, 0x1E say
+        self.left &= ~blank
+        lines: npt.NDArray[np.int64] = self.lines[blank]
+        return lines
+
+
+@dataclass(slots=True)
+class _Singles:
+    """Single lines of a window, from 0, that mean something by what stands around them."""
+
+    unknown: list[tuple[int, bytes]] = field(default_factory=list)
+    """A logger's lines that no rule reads, with their bodies."""
+    unprefixed: list[int] = field(default_factory=list)
+    """Other programs' lines."""
+    headings: list[int] = field(default_factory=list)
+    """Of dumps of layers."""
+    banners: list[tuple[int, bool]] = field(default_factory=list)
+    """Each with whether it is a verdict."""
+
+
+def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
+    """Return the window's bodies; those that their logger wrapped are taken out of it, into a text of their own."""
+    bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
+    wrapped = _WRAPPED[prefixes.dialect]
+    whole = _Piece(bodies, np.arange(len(index)), ~wrapped)
+    lines = np.flatnonzero(wrapped)
+    if not len(lines):
+        return [whole]
+    dialects = [DIALECTS[dialect] for dialect in prefixes.dialect[lines].tolist()]
+    texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(lines), strict=True)]
+    unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
+    own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(lines), np.int64))
+    return [whole, _Piece(own, lines, np.ones(len(lines), np.bool_))]
 
 
 class Scanner:
@@ -130,16 +158,21 @@ class Scanner:
         else:
             self.line_starts.extend(window.starts)
         prefixes = self._prefixes.read(index)
-        bodies = _Lines(index, prefixes)
         prefixed = prefixes.dialect >= 0
-        blank = self._blanks(bodies)
-        said = prefixed & ~blank
-        self._blank += int(blank.sum())
         before = self.events.sizes()
-        self._note_prefixes(window.first_line, prefixes, prefixed, bodies)
-        banners = self._read(window.first_line, bodies, prefixed, blank)
-        self._note_first(window.first_line, said, banners)
-        self._note_resumed(window.first_line, np.flatnonzero(said), banners)
+        self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
+        said, singles = prefixed.copy(), _Singles()
+        pieces = _pieces(index, prefixes)
+        for piece in pieces:
+            self._note_messages(window.first_line, piece, prefixes.severity[piece.lines])
+            blank = piece.drop_blanks()
+            self._blank += len(blank)
+            said[blank] = False
+            self._read(window.first_line, piece, prefixed[piece.lines], singles)
+        self._note_unknown(window.first_line, sorted(singles.unknown))
+        self._note_names(window.first_line, pieces[0].bodies, sorted(singles.headings), singles.unprefixed)
+        self._note_first(window.first_line, said, sorted(singles.banners))
+        self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
         self.events.sort(before)
 
     def forget(self) -> None:
@@ -190,96 +223,76 @@ class Scanner:
         if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self._dialect]]:
             rows.delete(row)
 
-    @staticmethod
-    def _blanks(bodies: _Lines) -> npt.NDArray[np.bool_]:
-        """Return the lines that are blank, or a prefix with nothing behind it."""
-        blank: npt.NDArray[np.bool_] = bodies.last - bodies.first == bodies.ends - bodies.starts
-        for line in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
-            blank[line] = bodies.text(line).isspace()  # a separator is also what no isspace() knows, 0x1E say
-        for line in bodies.wrapped.tolist():
-            blank[line] = not bodies.text(line).strip()
-        return blank
+    def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
+        """Note which loggers wrote these lines, and where they change."""
+        if not len(lines):
+            return
+        dialects = dialects[lines]
+        self.recognised = self.recognised or bool(_STRONG[dialects].any())
+        changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
+        for change in changes.tolist():
+            name = DIALECTS[dialects[change]].encode()
+            self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
+        self._dialect = int(dialects[-1])
 
-    def _note_prefixes(
-        self, first_line: int, prefixes: Prefixes, prefixed: npt.NDArray[np.bool_], bodies: _Lines
-    ) -> None:
-        """Note which loggers wrote, where they change, and every warning and error."""
-        lines = np.flatnonzero(prefixed)
-        dialects = prefixes.dialect[lines]
-        if len(lines):
-            self.recognised = self.recognised or bool(_STRONG[dialects].any())
-            changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
-            for change in changes.tolist():
-                name = DIALECTS[dialects[change]].encode()
-                self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
-            self._dialect = int(dialects[-1])
-        for index, spans, of_piece in bodies.spans(_IS_MESSAGE[prefixes.severity]):
-            severity = self._severities[prefixes.severity[of_piece]]
-            text = self._messages.values(index, spans, self.events.texts.reader(index.data))
-            self.events["message"].extend(of_piece + first_line, {"severity": severity, "text": text})
+    def _note_messages(self, first_line: int, piece: _Piece, severity: npt.NDArray[np.int64]) -> None:
+        """Note every warning and error."""
+        index = piece.bodies.index
+        spans = piece.spans(piece.left & _IS_MESSAGE[severity])
+        text = self._messages.values(index, spans, self.events.texts.reader(index.data))
+        columns = {"severity": self._severities[severity[spans.lines]], "text": text}
+        self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
 
-    def _read(
-        self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], blank: npt.NDArray[np.bool_]
-    ) -> list[tuple[int, bool]]:
-        """Read every line that is not blank; return the banners, each with whether it is a verdict."""
-        left = ~blank
-        left[bodies.wrapped] = False
+    def _read(self, first_line: int, piece: _Piece, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+        """Read every line that is left of a piece."""
         for bulk, of_logger in (self._bulk, prefixed), (self._bare_bulk, ~prefixed):
-            wanted = left & of_logger
+            wanted = piece.left & of_logger
             if bulk is None or not wanted.any():
                 continue
-            for found in bulk.read(bodies, wanted):
-                left[found.lines] = False
-                self._note_typed(first_line, found.kind, found.lines, found.columns)
-        left[bodies.wrapped] = ~blank[bodies.wrapped]
-        return self._read_singly(first_line, bodies, prefixed, left)
+            for found in bulk.read(piece.bodies, wanted):
+                piece.left[found.lines] = False
+                self._note_typed(found.kind, piece.lines[found.lines] + first_line, found.columns)
+        for reader, of_logger in (self._single, prefixed), (self._bare_single, ~prefixed):
+            spans = piece.spans(piece.left & of_logger)
+            for kind, rows, columns in reader.read(piece.bodies.index, spans):
+                if kind is not None:
+                    lines = piece.lines[spans.lines[rows]]
+                    self._note_typed(kind, lines + first_line, columns)
+                    self._note_single(kind, lines, columns, singles)
+                elif reader is self._single:
+                    unread = spans.lines[rows]
+                    bodies = piece.bodies.texts(unread)
+                    singles.unknown += zip(piece.lines[unread].tolist(), bodies, strict=True)
+                else:
+                    singles.unprefixed += piece.lines[spans.lines[rows]].tolist()
 
-    def _note_typed(
-        self, first_line: int, kind: str, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]
-    ) -> None:
-        self._typed += len(lines)
+    def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Keep what was read in the lines of these numbers."""
+        self._typed += len(numbers)
         self.recognised = True
         if kind in KEEP:
-            self.events[kind].extend(lines + first_line, columns)
+            self.events[kind].extend(numbers, columns)
 
-    def _read_singly(
-        self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], left: npt.NDArray[np.bool_]
-    ) -> list[tuple[int, bool]]:
-        """Have each of these lines judged; return the banners, each with whether it is a verdict."""
-        banners: list[tuple[int, bool]] = []
-        headings: list[int] = []
-        unread: dict[bool, list[int]] = {True: [], False: []}
-        for reader, of_logger in (self._single, True), (self._bare_single, False):
-            for index, spans, lines in bodies.spans(left & (prefixed == of_logger)):
-                for kind, rows, columns in reader.read(index, spans):
-                    if kind is None:
-                        unread[of_logger] += lines[rows].tolist()
-                        continue
-                    self._note_typed(first_line, kind, lines[rows], columns)
-                    if kind == "banner":
-                        banners += self._verdicts(lines[rows], columns["verdict"])
-                    elif kind == "engine_layers_detailed":
-                        headings += lines[rows].tolist()
-        self._note_unknown(first_line, bodies, sorted(unread[True]))
-        self._unprefixed += len(unread[False])
-        self._note_names(first_line, bodies, sorted(headings), unread[False])
-        return sorted(banners)
+    def _note_single(
+        self, kind: str, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]], singles: _Singles
+    ) -> None:
+        if kind == "banner":
+            texts = self.events.texts
+            both = zip(lines.tolist(), columns["verdict"].tolist(), strict=True)
+            singles.banners += [(line, texts[verdict] != "RUNNING") for line, verdict in both if verdict != NO_TEXT]
+        elif kind == "engine_layers_detailed":
+            singles.headings += lines.tolist()
 
-    def _verdicts(self, lines: npt.NDArray[np.int64], verdicts: npt.NDArray[np.int32]) -> list[tuple[int, bool]]:
-        """Return each of these banners with whether it is a verdict."""
-        texts = self.events.texts
-        both = zip(lines.tolist(), verdicts.tolist(), strict=True)
-        return [(line, texts[verdict] != "RUNNING") for line, verdict in both if verdict != NO_TEXT]
-
-    def _note_unknown(self, first_line: int, bodies: _Lines, lines: list[int]) -> None:
+    def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
         """Count a logger's lines that no rule reads."""
-        self._unknown += len(lines)
-        for line in lines:
-            self.drift.add(first_line + line, bodies.text(line))
+        self._unknown += len(unknown)
+        for line, body in unknown:
+            self.drift.add(first_line + line, body)
 
-    def _note_names(self, first_line: int, bodies: _Lines, headings: list[int], unread: list[int]) -> None:
-        """Note the layers' names: lines without a prefix that no rule reads, right behind a ``Layers:`` line."""
-        names = set(unread) if headings or self._names_line == first_line - 1 else ()
+    def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
+        """Count other programs' lines; right behind a ``Layers:`` line they are the layers' names."""
+        self._unprefixed += len(unprefixed)
+        names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
         for heading in (self._names_line - first_line, *headings):
             line = heading + 1
             while line in names:
