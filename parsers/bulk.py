@@ -300,7 +300,7 @@ class _Plain(_Direct):
 
     def __init__(self, name: str, texts: Texts) -> None:
         super().__init__(name)
-        self._id = texts.id
+        self._texts = texts
         self._memo = Memo()
 
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
@@ -309,12 +309,7 @@ class _Plain(_Direct):
 
     def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
         """Return what says which text stands there."""
-        text_id = self._id
-
-        def read(begin: int, end: int, _: int) -> int:
-            return text_id(data[begin:end])
-
-        return read
+        return self._texts.reader(data)
 
 
 class _Ignored(_Direct):
@@ -333,7 +328,7 @@ class _Taken(_Plain):
 
     def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
         surely_takes, match = self._surely_takes, _compiled(self._regex).match
-        text_id = self._id if self._name else len
+        text_id = self._texts.id if self._name else len
 
         def read(begin: int, end: int, limit: int) -> int:
             if not surely_takes(data, begin, end, limit):

@@ -1,8 +1,7 @@
 """Which logger wrote a line: its prefix comes off, the body goes on to the grammars.
 
 Decided per line, never per file: a log holds what trtexec, TensorRT's Python logger, Polygraphy and
-the user's own program wrote, in any order. A whole window is read at once: a line that begins with the same
-32 bytes as the line before has its prefix, and most others begin as some line did before.
+the user's own program wrote, in any order. ``prefixes.py`` reads those of many lines at once.
 """
 
 from __future__ import annotations
@@ -10,19 +9,12 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from trtforensics.parsers import grammar
-from trtforensics.parsers.numbers import blocks
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from trtforensics.parsers.grammar import Kind
-    from trtforensics.parsers.line_index import LineIndex
 
 _SEVERITY = {
     **dict.fromkeys((b"F", b"!", b"INTERNAL_ERROR", b"INTERNALERROR", b"BUG", b"CRITICAL"), "E"),
@@ -53,17 +45,6 @@ WEAK_DIALECTS = frozenset(
 
 _KINDS = grammar.kinds(grammar.PREFIX)
 DIALECTS = tuple(kind.name for kind in _KINDS)
-
-_KEY_BYTES = 32
-_MEMO_LIMIT = 1 << 16
-_LONGEST_PREFIX = 512
-_LONGEST_KEPT = 120
-_MAX_KEPT = 1 << 14
-_NEW = -1
-_LOOKS_FAR = "named"
-"""A prefix that counts only before certain messages, told apart beyond the bytes that are compared."""
-_MAY_GO_ON = (ord("["), ord("("))
-"""Behind a prefix these may begin more of it, beyond the bytes that were compared."""
 
 
 class Prefix(NamedTuple):
@@ -103,16 +84,19 @@ def _severity(level: bytes) -> str:
     return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
 
 
-_SITE_BEHIND = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)$")
+_SITE = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
 
 
 def _without_site(body: bytes) -> bytes:
     """Take the place in the source off that some loggers print behind a message."""
-    return _SITE_BEHIND.sub(b"", body)
+    at = body.rfind(b" [" if body.endswith(b"]") else b" ")
+    return body[:at] if at >= 0 and _SITE.fullmatch(body, at) else body
 
 
 def _unquoted(body: bytes) -> bytes:
     """Undo JSON's escapes; of a message of several lines the first speaks, as everywhere. What is no JSON stays."""
+    if body.isascii() and b"\\" not in body and body.find(b'"') == len(body) - 1:
+        return body[:-1]
     try:
         message = json.loads(b'"' + body, strict=False)
         return str(message).encode("utf-8", "surrogatepass").partition(b"\n")[0]
@@ -121,102 +105,4 @@ def _unquoted(body: bytes) -> bytes:
 
 
 WRAPPED = {"onnxruntime_site": _without_site, "word_site": _without_site, "triton_json": _unquoted}
-"""Loggers that wrap the message: what gives it back. Their lines are never read in bulk."""
-
-
-class _Read(NamedTuple):
-    """A prefix in numbers: place in DIALECTS (-1: none), the level's letter, bytes, separators."""
-
-    dialect: int
-    severity: int
-    length: int
-    separators: int
-
-
-_NONE = _Read(-1, 0, 0, 0)
-
-
-class Prefixes(NamedTuple):
-    """The prefixes of a window's lines, in columns; see :class:`_Read`."""
-
-    dialect: npt.NDArray[np.int64]
-    severity: npt.NDArray[np.int64]
-    length: npt.NDArray[np.int64]
-    separators: npt.NDArray[np.int64]
-
-
-class PrefixReader:
-    """Reads prefixes window by window and remembers those it has seen."""
-
-    def __init__(self) -> None:
-        self._codes: dict[_Read, int] = {}
-        """Every distinct prefix with its number, in the order of the numbers."""
-        self._by_start: dict[bytes, int] = {}
-        """By the first 32 bytes, where they decide."""
-        self._by_line: dict[bytes, int] = {}
-        """By the whole line, where it is short: what other programs print comes again word for word."""
-
-    def read(self, index: LineIndex) -> Prefixes:
-        """Return the prefix of every line."""
-        runs = _runs(index)
-        keys = [index.data[start : start + _KEY_BYTES] for start in index.starts[runs].tolist()]
-        limits = np.append(runs[1:], len(index))
-        codes = np.fromiter(map(self._by_start.get, keys, repeat(_NEW)), np.int64, len(keys))
-        of_line = np.repeat(codes, limits - runs)
-        new = np.flatnonzero(codes == _NEW)
-        for run, first, limit in zip(new.tolist(), runs[new].tolist(), limits[new].tolist(), strict=True):
-            for line in range(first, limit):
-                code = self._by_start.get(keys[run])
-                if code is not None:
-                    of_line[line:limit] = code
-                    break
-                of_line[line] = self._read(index, line, keys[run])
-        table = np.array(list(self._codes), np.int64).reshape(-1, len(_NONE))
-        return Prefixes(*(column[of_line] for column in np.ascontiguousarray(table.T)))
-
-    def _read(self, index: LineIndex, line: int, key: bytes) -> int:
-        """Return the number of a line's prefix, and remember it by what decides it."""
-        text = index.data[
-            int(index.starts[line]) : min(int(index.ends[line]), int(index.starts[line]) + _LONGEST_PREFIX)
-        ]
-        code = self._by_line.get(text)
-        if code is not None:
-            return code
-        read, decided = _read(text)
-        code = self._codes.setdefault(read, len(self._codes))
-        if decided:
-            _remember(self._by_start, key, code, _MEMO_LIMIT)
-        elif len(text) <= _LONGEST_KEPT:
-            _remember(self._by_line, text, code, _MAX_KEPT)
-        return code
-
-
-def _remember(memo: dict[bytes, int], key: bytes, code: int, limit: int) -> None:
-    if len(memo) >= limit:
-        memo.clear()
-    memo[key] = code
-
-
-def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
-    """Return the lines that begin otherwise than the line before, the first included."""
-    if not len(index):
-        return np.zeros(0, np.int64)
-    other = np.zeros(len(index), np.bool_)
-    other[0] = True
-    words = blocks(index.data, index.starts, _KEY_BYTES)
-    other[1:] = (words[1:] != words[:-1]).view(np.uint32).reshape(-1) != 0  # four booleans are one number
-    return np.flatnonzero(other)
-
-
-def _read(text: bytes) -> tuple[_Read, bool]:
-    """Read the prefix of a line's beginning, and whether its first 32 bytes decide it."""
-    whole = len(text) < _KEY_BYTES
-    prefix = prefix_of(text)
-    if prefix is None:
-        return _NONE, whole
-    separators = sum(1 for byte in text[: prefix.end] if byte <= ord(" "))
-    read = _Read(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
-    goes_on = text[prefix.end : prefix.end + 1]
-    within = prefix.end < _KEY_BYTES or (prefix.end == _KEY_BYTES and text.endswith(b" ", 0, prefix.end))
-    within = within and prefix.dialect != _LOOKS_FAR
-    return read, whole or (within and (not goes_on or goes_on[0] not in _MAY_GO_ON))
+"""Loggers that wrap the message: what gives it back."""

@@ -181,6 +181,15 @@ class Texts:
         """Return the index of a text, new or known."""
         return self._ids.setdefault(raw, len(self._ids))
 
+    def reader(self, data: bytes) -> Callable[[int, int, int], int]:
+        """Return what says which text stands from one byte to another; a memo asks it (``interning.py``)."""
+        text_id = self.id
+
+        def read(begin: int, end: int, _: int) -> int:
+            return text_id(data[begin:end])
+
+        return read
+
     def __getitem__(self, index: int) -> str:
         return self._texts[index] if index < len(self._texts) else self.all()[index]
 

@@ -51,6 +51,9 @@ _MASKS = np.array(
 )
 """By the length of a text, which bits of its words are its own."""
 
+_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"1" * 9)
+_ALIKE = np.frombuffer(_DIGITS_ALIKE, np.uint8)
+
 _EMPTY = np.uint64(0)
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
 
@@ -68,14 +71,15 @@ class Spans(NamedTuple):
 
 
 class Memo:
-    """Remembers a number for each text.
+    """Remembers a number for each text; ``digits_alike``: one for all texts that differ in the digits 1 to 9 only.
 
     Who asks gives a function for new ones: of the byte where the text begins, where it ends, and where its line does.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, digits_alike: bool = False) -> None:
         self._singly: dict[bytes, int] = {}
         self._table = _Table()
+        self._digits_alike = digits_alike
 
     def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
         """Return the number of each text."""
@@ -83,7 +87,7 @@ class Memo:
             return self._one_by_one(index, spans, read)
         lengths = spans.ends - spans.begins
         longer = np.flatnonzero(lengths > _LONGEST)
-        hashes = _hashes(index, spans.begins, np.minimum(lengths, _LONGEST))
+        hashes = _hashes(index, spans.begins, np.minimum(lengths, _LONGEST), digits_alike=self._digits_alike)
         values, found = self._table.find(hashes)
         if len(longer):
             values[longer] = self._one_by_one(index, spans.of(longer), read)
@@ -99,6 +103,8 @@ class Memo:
         changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
         rows = np.concatenate((new[:1], new[changes + 1]))
         distinct, first = np.unique(hashes[rows], return_index=True)
+        order = first.argsort()  # who is asked may learn by it: the log decides the order, not the hashes
+        distinct, first = distinct[order], first[order]
         numbers = map(read, *_for_reading(index, spans.of(rows[first])))
         learned = np.fromiter(numbers, np.int32, len(first))
         if self._table.count + len(distinct) > _MOST:
@@ -112,6 +118,8 @@ class Memo:
         values = []
         for begin, end, limit in zip(*_for_reading(index, spans), strict=True):
             text = index.data[begin:end]
+            if self._digits_alike:
+                text = text.translate(_DIGITS_ALIKE)
             value = memo.get(text)
             if value is None:
                 value = memo[text] = read(begin, end, limit)
@@ -164,23 +172,25 @@ class _Table:
             hashes, values, slot = hashes[~put], values[~put], (slot[~put] + 1) & last
 
 
-def _hashes(index: LineIndex, begins: Positions, lengths: Positions) -> Words:
+def _hashes(index: LineIndex, begins: Positions, lengths: Positions, *, digits_alike: bool) -> Words:
     """Return a hash of each text, never 0: a sum of its words, each of them mixed by its place."""
     longest = int(lengths.max())
     block = next((size for size in _BLOCKS if size >= longest), _BLOCKS[-1])
-    hashes = _of_blocks(index, begins, lengths, block)
+    hashes = _of_blocks(blocks(index.data, begins, block), lengths, digits_alike=digits_alike)
     for offset in range(block, longest, block):
         rows = np.flatnonzero(lengths > offset)
-        more = _of_blocks(index, begins[rows] + offset, lengths[rows] - offset, block)
+        words = blocks(index.data, begins[rows] + offset, block)
+        more = _of_blocks(words, lengths[rows] - offset, digits_alike=digits_alike)
         hashes[rows] = hashes[rows] * _FACTOR + more
     return np.maximum(hashes, np.uint64(1))
 
 
-def _of_blocks(index: LineIndex, begins: Positions, lengths: Positions, block: int) -> Words:
-    """Return a hash of the first ``block`` bytes of each text, and of what is left of its length."""
-    words = blocks(index.data, begins, block)
-    count = block // WORD
-    words &= _MASKS[np.minimum(lengths, block), :count]
+def _of_blocks(words: Words, lengths: Positions, *, digits_alike: bool) -> Words:
+    """Return a hash of the first words of each text, and of what is left of its length."""
+    count = words.shape[1]
+    if digits_alike:
+        words = _ALIKE[words.view(np.uint8)].view(np.uint64)
+    words &= _MASKS[np.minimum(lengths, count * WORD), :count]
     words ^= _SEEDS[:count]
     words *= _FACTOR
     words ^= words >> _HALF

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.notes import Note
 from trtforensics.parsers import grammar
 from trtforensics.parsers.events import KEEP
-from trtforensics.parsers.scanner import named_fields
+from trtforensics.parsers.singly import named_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,42 +1,38 @@
 """Windows of lines in, events out: prefix off, kind found by the compiled grammar, fields into columns.
 
 The grammar is the only judge. Bulk kinds are read a window at a time (``bulk.py``); every other line, and
-whatever bulk reading is not sure of, is judged here by its kind's regex: a body's first eight bytes say which
-kinds may open so (asked once per distinct beginning), a literal that the kind must hold is looked for, and
-then the regex decides.
+whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py``).
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, AnyStr, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from trtforensics.model import LineCounts
 from trtforensics.parsers import grammar
 from trtforensics.parsers.bulk import Bodies, BulkReader
-from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED, PrefixReader
+from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.drift import Drift
-from trtforensics.parsers.events import KEEP, Events
+from trtforensics.parsers.events import KEEP, NO_TEXT, Events
+from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.layouts import layouts, ranks
+from trtforensics.parsers.line_index import LineIndex
+from trtforensics.parsers.prefixes import PrefixReader
+from trtforensics.parsers.singly import Dispatch, SingleReader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
-    from trtforensics.parsers.dialects import Prefixes
-    from trtforensics.parsers.events import Tables, Values
-    from trtforensics.parsers.grammar import Kind
-    from trtforensics.parsers.line_index import LineIndex
+    from trtforensics.parsers.events import Tables
+    from trtforensics.parsers.prefixes import Prefixes
     from trtforensics.parsers.windows import Window
 
-    _Group = list[tuple[bytes, Kind]]
-    _Groups = tuple[_Group, _Group, _Group]
-
-_KEY_BYTES = 8
-_MAX_KEYS = 1 << 16
-_LONGEST_KEPT = 120
-_MAX_KEPT = 1 << 14
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """By a line's dialect, of which -1 means that it has none."""
@@ -59,99 +55,59 @@ class Part(NamedTuple):
     first_banner: int | None
 
 
-class _Known(NamedTuple):
-    """What was judged of a body: its kind, None where no rule reads it, and what its row holds if it is kept."""
+class _Piece:
+    """Lines of a window that can be read at once: those that stand in it, or those that their logger wrapped."""
 
-    kind: str | None
-    values: Values | None
-    verdict: bytes | None
-    """A banner's."""
+    def __init__(self, bodies: Bodies, lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]) -> None:
+        self.bodies = bodies
+        self.lines = lines
+        """Of each body, its line in the window, from 0."""
+        self.left = left
+        """The bodies that are of this piece and still to be read."""
 
+    def spans(self, wanted: npt.NDArray[np.bool_]) -> Spans:
+        """Return where some bodies are."""
+        rows = np.flatnonzero(wanted)
+        return Spans(rows, self.bodies.starts[rows], self.bodies.ends[rows])
 
-_UNREAD = _Known(None, None, None)
-
-
-class Dispatch:
-    """Finds the kind of a body among some kinds.
-
-    A body that two can read, as programs that share a file make them, has the one that opens literally, or that of the
-    lower rank. Kinds without a rank come last, and of those the one that was found last for such a beginning first.
-    """
-
-    def __init__(self, kinds: tuple[Kind, ...], rank: dict[str, int] | None = None) -> None:
-        rank = rank or {}
-        kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, len(rank))))
-        self._literal = [kind for kind in kinds if "" not in kind.openers]
-        # Of the kinds that open with free text any beginning may be.
-        free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
-        self._ranked = [one for one in free if one[1].name in rank]
-        self._others = [one for one in free if one[1].name not in rank]
-        self._openings: dict[bytes, list[Kind]] = {}
-        for kind in self._literal:
-            for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
-                self._openings.setdefault(opener, []).append(kind)
-        self._by_start: dict[bytes, _Groups] = {}
-
-    def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
-        """Return the kind's name and its fields, or None where no rule reads the body."""
-        key = body[:_KEY_BYTES]
-        groups = self._by_start.get(key)
-        if groups is None:
-            groups = self._candidates(key)
-        for candidates in groups:
-            for place, (needle, kind) in enumerate(candidates):
-                if needle in body:
-                    found = kind.match.fullmatch(body)
-                    if found:
-                        if place and candidates is groups[-1]:  # what was found will be found again
-                            candidates.insert(0, candidates.pop(place))
-                        return kind.name, named_fields(kind, found.groups())
-        return None
-
-    def _candidates(self, key: bytes) -> _Groups:
-        """Return the kinds that may open so: with a literal, with free text and a rank, with free text."""
-        if len(self._by_start) >= _MAX_KEYS:
-            self._by_start.clear()
-        if len(key) < _KEY_BYTES:
-            opening = [kind for kind in self._literal if kind.can_open(key)]
-        else:
-            opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
-            opening.sort(key=self._literal.index)
-        literal = [(kind.needle.encode("latin-1"), kind) for kind in opening]
-        groups = self._by_start[key] = literal, self._ranked, self._others.copy()
-        return groups
+    def drop_blanks(self) -> npt.NDArray[np.int64]:
+        """Take the lines that are blank, or a prefix with nothing behind it, from what is left; return them."""
+        bodies = self.bodies
+        blank = self.left & (bodies.last - bodies.first == bodies.ends - bodies.starts)
+        for row in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
+            blank[row] = bodies.text(row).isspace()  # a separator is also what no isspace() knows, 0x1E say
+        self.left &= ~blank
+        lines: npt.NDArray[np.int64] = self.lines[blank]
+        return lines
 
 
-def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
-    """Return what was captured under its names; a name that occurs twice has the alternative that was."""
-    if kind.names_are_unique:
-        return dict(zip(kind.fields, values, strict=True))
-    fields: dict[str, AnyStr | None] = {}
-    for name, value in zip(kind.fields, values, strict=True):
-        if value is not None or name not in fields:
-            fields[name] = value
-    return fields
+@dataclass(slots=True)
+class _Singles:
+    """Single lines of a window, from 0, that mean something by what stands around them."""
+
+    unknown: list[tuple[int, bytes]] = field(default_factory=list)
+    """A logger's lines that no rule reads, with their bodies."""
+    unprefixed: list[int] = field(default_factory=list)
+    """Other programs' lines."""
+    headings: list[int] = field(default_factory=list)
+    """Of dumps of layers."""
+    banners: list[tuple[int, bool]] = field(default_factory=list)
+    """Each with whether it is a verdict."""
 
 
-class _Lines(Bodies):
-    """The bodies of a window, those that their logger wrapped taken out of it one by one."""
-
-    def __init__(self, index: LineIndex, prefixes: Prefixes) -> None:
-        super().__init__(index, index.starts + prefixes.length, prefixes.separators)
-        self.unwrapped: dict[int, bytes] = {}
-        for line in np.flatnonzero(_WRAPPED[prefixes.dialect]).tolist():
-            self.unwrapped[line] = WRAPPED[DIALECTS[prefixes.dialect[line]]](super().text(line))
-
-    def text(self, line: int) -> bytes:
-        """Return a body."""
-        unwrapped = self.unwrapped.get(line)
-        return super().text(line) if unwrapped is None else unwrapped
-
-    def texts(self, lines: npt.NDArray[np.int64]) -> list[bytes]:
-        """Return some bodies."""
-        if self.unwrapped:
-            return [self.text(line) for line in lines.tolist()]
-        return super().texts(lines)
+def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
+    """Return the window's bodies; those that their logger wrapped are taken out of it, into a text of their own."""
+    bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
+    wrapped = _WRAPPED[prefixes.dialect]
+    whole = _Piece(bodies, np.arange(len(index)), ~wrapped)
+    lines = np.flatnonzero(wrapped)
+    if not len(lines):
+        return [whole]
+    dialects = [DIALECTS[dialect] for dialect in prefixes.dialect[lines].tolist()]
+    texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(lines), strict=True)]
+    unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
+    own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(lines), np.int64))
+    return [whole, _Piece(own, lines, np.ones(len(lines), np.bool_))]
 
 
 class Scanner:
@@ -168,6 +124,11 @@ class Scanner:
         """Whether any line is TensorRT's or trtexec's beyond doubt."""
         self._typed = self._unprefixed = self._blank = self._unknown = 0
         self._prefixes = PrefixReader()
+        self._messages = Memo()
+        self._severities = np.zeros(len(_IS_MESSAGE), np.int32)
+        """By the letter of a line's level: the text that it is."""
+        for letter in np.flatnonzero(_IS_MESSAGE).tolist():
+            self._severities[letter] = self.events.texts.id(bytes((letter,)))
         all_kinds, bare_kinds = grammar.kinds(), grammar.bare_kinds()
         found = layouts(all_kinds)
         rank = ranks(found)
@@ -175,9 +136,8 @@ class Scanner:
         without_prefix = [layout for layout in found if layout.kind.name in bare]
         self._bulk = BulkReader(all_kinds, found, rank, self.events.texts) if bulk else None
         self._bare_bulk = BulkReader(bare_kinds, without_prefix, rank, self.events.texts) if bulk else None
-        self._any, self._bare = Dispatch(all_kinds, rank), Dispatch(bare_kinds, rank)
-        self._known: tuple[dict[bytes, _Known], dict[bytes, _Known]] = {}, {}
-        """Short bodies that were judged before, without a prefix and with one: logs repeat many word for word."""
+        self._bare_single = SingleReader(Dispatch(bare_kinds, rank), self.events.texts, indented=True)
+        self._single = SingleReader(Dispatch(all_kinds, rank), self.events.texts, indented=False)
         self._dialect = -1
         self._after_verdict = False
         self._names_line = -1
@@ -198,23 +158,27 @@ class Scanner:
         else:
             self.line_starts.extend(window.starts)
         prefixes = self._prefixes.read(index)
-        bodies = _Lines(index, prefixes)
         prefixed = prefixes.dialect >= 0
-        blank = self._blanks(bodies)
-        said = prefixed & ~blank
-        self._blank += int(blank.sum())
-        self._note_prefixes(window.first_line, prefixes, prefixed, bodies)
         before = self.events.sizes()
-        banners = self._read(window.first_line, bodies, prefixed, blank)
-        self._note_first(window.first_line, said, banners)
-        self._note_resumed(window.first_line, np.flatnonzero(said), banners)
+        self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
+        said, singles = prefixed.copy(), _Singles()
+        pieces = _pieces(index, prefixes)
+        for piece in pieces:
+            self._note_messages(window.first_line, piece, prefixes.severity[piece.lines])
+            blank = piece.drop_blanks()
+            self._blank += len(blank)
+            said[blank] = False
+            self._read(window.first_line, piece, prefixed[piece.lines], singles)
+        self._note_unknown(window.first_line, sorted(singles.unknown))
+        self._note_names(window.first_line, pieces[0].bodies, sorted(singles.headings), singles.unprefixed)
+        self._note_first(window.first_line, said, sorted(singles.banners))
+        self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
         self.events.sort(before)
 
     def forget(self) -> None:
         """Give back the memory of everything that only helps to read further lines; none may follow."""
         self._bulk = self._bare_bulk = None
-        self._any = self._bare = Dispatch(())
-        self._known = {}, {}
+        self._single = self._bare_single = SingleReader(Dispatch(()), self.events.texts, indented=False)
         self._prefixes = PrefixReader()
 
     def part(self) -> Part:
@@ -259,107 +223,82 @@ class Scanner:
         if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self._dialect]]:
             rows.delete(row)
 
-    @staticmethod
-    def _blanks(bodies: _Lines) -> npt.NDArray[np.bool_]:
-        """Return the lines that are blank, or a prefix with nothing behind it."""
-        blank: npt.NDArray[np.bool_] = bodies.last - bodies.first == bodies.ends - bodies.starts
-        for line in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
-            blank[line] = bodies.text(line).isspace()  # a separator is also what no isspace() knows, 0x1E say
-        for line, text in bodies.unwrapped.items():
-            blank[line] = not text.strip()
-        return blank
+    def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
+        """Note which loggers wrote these lines, and where they change."""
+        if not len(lines):
+            return
+        dialects = dialects[lines]
+        self.recognised = self.recognised or bool(_STRONG[dialects].any())
+        changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
+        for change in changes.tolist():
+            name = DIALECTS[dialects[change]].encode()
+            self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
+        self._dialect = int(dialects[-1])
 
-    def _note_prefixes(
-        self, first_line: int, prefixes: Prefixes, prefixed: npt.NDArray[np.bool_], bodies: _Lines
-    ) -> None:
-        """Note which loggers wrote, where they change, and every warning and error."""
-        lines = np.flatnonzero(prefixed)
-        dialects = prefixes.dialect[lines]
-        if len(lines):
-            self.recognised = self.recognised or bool(_STRONG[dialects].any())
-            changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
-            for change in changes.tolist():
-                name = DIALECTS[dialects[change]].encode()
-                self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
-            self._dialect = int(dialects[-1])
-        for line in np.flatnonzero(_IS_MESSAGE[prefixes.severity]).tolist():
-            fields = {"severity": bytes((int(prefixes.severity[line]),)), "text": bodies.text(line)}
-            self.events["message"].add(first_line + line, fields)
+    def _note_messages(self, first_line: int, piece: _Piece, severity: npt.NDArray[np.int64]) -> None:
+        """Note every warning and error."""
+        index = piece.bodies.index
+        spans = piece.spans(piece.left & _IS_MESSAGE[severity])
+        text = self._messages.values(index, spans, self.events.texts.reader(index.data))
+        columns = {"severity": self._severities[severity[spans.lines]], "text": text}
+        self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
 
-    def _read(
-        self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], blank: npt.NDArray[np.bool_]
-    ) -> list[tuple[int, bool]]:
-        """Read every line that is not blank; return the banners, each with whether it is a verdict."""
-        wrapped = list(bodies.unwrapped)
-        left = ~blank
-        left[wrapped] = False
+    def _read(self, first_line: int, piece: _Piece, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+        """Read every line that is left of a piece."""
         for bulk, of_logger in (self._bulk, prefixed), (self._bare_bulk, ~prefixed):
-            wanted = left & of_logger
+            wanted = piece.left & of_logger
             if bulk is None or not wanted.any():
                 continue
-            for found in bulk.read(bodies, wanted):
-                left[found.lines] = False
-                self._typed += len(found.lines)
-                self.recognised = True
-                if found.kind in KEEP:
-                    self.events[found.kind].extend(found.lines + first_line, found.columns)
-        left[wrapped] = ~blank[wrapped]
-        return self._read_singly(first_line, bodies, prefixed, np.flatnonzero(left))
+            for found in bulk.read(piece.bodies, wanted):
+                piece.left[found.lines] = False
+                self._note_typed(found.kind, piece.lines[found.lines] + first_line, found.columns)
+        for reader, of_logger in (self._single, prefixed), (self._bare_single, ~prefixed):
+            spans = piece.spans(piece.left & of_logger)
+            for kind, rows, columns in reader.read(piece.bodies.index, spans):
+                if kind is not None:
+                    lines = piece.lines[spans.lines[rows]]
+                    self._note_typed(kind, lines + first_line, columns)
+                    self._note_single(kind, lines, columns, singles)
+                elif reader is self._single:
+                    unread = spans.lines[rows]
+                    bodies = piece.bodies.texts(unread)
+                    singles.unknown += zip(piece.lines[unread].tolist(), bodies, strict=True)
+                else:
+                    singles.unprefixed += piece.lines[spans.lines[rows]].tolist()
 
-    def _read_singly(
-        self, first_line: int, bodies: _Lines, prefixed: npt.NDArray[np.bool_], lines: npt.NDArray[np.int64]
-    ) -> list[tuple[int, bool]]:
-        """Have each of these lines judged; return the banners, each with whether it is a verdict."""
-        banners: list[tuple[int, bool]] = []
-        rows: dict[str, tuple[list[int], list[Values]]] = {}
-        unread = 0
-        for line, body, of_logger in zip(lines.tolist(), bodies.texts(lines), prefixed[lines].tolist(), strict=True):
-            kind, values, verdict = self._known[of_logger].get(body) or self._judge(body, of_logger=of_logger)
-            if kind is None:
-                unread += 1
-                self._note_unread(first_line + line, body, of_logger=of_logger)
-                continue
-            if values is not None:
-                kept = rows.get(kind)
-                if kept is None:
-                    kept = rows[kind] = [], []
-                kept[0].append(first_line + line)
-                kept[1].append(values)
-            if verdict is not None:
-                banners.append((line, verdict != b"RUNNING"))
-            elif kind == "engine_layers_detailed":
-                self._names_line = first_line + line
-        self._typed += len(lines) - unread
-        self.recognised = self.recognised or unread < len(lines)
-        for kind, (of_kind, read) in rows.items():
-            self.events[kind].add_all(of_kind, read)
-        return banners
+    def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Keep what was read in the lines of these numbers."""
+        self._typed += len(numbers)
+        self.recognised = True
+        if kind in KEEP:
+            self.events[kind].extend(numbers, columns)
 
-    def _judge(self, body: bytes, *, of_logger: bool) -> _Known:
-        """Find a body's kind and read its fields, or say that no rule reads it."""
-        found = self._any.fields(body) if of_logger else self._bare.fields(body.lstrip(b" "))
-        known = _UNREAD
-        if found is not None:
-            kind, fields = found
-            values = self.events[kind].values_of(fields) if kind in KEEP else None
-            known = _Known(kind, values, fields["verdict"] if kind == "banner" else None)
-        if len(body) <= _LONGEST_KEPT:
-            memo = self._known[of_logger]
-            if len(memo) >= _MAX_KEPT:
-                memo.clear()
-            memo[body] = known
-        return known
+    def _note_single(
+        self, kind: str, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]], singles: _Singles
+    ) -> None:
+        if kind == "banner":
+            texts = self.events.texts
+            both = zip(lines.tolist(), columns["verdict"].tolist(), strict=True)
+            singles.banners += [(line, texts[verdict] != "RUNNING") for line, verdict in both if verdict != NO_TEXT]
+        elif kind == "engine_layers_detailed":
+            singles.headings += lines.tolist()
 
-    def _note_unread(self, number: int, body: bytes, *, of_logger: bool) -> None:
-        """Count a line that no rule reads; without a prefix, right behind a ``Layers:`` line, it is a layer's name."""
-        if of_logger:
-            self._unknown += 1
-            self.drift.add(number, body)
-            return
-        self._unprefixed += 1
-        if number == self._names_line + 1:
-            self.events["layer_name"].add(number, {"name": body.lstrip(b" ")})
-            self._names_line = number
+    def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
+        """Count a logger's lines that no rule reads."""
+        self._unknown += len(unknown)
+        for line, body in unknown:
+            self.drift.add(first_line + line, body)
+
+    def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
+        """Count other programs' lines; right behind a ``Layers:`` line they are the layers' names."""
+        self._unprefixed += len(unprefixed)
+        names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
+        for heading in (self._names_line - first_line, *headings):
+            line = heading + 1
+            while line in names:
+                self.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                line += 1
+            self._names_line = first_line + line - 1
 
     def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
         if self._first_said is None and said.any():

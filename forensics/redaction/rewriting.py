@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from trtforensics import atomic
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.loading import load_build_log
-from trtforensics.parsers.dialects import PrefixReader
 from trtforensics.parsers.line_index import LineIndex
+from trtforensics.parsers.prefixes import PrefixReader
 from trtforensics.parsers.source import open_source
 from trtforensics.redaction.names import ADDRESS, in_line, named
 from trtforensics.redaction.vocabulary import WORD, vocabulary, words

@@ -15,7 +15,7 @@ from lark.load_grammar import load_grammar
 from trtforensics.parsers import grammar, reference
 from trtforensics.parsers.dialects import prefix_of
 from trtforensics.parsers.grammar import LINE
-from trtforensics.parsers.scanner import Dispatch
+from trtforensics.parsers.singly import Dispatch
 from trtforensics.parsers.source import open_source
 
 if TYPE_CHECKING:

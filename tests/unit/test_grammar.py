@@ -12,7 +12,7 @@ import pytest
 from trtforensics.parsers import grammar, reference
 from trtforensics.parsers.dialects import prefix_of
 from trtforensics.parsers.grammar import LINE, PREFIX, Kind
-from trtforensics.parsers.scanner import Dispatch
+from trtforensics.parsers.singly import Dispatch
 from trtforensics.parsers.source import open_source
 
 if TYPE_CHECKING:

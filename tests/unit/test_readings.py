@@ -15,7 +15,7 @@ from tests.emulator.event import DetailedTensor, LayerTensor, OnnxTensor
 from trtforensics.parsers import grammar
 from trtforensics.parsers.events import duration, tactic_id
 from trtforensics.parsers.names import onnx_nodes
-from trtforensics.parsers.scanner import Dispatch
+from trtforensics.parsers.singly import Dispatch
 from trtforensics.parsers.tensors import details, short_tensors
 
 if TYPE_CHECKING:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.loading import load_build_log
 from trtforensics.parsers import grammar
-from trtforensics.parsers.scanner import Dispatch, Scanner
+from trtforensics.parsers.scanner import Scanner
+from trtforensics.parsers.singly import Dispatch
 from trtforensics.parsers.source import open_source
+from trtforensics.parsers.windows import Window
 
 
 def scan(data: bytes) -> Scanner:
@@ -121,3 +123,28 @@ def test_any_bytes_are_counted_line_by_line_and_never_raise(data: bytes) -> None
             return
     assert log.lines.total == log.source.lines
     assert [build.last_line for build in log.builds][-1] == log.source.lines
+
+
+def test_messages_stand_in_the_order_of_their_lines_whoever_wrapped_them() -> None:
+    plain = b"[11/21/2026-10:05:00] [W] [TRT] plain %d\n"
+    wrapped = b"E onnxruntime: [2026-11-21 12:15:43   ERROR] wrapped %d [provider.h:88 Logger::log]\n"
+    events = scan(b"".join((plain if number % 3 else wrapped) % number for number in range(300))).events
+    rows = events["message"]
+    assert list(rows.lines) == list(range(1, 301))
+    expected = [("W", f"plain {n}") if n % 3 else ("E", f"wrapped {n}") for n in range(300)]
+    assert list(zip(rows.values("severity", range(300)), rows.values("text", range(300)), strict=True)) == expected
+
+
+def test_names_go_on_in_the_next_window_and_end_at_any_other_line() -> None:
+    scanner = Scanner()
+    stamp = b"[11/21/2026-10:05:00] [I] "
+    first = stamp + b"Layers:\n  conv1\n"
+    second = b"conv2 + relu\n" + stamp + b"Bindings:\nno name\n" + stamp + b"Layers:\npool\n"
+    scanner.feed(Window(1, 0, first))
+    scanner.feed(Window(3, len(first), second))
+    rows = scanner.events["layer_name"]
+    assert list(zip(rows.lines, rows.values("name", range(len(rows.lines))), strict=True)) == [
+        (2, "conv1"),
+        (3, "conv2 + relu"),
+        (7, "pool"),
+    ]

@@ -1,0 +1,165 @@
+"""Lines that no layout reads, judged one by one: each distinct body once, by the regex of its kind.
+
+A body's first eight bytes say which kinds may open so (asked once per distinct beginning), a literal that the kind must
+hold is looked for, and then the regex decides. What was read in a body is kept, because logs repeat many word for word.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import partial
+from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
+
+import numpy as np
+
+from trtforensics.parsers.events import KEEP, Rows
+from trtforensics.parsers.interning import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.events import Texts
+    from trtforensics.parsers.grammar import Kind
+    from trtforensics.parsers.interning import Spans
+    from trtforensics.parsers.line_index import LineIndex
+
+    _Group = list[tuple[bytes, Kind]]
+    _Groups = tuple[_Group, _Group, _Group]
+
+_KEY_BYTES = 8
+_MAX_KEYS = 1 << 16
+_MAX_BODIES = 1 << 16
+
+
+class Dispatch:
+    """Finds the kind of a body among some kinds.
+
+    A body that two can read, as programs that share a file make them, has the one that opens literally, or that of the
+    lower rank. Kinds without a rank come last, and of those the one that was found last for such a beginning first.
+    """
+
+    def __init__(self, kinds: tuple[Kind, ...], rank: dict[str, int] | None = None) -> None:
+        rank = rank or {}
+        kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, len(rank))))
+        self._literal = [kind for kind in kinds if "" not in kind.openers]
+        # Of the kinds that open with free text any beginning may be.
+        free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
+        self._ranked = [one for one in free if one[1].name in rank]
+        self._others = [one for one in free if one[1].name not in rank]
+        self._openings: dict[bytes, list[Kind]] = {}
+        for kind in self._literal:
+            for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
+                self._openings.setdefault(opener, []).append(kind)
+        self._by_start: dict[bytes, _Groups] = {}
+
+    def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
+        """Return the kind's name and its fields, or None where no rule reads the body."""
+        key = body[:_KEY_BYTES]
+        groups = self._by_start.get(key)
+        if groups is None:
+            groups = self._candidates(key)
+        for candidates in groups:
+            for place, (needle, kind) in enumerate(candidates):
+                if needle in body:
+                    found = kind.match.fullmatch(body)
+                    if found:
+                        if place and candidates is groups[-1]:  # what was found will be found again
+                            candidates.insert(0, candidates.pop(place))
+                        return kind.name, named_fields(kind, found.groups())
+        return None
+
+    def _candidates(self, key: bytes) -> _Groups:
+        """Return the kinds that may open so: with a literal, with free text and a rank, with free text."""
+        if len(self._by_start) >= _MAX_KEYS:
+            self._by_start.clear()
+        if len(key) < _KEY_BYTES:
+            opening = [kind for kind in self._literal if kind.can_open(key)]
+        else:
+            opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
+            opening.sort(key=self._literal.index)
+        literal = [(kind.needle.encode("latin-1"), kind) for kind in opening]
+        groups = self._by_start[key] = literal, self._ranked, self._others.copy()
+        return groups
+
+
+def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
+    """Return what was captured under its names; a name that occurs twice has the alternative that was."""
+    if kind.names_are_unique:
+        return dict(zip(kind.fields, values, strict=True))
+    fields: dict[str, AnyStr | None] = {}
+    for name, value in zip(kind.fields, values, strict=True):
+        if value is not None or name not in fields:
+            fields[name] = value
+    return fields
+
+
+class Reading(NamedTuple):
+    """Which of the bodies are of one kind, and their columns; of no kind where no rule reads them."""
+
+    kind: str | None
+    rows: npt.NDArray[np.int64]
+    columns: dict[str, npt.NDArray[Any]]
+
+
+class SingleReader:
+    """Reads bodies; remembers what it read in each from window to window.
+
+    ``indented``: blanks before the body count for nothing.
+    """
+
+    def __init__(self, dispatch: Dispatch, texts: Texts, *, indented: bool) -> None:
+        self._dispatch = dispatch
+        self._texts = texts
+        self._indented = indented
+        self._forget()
+
+    def _forget(self) -> None:
+        self._memo = Memo()
+        self._kinds: dict[str | None, int] = {}
+        """Every kind that was read, with its number."""
+        self._tables: dict[str, Rows] = {}
+        """What was read in the bodies of each kind of which anything is kept."""
+        self._kind_of = array("i")
+        """By body: the number of its kind."""
+        self._row_of = array("i")
+        """By body: its row in the table of its kind."""
+
+    def read(self, index: LineIndex, spans: Spans) -> Iterator[Reading]:
+        """Give what is read in these bodies, kind by kind, each in their order."""
+        if len(self._kind_of) > _MAX_BODIES:
+            self._forget()
+        bodies = self._memo.values(index, spans, partial(self._judge, index.data))
+        if not len(bodies):
+            return
+        numbers = np.frombuffer(self._kind_of, np.int32)[bodies]
+        order = numbers.argsort(kind="stable")
+        limits = np.bincount(numbers, minlength=len(self._kinds)).cumsum().tolist()
+        for kind, low, high in zip(self._kinds, [0, *limits], limits, strict=False):
+            if high > low:
+                rows = order[low:high]
+                yield Reading(kind, rows, self._columns(kind, bodies[rows]))
+
+    def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
+        if kind not in self._tables:
+            return {}
+        rows = np.frombuffer(self._row_of, np.int32)[bodies]
+        columns = self._tables[kind].columns
+        return {name: np.frombuffer(column, column.typecode)[rows] for name, column in columns.items()}
+
+    def _judge(self, data: bytes, begin: int, end: int, _: int) -> int:
+        """Find a body's kind and read its fields; return the body's number."""
+        body = data[begin:end]
+        found = self._dispatch.fields(body.lstrip(b" ") if self._indented else body)
+        kind, fields = found or (None, {})
+        row = 0
+        if kind in KEEP:
+            table = self._tables.get(kind)
+            if table is None:
+                table = self._tables[kind] = Rows(kind, self._texts)
+            row = len(table.lines)
+            table.add(row, fields)
+        self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
+        self._row_of.append(row)
+        return len(self._kind_of) - 1

@@ -1,0 +1,96 @@
+"""Bodies judged one by one: each distinct one once, and every row has what its own body says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.parsers import grammar, singly
+from trtforensics.parsers.events import NO_TEXT, Texts
+from trtforensics.parsers.interning import Spans
+from trtforensics.parsers.line_index import LineIndex
+from trtforensics.parsers.singly import Dispatch, SingleReader
+
+if TYPE_CHECKING:
+    import pytest
+
+BODIES = [
+    b"Engine generation completed in 1.5 seconds.",
+    b"no rule reads this",
+    b"&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec",
+    b"Engine generation completed in 2.5 seconds.",
+    b"Engine generation completed in 1.5 seconds.",
+]
+
+
+class _Counting(Dispatch):
+    """Remembers what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(grammar.kinds())
+        self.asked: list[bytes] = []
+
+    def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
+        self.asked.append(body)
+        return super().fields(body)
+
+
+class _Bench:
+    """A reader, and what it says of bodies: by kind the rows, with the columns' values."""
+
+    def __init__(self, *, indented: bool = False) -> None:
+        self.texts = Texts()
+        self.dispatch = _Counting()
+        self._reader = SingleReader(self.dispatch, self.texts, indented=indented)
+
+    def read(self, bodies: list[bytes]) -> dict[str | None, list[tuple[object, ...]]]:
+        index = LineIndex(b"".join(body + b"\n" for body in bodies))
+        spans = Spans(np.arange(len(bodies)), index.starts, index.ends)
+        return {
+            kind: list(zip(rows.tolist(), *(column.tolist() for column in columns.values()), strict=True))
+            for kind, rows, columns in self._reader.read(index, spans)
+        }
+
+
+def test_rows_come_kind_by_kind_in_their_order() -> None:
+    bench = _Bench()
+    read = bench.read(BODIES)
+    assert read["engine_generated"] == [(0, 1.5), (3, 2.5), (4, 1.5)]
+    assert read[None] == [(1,)]
+    ((row, verdict, *_),) = read["banner"]
+    assert isinstance(verdict, int)
+    assert (row, bench.texts[verdict]) == (2, "RUNNING")
+
+
+def test_a_body_is_judged_once_however_often_it_stands_in_however_many_windows() -> None:
+    bench = _Bench()
+    once = bench.read(BODIES)
+    assert bench.read(BODIES) == once
+    many = bench.read(BODIES * 100)  # enough of them to be hashed
+    assert [row for row, *_ in many["engine_generated"][:4]] == [0, 3, 4, 5]
+    assert {ms for _, ms in many["engine_generated"]} == {1.5, 2.5}
+    assert sorted(bench.dispatch.asked) == sorted([*set(BODIES)] * 2)  # by few, and by many
+
+
+def test_what_is_forgotten_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(singly, "_MAX_BODIES", 2)
+    bench = _Bench()
+    bench.read(BODIES)
+    again = bench.read(BODIES[::-1])
+    assert again["engine_generated"] == [(0, 1.5), (1, 2.5), (4, 1.5)]
+    assert again[None] == [(3,)]
+    assert len(bench.dispatch.asked) == 2 * len(set(BODIES))
+
+
+def test_blanks_before_a_body_count_only_where_they_are_the_bodys() -> None:
+    indented = [b"   &&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"]
+    assert list(_Bench(indented=True).read(indented)) == ["banner"]
+    assert list(_Bench().read(indented)) == [None]
+
+
+def test_a_field_that_a_body_does_not_print_is_not_there() -> None:
+    read = _Bench().read([b"&&&& RUNNING TensorRT.trtexec # trtexec", BODIES[2]])
+    (_, _, _, first, _), (_, _, _, second, _) = read["banner"]
+    assert first == NO_TEXT
+    assert second != NO_TEXT
