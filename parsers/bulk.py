@@ -34,7 +34,7 @@ from trtforensics.parsers.grammar import REGEX_FLAGS
 from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.layouts import Content
 from trtforensics.parsers.lazy import LazyText
-from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers
+from trtforensics.parsers.numbers import WORD, decimals, hexadecimals, integers, signed
 from trtforensics.parsers.openers import Openers, WordTable
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
+
+_MANY = 5000
+"""Lines that take longer to look at than to search their window once for a literal."""
 
 _REFUSED = -1
 """Instead of what a text means: its terminals do not take it."""
@@ -176,6 +179,8 @@ class _LayoutReader:
         """By segment; texts come last, which cost most."""
         behind_opener = list(enumerate(layout.anchors))[1:]
         self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
+        self._rarest = b"" if layout.opener else max((anchor.text for anchor in layout.anchors), key=len)
+        """What a window must hold anywhere, for a layout that any line may be of."""
 
     def order(self) -> tuple[int, int]:
         """Return what decides which reader is asked first."""
@@ -183,6 +188,8 @@ class _LayoutReader:
 
     def read(self, bodies: Bodies, lines: Positions) -> Found:
         layout = self.layout
+        if len(lines) > _MANY and not bodies.index.has(self._rarest):
+            lines = lines[:0]
         if layout.separators is not None:
             lines = lines[bodies.last[lines] - bodies.first[lines] == layout.separators]
         lines, begins, ends = self._places(bodies, lines)
@@ -236,8 +243,8 @@ def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
         return _Number(name, segment)
     if segment.content is Content.INTEGER and (not name or name in INTEGER_FIELDS):
         return _Integer(name, segment)
-    if segment.content in {Content.TACTIC, Content.HEX} and (not name or name in TACTIC_FIELDS):
-        return _Tactic(name, segment)
+    if segment.content in _TACTIC_READERS and (not name or name in TACTIC_FIELDS):
+        return _TACTIC_READERS[segment.content](name, segment)
     if segment.content in {Content.REST, Content.NONBLANK}:
         return _Plain(name, texts) if name else _Ignored("")
     if segment.terminal and name not in NUMERIC_FIELDS:
@@ -290,9 +297,23 @@ class _Integer(_Number):
         return integers(index.data, begins, ends)
 
 
-class _Tactic(_Number):
+class _Hexadecimal(_Number):
     def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
         return hexadecimals(index.data, begins, ends)
+
+
+class _Tactic(_Number):
+    """A tactic id: hexadecimal, before TensorRT 8.5 a signed decimal."""
+
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        values, sure = hexadecimals(index.data, begins, ends)
+        rows = np.flatnonzero(~sure)
+        if len(rows):
+            values[rows], sure[rows] = signed(index.data, begins[rows], ends[rows])
+        return values, sure
+
+
+_TACTIC_READERS: dict[Content, type[_Number]] = {Content.TACTIC: _Tactic, Content.HEX: _Hexadecimal}
 
 
 class _Plain(_Direct):

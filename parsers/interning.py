@@ -51,8 +51,8 @@ _MASKS = np.array(
 )
 """By the length of a text, which bits of its words are its own."""
 
-_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"1" * 9)
-_ALIKE = np.frombuffer(_DIGITS_ALIKE, np.uint8)
+_ONE, _NINE_DIGITS = np.uint8(ord("1")), 9
+_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"1" * _NINE_DIGITS)
 
 _EMPTY = np.uint64(0)
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
@@ -189,7 +189,7 @@ def _of_blocks(words: Words, lengths: Positions, *, digits_alike: bool) -> Words
     """Return a hash of the first words of each text, and of what is left of its length."""
     count = words.shape[1]
     if digits_alike:
-        words = _ALIKE[words.view(np.uint8)].view(np.uint64)
+        words = _with_digits_alike(words)
     words &= _MASKS[np.minimum(lengths, count * WORD), :count]
     words ^= _SEEDS[:count]
     words *= _FACTOR
@@ -199,3 +199,11 @@ def _of_blocks(words: Words, lengths: Positions, *, digits_alike: bool) -> Words
     for column in range(count):
         sums += words[:, column]
     return sums ^ (sums >> _HALF)
+
+
+def _with_digits_alike(words: Words) -> Words:
+    """Do to words what ``_DIGITS_ALIKE`` does to a text: several times as fast by arithmetic as by a table."""
+    text = words.view(np.uint8)
+    above = text - _ONE  # what is less than "1" comes out above its digits
+    above *= above < _NINE_DIGITS
+    return (text - above).view(np.uint64)

@@ -43,8 +43,16 @@ class LineIndex:
         self.starts: Positions = np.concatenate((np.zeros(1, np.int64), self.ends[:-1] + 1))[: len(self.ends)]
         self.first: Positions = np.concatenate((np.zeros(1, np.int64), self.last[:-1] + 1))[: len(self.last)]
 
+        self._has: dict[bytes, bool] = {}
+
     def __len__(self) -> int:
         return len(self.ends)
+
+    def has(self, literal: bytes) -> bool:
+        """Whether a literal stands anywhere in the text: asked once, at some gigabytes a second."""
+        if literal not in self._has:
+            self._has[literal] = literal in self.data
+        return self._has[literal]
 
     def holds(self, at: Positions, literal: bytes) -> Bools:
         """Say whether a literal, of at most 256 bytes, stands at these positions."""

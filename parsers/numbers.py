@@ -40,6 +40,8 @@ _EIGHT = np.uint64(8)
 _ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _POWERS = 10.0 ** np.arange(17)
 _SIXTEEN = 16
+_MOST_DIGITS = 20
+"""Of a number below 2**64."""
 _EIGHT_DIGITS = np.uint64(10**8)
 _SEVEN_BYTES = np.uint64(56)
 _ZERO = np.uint64(ord("0"))
@@ -122,6 +124,21 @@ def integers(text: bytes, starts: Positions, ends: Positions) -> tuple[npt.NDArr
     _, low = _last_sixteen(text, ends, length)
     values, certain = _eight_digits(low)
     return values.astype(np.int64), certain & (length > 0) & (length <= WORD) & (ends >= _SIXTEEN)
+
+
+def signed(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
+    """Read one to twenty digits, perhaps behind a minus, as what they are modulo 2**64."""
+    minus = np.frombuffer(text, np.uint8)[starts] == ord("-")
+    length = ends - starts - minus
+    values, certain = np.zeros(len(starts), np.uint64), (length > 0) & (length <= _MOST_DIGITS) & (ends >= _SIXTEEN)
+    for behind, factor in ((0, 1), (_SIXTEEN, 10**16)):
+        rows = np.flatnonzero(certain & (length > behind))
+        if len(rows):
+            words = _last_sixteen(text, ends[rows] - behind, length[rows] - behind)
+            (high, sure_high), (low, sure_low) = map(_eight_digits, words)
+            values[rows] += (high * _EIGHT_DIGITS + low) * np.uint64(factor)
+            certain[rows] &= sure_high & sure_low & (ends[rows] >= behind + _SIXTEEN)
+    return np.where(minus, np.uint64(0) - values, values), certain
 
 
 def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:

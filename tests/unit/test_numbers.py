@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers.numbers import PADDING, decimals, hexadecimals, integers
+from trtforensics.parsers.numbers import PADDING, decimals, hexadecimals, integers, signed
 
 
 def _spread(texts: list[str]) -> tuple[bytes, np.ndarray, np.ndarray]:
@@ -71,3 +73,22 @@ def test_an_integer_that_is_certain_has_one_to_eight_digits(texts: list[str]) ->
     for text, value, sure in zip(texts, values.tolist(), certain.tolist(), strict=True):
         assert sure == (text.isdecimal() and len(text) <= 8)
         assert not sure or value == int(text)
+
+
+@given(st.lists(st.integers(-(10**20) + 1, 10**20 - 1), min_size=1, max_size=40))
+def test_every_decimal_tactic_id_is_read(tactics: list[int]) -> None:
+    data, begins, ends = _spread([str(tactic) for tactic in tactics])
+    values, certain = signed(data, begins, ends)
+    assert certain.all()
+    assert values.tolist() == [tactic % 2**64 for tactic in tactics]
+
+
+@given(st.lists(st.text("0123456789-x/:", max_size=24), min_size=1, max_size=40))
+def test_only_what_is_a_whole_number_is_one(texts: list[str]) -> None:
+    data, begins, ends = _spread(texts)
+    values, certain = signed(data, begins, ends)
+    for text, value, sure in zip(texts, values.tolist(), certain.tolist(), strict=True):
+        whole = re.fullmatch("-?[0-9]{1,20}", text) is not None
+        assert sure == whole
+        if whole:
+            assert value == int(text) % 2**64
