@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     Columns = dict[str, npt.NDArray[Any]]
 
 _MANY = 5000
-"""Lines that take longer to look at than to search their window once for a literal."""
+"""Lines that take longer to search one by one than their window at once."""
 
 _REFUSED = -1
 """Instead of what a text means: its terminals do not take it."""
@@ -179,8 +179,8 @@ class _LayoutReader:
         """By segment; texts come last, which cost most."""
         behind_opener = list(enumerate(layout.anchors))[1:]
         self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
-        self._rarest = b"" if layout.opener else max((anchor.text for anchor in layout.anchors), key=len)
-        """What a window must hold anywhere, for a layout that any line may be of."""
+        self._searched = max((anchor.text for anchor in layout.anchors if layout.only_searched), key=len, default=b"")
+        """What is searched for in every line, where nothing else tells which may be of this layout."""
 
     def order(self) -> tuple[int, int]:
         """Return what decides which reader is asked first."""
@@ -188,7 +188,7 @@ class _LayoutReader:
 
     def read(self, bodies: Bodies, lines: Positions) -> Found:
         layout = self.layout
-        if len(lines) > _MANY and not bodies.index.has(self._rarest):
+        if len(lines) > _MANY and not bodies.index.has(self._searched):
             lines = lines[:0]
         if layout.separators is not None:
             lines = lines[bodies.last[lines] - bodies.first[lines] == layout.separators]

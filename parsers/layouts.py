@@ -59,6 +59,7 @@ BULK = (
     "node_outputs",
     "fusing",
     "layer_short",
+    "layer_detailed",
 )
 """The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
 
