@@ -182,26 +182,26 @@ def node_id(kind: NodeKind, name: str) -> str:
     return f"{kind}:{name}"
 
 
-def select_build(log: BuildLog, index: int | None = None) -> Build:
-    """Pick the build to graph: the one asked for, else the last with engine layers, else the last.
+def select_build(log: BuildLog, number: int | None = None) -> Build:
+    """Pick the build to graph: the one asked for, counted from 1, else the last with engine layers, else the last.
 
     Raises:
         UsageError: The log has no such build.
     """
-    if index is None:
+    if number is None:
         complete = [build for build in log.builds if build.engine_layers]
         chosen = (complete or list(log.builds))[-1:]
     else:
-        chosen = [build for build in log.builds if build.index == index]
+        chosen = [build for build in log.builds if build.index + 1 == number]
     if chosen:
         return chosen[0]
     if not log.builds:
         raise UsageError(log.source.path, "it holds no build to graph")
     listed = "; ".join(
-        f"{build.index} (lines {build.first_line}-{build.last_line}, {len(build.engine_layers)} engine layers)"
+        f"{build.index + 1} (lines {build.first_line}-{build.last_line}, {len(build.engine_layers)} engine layers)"
         for build in log.builds
     )
-    raise UsageError(log.source.path, f"it has no build {index}", f"Its builds are {listed}")
+    raise UsageError(log.source.path, f"it has no build {number}", f"Its builds are {listed}")
 
 
 def build_graph(build: Build) -> BuildGraph:

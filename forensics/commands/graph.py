@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--build",
         type=int,
         metavar="N",
-        help="which build of the log, from 0 (default: the last one with engine layers, else the last)",
+        help="which build of the log, from 1 (default: the last one with engine layers, else the last)",
     )
 
 

@@ -78,7 +78,7 @@ def _mix_arguments(parser: ArgumentParser) -> None:
 
 
 def _build_argument(parser: ArgumentParser) -> None:
-    what = "which build of the log, from 0 (default: the last one with engine layers, else the last)"
+    what = "which build of the log, from 1 (default: the last one with engine layers, else the last)"
     parser.add_argument("--build", type=int, metavar="N", help=what)
 
 
@@ -229,10 +229,10 @@ def _load_log(args: Namespace, path: str) -> BuildLog:
         return load_build_log([path], max_bytes=args.max_bytes, on_progress=progress)
 
 
-def _select_build(log: BuildLog, index: int | None) -> Build:
+def _select_build(log: BuildLog, number: int | None) -> Build:
     from trtforensics.graph import select_build
 
-    return select_build(log, index)
+    return select_build(log, number)
 
 
 def _log_to_convert(args: Namespace) -> BuildLog | None:

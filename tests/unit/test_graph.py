@@ -305,12 +305,13 @@ def test_a_build_without_any_fact_is_an_empty_graph() -> None:
 def test_the_last_build_with_engine_layers_is_graphed_unless_another_is_asked_for() -> None:
     builds = (build(), build(index=1, engine_layers=(engine("a", "x", "y", 5),)), build(index=2))
     assert select_build(log(*builds)) is builds[1]
-    assert select_build(log(*builds), 2) is builds[2]
+    assert select_build(log(*builds), 3) is builds[2]
+    assert select_build(log(*builds), 1) is builds[0]
     assert select_build(log(builds[0], builds[2])) is builds[2]
 
 
 def test_a_build_that_is_not_there_is_refused_with_a_list_of_those_that_are() -> None:
-    with pytest.raises(UsageError, match=r"no build 7.*0 \(lines 1-999, 0 engine layers\); 1 \("):
+    with pytest.raises(UsageError, match=r"no build 7.*1 \(lines 1-999, 0 engine layers\); 2 \("):
         select_build(log(build(), build(index=1)), 7)
     with pytest.raises(UsageError, match="no build"):
         select_build(log())
@@ -336,7 +337,7 @@ def test_the_command_writes_the_graph_and_says_so_on_stderr(
 
 def test_the_command_graphs_the_build_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "x.json"
-    run(monkeypatch, "build.log", "--build", "1", "-o", str(out))
+    run(monkeypatch, "build.log", "--build", "2", "-o", str(out))
     assert json.loads(out.read_bytes())["nodes"] == []
 
 
