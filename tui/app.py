@@ -19,7 +19,7 @@ from trtforensics.tui.panes import Panes, Tab
 from trtforensics.tui.pieces import Piece, Role
 from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseCancelledError
-from trtforensics.tui.search import Prompt, Purpose
+from trtforensics.tui.search import Prompt, Purpose, find_around
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.virtual_list import LineBar, VirtualList
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from trtforensics.model import Build, BuildLog
     from trtforensics.tui.layer_index import Subject
     from trtforensics.tui.protocol import LogSession, ParseProgress
+    from trtforensics.tui.search import Search
 
 
 class Parsed(Message):
@@ -359,17 +360,12 @@ class ForensicsApp(TerminalApp):
             self._say("nothing to search for; type / and a text")
             return
         line = self._panes.log_view.current_line
-        start = line if here else line - 1 if backwards else line + 1
-        task = partial(self._find, self._needle, start, backwards=backwards)
-        self.run_worker(task, name="search", group="search", thread=True, exclusive=True)
+        search = partial(find_around, self._session.text, self._needle, line, backwards=backwards, here=here)
+        self.run_worker(partial(self._find, self._needle, search), group="search", thread=True, exclusive=True)
 
-    def _find(self, needle: str, start: int, *, backwards: bool) -> None:
-        """Find the next match, going round at the end; in a thread."""
-        text = self._session.text
-        line = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
-        wrapped = line is None
-        if wrapped:
-            line = text.find(needle, len(text) if backwards else 1, backwards=backwards)
+    def _find(self, needle: str, search: Search) -> None:
+        """Search, in a thread."""
+        line, wrapped = search()
         self.post_message(Found(needle, line, wrapped=wrapped))
 
     def on_found(self, event: Found) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -11,8 +12,10 @@ from textual.widgets import Footer
 
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.bisection_rows import HEADING, answer_rows, bisection_title, probe_row, probe_rows
+from trtforensics.tui.help import HelpScreen, Keys
 from trtforensics.tui.log_view import LogView
 from trtforensics.tui.pieces import Line, Piece, Role, width_of
+from trtforensics.tui.search import Prompt, Purpose, find_around
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.virtual_list import LineBar, VirtualList
 
@@ -25,9 +28,33 @@ if TYPE_CHECKING:
     from trtforensics.session.history import Probe
     from trtforensics.session.view import DirectoryView
     from trtforensics.tui.protocol import BisectionSession, LogText
+    from trtforensics.tui.search import Search
 
 PERIOD_S = 0.5
 """How often a live directory is looked at."""
+
+KEYS: Keys = (
+    (
+        "Go somewhere",
+        (
+            ("p  Esc", "the probes, in the order in which they ran"),
+            ("b  e  c", "a probe's build log, build errors, check log"),
+            ("a", "the answer as far as it is known"),
+            ("Tab  Shift+Tab", "next, previous pane"),
+        ),
+    ),
+    (
+        "Move in a pane",
+        (
+            ("↑ ↓  k j", "one row; the probe and its log follow"),
+            ("PgUp PgDn Home End", "pages and ends; the end follows new probes"),
+            ("← →  h l", "sideways"),
+            ("Enter", "go to the probe's log"),
+        ),
+    ),
+    ("Find", (("/", "search the log (a capital makes case count)"), ("n  N", "next, previous match"))),
+    ("", (("?", "this help"), ("q", "quit; a bisection that runs goes on"))),
+)
 
 _LOGS = {"build": ("build.log", "build.out"), "errors": ("build.err",), "check": ("check.log",)}
 
@@ -112,6 +139,16 @@ class LookFailed(Message):
         self.error = error
 
 
+class Match(Message):
+    """A search in a log ended; ``line`` is None when nothing was found."""
+
+    def __init__(self, log: LogView, needle: str, line: int | None) -> None:
+        super().__init__()
+        self.log = log
+        self.needle = needle
+        self.line = line
+
+
 class BisectionApp(TerminalApp):
     """Browse a bisection."""
 
@@ -125,6 +162,10 @@ class BisectionApp(TerminalApp):
         Binding("c", "log('check')", "Check log"),
         Binding("a", "go('answer')", "Answer"),
         Binding("p,escape", "go('probes')", "Probes", key_display="p"),
+        Binding("slash", "ask_search", "Search", key_display="/"),
+        Binding("n", "search(False)", "Next"),
+        Binding("N", "search(True)", "Previous", show=False),
+        Binding("question_mark", "help", "Help", key_display="?"),
     ]
 
     def __init__(self, session: BisectionSession, *, no_color: bool = False) -> None:
@@ -134,6 +175,9 @@ class BisectionApp(TerminalApp):
         self._answer = Rows("answer")
         self._details = Rows("details")
         self._view: DirectoryView | None = None
+        self._log_view: LogView | None = None
+        self._prompt = Prompt()
+        self._needle = ""
         self._which = "build"
         self._shown: tuple[object, ...] = ()
 
@@ -154,6 +198,8 @@ class BisectionApp(TerminalApp):
                     yield self._details
                 with Vertical(classes="pane", id="log-pane"):
                     yield LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
+        yield self._prompt
+        yield LineBar(id="status")
         yield Footer()
 
     def on_mount(self) -> None:
@@ -204,12 +250,62 @@ class BisectionApp(TerminalApp):
         """Show one of the selected probe's logs, and go there."""
         self._which = log
         self._show_probe()
-        for view in self.query(LogView):
-            view.focus()
+        if self._log_view is not None:
+            self._log_view.focus()
 
     def action_go(self, name: str) -> None:
         """Go to a pane."""
         self.query_one(f"#{name}").focus()
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(HelpScreen(KEYS))
+
+    def action_ask_search(self) -> None:
+        """Ask what to search for in the log in view."""
+        if self._log_view is not None:
+            self._prompt.ask(Purpose.SEARCH, self._needle)
+
+    def on_prompt_given(self, event: Prompt.Given) -> None:
+        """Search from the line under the cursor on."""
+        self._needle = event.text
+        if self._log_view is not None:
+            self._log_view.mark(event.text)
+            self._log_view.focus()
+            self._search(self._log_view, backwards=False, here=True)
+
+    def on_prompt_cancelled(self) -> None:
+        """Go back to the probes."""
+        self._probes.focus()
+
+    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
+        """Go to the next match, or the previous one."""
+        if not self._needle:
+            self._say("nothing to search for; type / and a text")
+        elif self._log_view is not None:
+            self._search(self._log_view, backwards=backwards, here=False)
+
+    def _search(self, log: LogView, *, backwards: bool, here: bool) -> None:
+        search = partial(find_around, log.text, self._needle, log.current_line, backwards=backwards, here=here)
+        self.run_worker(partial(self._find, log, self._needle, search), group="search", thread=True, exclusive=True)
+
+    def _find(self, log: LogView, needle: str, search: Search) -> None:
+        """Search, in a thread."""
+        line, _ = search()
+        self.post_message(Match(log, needle, line))
+
+    def on_match(self, event: Match) -> None:
+        """Show the match, unless the log was left or another search has begun."""
+        if event.needle != self._needle or event.log is not self._log_view:
+            return
+        if event.line is None:
+            self._say(f"{event.needle!r} is nowhere in this log")
+        else:
+            event.log.show_match(event.line)
+            self._say(f"{event.needle!r} at line {event.line:,}")
+
+    def _say(self, text: str) -> None:
+        self.query_one("#status", LineBar).show(Piece(f" {text}", Role.DIM))
 
     def _show_title(self) -> None:
         if self._view is not None:
@@ -231,14 +327,15 @@ class BisectionApp(TerminalApp):
 
     def _show_log(self, text: LogText | None, *, keep: bool) -> None:
         """Put a log in place of the one before."""
-        focused, line = False, 1
-        for before in self.query(LogView):
-            focused, line = before.has_focus, before.current_line
+        before, self._log_view = self._log_view, None
+        focused, line = (before.has_focus, before.current_line) if before is not None else (False, 1)
+        if before is not None:
             before.remove()
         if text is not None:
-            after = LogView(text)
+            self._log_view = after = LogView(text)
             self.query_one("#log-pane").mount(after)
             after.grow()
+            after.mark(self._needle)
             after.show_line(line if keep else 1)
             if focused:
                 after.focus()

@@ -68,6 +68,11 @@ class LogView(VirtualList):
         self._lines: OrderedDict[int, Line] = OrderedDict()
 
     @property
+    def text(self) -> LogText:
+        """The lines themselves."""
+        return self._text
+
+    @property
     def current_line(self) -> int:
         """The line under the cursor, from 1."""
         return self.cursor + 1

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from trtforensics.tui.help import HelpScreen, Keys
 from trtforensics.tui.pieces import Piece, Role
-from trtforensics.tui.search import Prompt, Purpose
+from trtforensics.tui.search import Prompt, Purpose, find_around
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.text_pane import TextPane
 from trtforensics.tui.virtual_list import LineBar
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.errors import ForensicsError
-    from trtforensics.tui.protocol import LogText
+    from trtforensics.tui.search import Search
 
 
 class Failed(Message):
@@ -159,13 +159,10 @@ class RowsApp(TerminalApp):
 
     def _search(self, pane: TextPane, *, backwards: bool, here: bool) -> None:
         line = pane.view.current_line
-        start = line if here else line - 1 if backwards else line + 1
-        task = partial(self._find, pane, pane.text, self._needle, start, backwards=backwards)
-        self.run_worker(task, group="search", thread=True, exclusive=True)
+        search = partial(find_around, pane.text, self._needle, line, backwards=backwards, here=here)
+        self.run_worker(partial(self._find, pane, self._needle, search), group="search", thread=True, exclusive=True)
 
-    def _find(self, pane: TextPane, text: LogText, needle: str, start: int, *, backwards: bool) -> None:
-        """Find the next match, going round at the end; in a thread."""
-        line = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
-        if line is None:
-            line = text.find(needle, len(text) if backwards else 1, backwards=backwards)
+    def _find(self, pane: TextPane, needle: str, search: Search) -> None:
+        """Search, in a thread."""
+        line, _ = search()
         self.post_message(Match(pane, needle, line))

@@ -1,4 +1,4 @@
-"""The prompt at the bottom: a text to search for, a line to go to, a filter for the layers."""
+"""Searching in a text, and the prompt at the bottom: what to search for, a line to go to, a filter for the layers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,25 @@ from textual.message import Message
 from textual.widgets import Input
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.binding import BindingType
+
+    from trtforensics.tui.protocol import LogText
+
+    Search = Callable[[], tuple[int | None, bool]]
+
+
+def find_around(text: LogText, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
+    """Find the next match behind a line (``here``: or in it), going round at the end.
+
+    Returns its line, and whether it is beyond the end.
+    """
+    start = line if here else line - 1 if backwards else line + 1
+    found = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
+    if found is not None:
+        return found, False
+    return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
 
 
 class Purpose(Enum):

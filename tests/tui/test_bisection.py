@@ -11,7 +11,7 @@ import pytest
 from trtforensics.errors import SourceError
 from trtforensics.search import Verdict
 from trtforensics.session.view import view_directory
-from trtforensics.tui.bisection import BisectionApp
+from trtforensics.tui.bisection import KEYS, BisectionApp
 from trtforensics.tui.bisection_rows import answer_rows, probe_row, set_title
 from trtforensics.tui.log_view import LogView
 
@@ -41,7 +41,9 @@ class Lines:
         return self._lines[number - 1]
 
     def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
-        """Find nothing."""
+        """Find a line."""
+        numbers = range(start, 0, -1) if backwards else range(start, len(self) + 1)
+        return next((number for number in numbers if needle in self.line(number)), None)
 
 
 class Directory:
@@ -138,6 +140,54 @@ async def test_probes_details_and_logs_are_a_key_away(
         assert isinstance(app.focused, LogView)
         await pilot.press("escape", "up", "b")
         await until(pilot, lambda: "log of 0001-abcdef" in screen_text(app))
+
+
+async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text: ScreenText, until: Any) -> None:
+    log = directory.path / "probes" / "0003-abcdef" / "build.log"
+    log.write_text("".join(f"line {number} {'needle' if number % 40 == 0 else ''}\n" for number in range(1, 101)))
+    app = BisectionApp(directory)
+
+    def line() -> int:
+        return app.query_one(LogView).current_line
+
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: "line 1 " in screen_text(app))
+        await pilot.press("n")
+        assert "nothing to search for" in screen_text(app)
+        await pilot.press("slash", *"needle", "enter")
+        await until(pilot, lambda: line() == 40)
+        assert "'needle' at line 40" in screen_text(app)
+        await pilot.press("n")
+        await until(pilot, lambda: line() == 80)
+        await pilot.press("n")
+        await until(pilot, lambda: line() == 40)  # from the other end again
+        await pilot.press("N")
+        await until(pilot, lambda: line() == 80)
+        log.write_text(log.read_text() + "one more\n")  # the log grows: place and marks stay
+        await until(pilot, lambda: app.query_one(LogView).row_count() == 101)
+        assert line() == 80
+        await pilot.press("N")
+        await until(pilot, lambda: line() == 40)
+        await pilot.press("slash", *"nowhere", "enter")
+        await until(pilot, lambda: "'nowhere' is nowhere in this log" in screen_text(app))
+        assert line() == 40
+        await pilot.press("slash", "escape")
+        assert app.focused is app._probes
+
+
+async def test_help_tells_every_key(directory: Directory, screen_text: ScreenText, until: Any) -> None:
+    app = BisectionApp(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "a bisection that runs goes on" in screen_text(app))
+        shown = " ".join(key for _, keys in KEYS for key, _ in keys).replace("Esc", "escape").split()
+        named = {"/": "slash", "?": "question_mark"}
+        shown = [named.get(key, key) for key in shown]
+        bound = {key for binding in BisectionApp.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
+        assert bound - set(shown) == {"ctrl+c"}
+        await pilot.press("q")
+        await until(pilot, lambda: "a bisection that runs goes on" not in screen_text(app))
+        assert app.is_running
 
 
 async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_text: ScreenText, until: Any) -> None:
