@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, starmap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trtforensics.json_rendering import WORD, Records, number, render, text, texts
 from trtforensics.model import tactic_text
+from trtforensics.rows import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.model import (
         BackendPass,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         OnnxNode,
         ReformatLayer,
         SourceInfo,
-        Stage,
     )
 
     _Record = TypeVar("_Record")
@@ -91,7 +91,7 @@ def _build(build: Build) -> str:
    "outcome": "{build.outcome}",
    "options": {_members(_options(build.options))},
    "passes": {_records(_pass, build.passes)},
-   "stages": {_records(_stage, build.stages)},
+   "stages": {_rows(_stage, columns(build.stages, "name", "layers", "span.line", "pass_index"))},
    "fusions": {_records(_fusion, build.fusions)},
    "reformats": {_records(_reformat, build.reformats)},
    "onnx_nodes": {_records(_onnx_node, build.onnx_nodes)},
@@ -118,8 +118,13 @@ def _build(build: Build) -> str:
   }}"""
 
 
-def _options(options: Mapping[str, tuple[Fact, ...]]) -> list[str]:
+def _options(options: Mapping[str, Sequence[Fact]]) -> list[str]:
     return [f"{text(block)}: {{{', '.join(_facts(facts))}}}" for block, facts in options.items()]
+
+
+def _rows(rendered: Callable[..., str], rows: Iterable[tuple[Any, ...]]) -> str:
+    made = _NEXT.join(starmap(rendered, rows))
+    return f"[\n    {made}\n   ]" if made else "[]"
 
 
 def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:
@@ -130,11 +135,14 @@ def _members(rendered: Sequence[str]) -> str:
     return f"{{\n    {_NEXT.join(rendered)}\n   }}" if rendered else "{}"
 
 
-def _facts(facts: tuple[Fact, ...]) -> list[str]:
+def _facts(facts: Sequence[Fact]) -> list[str]:
     """Render facts as members of an object; of several with one name the last."""
-    if not facts:
-        return []
-    return [f"{text(name)}: {text(value)}" for name, value in {fact.name: fact.value for fact in facts}.items()]
+    return list(starmap(_member, dict(columns(facts, "name", "value")).items())) if facts else []
+
+
+@lru_cache(maxsize=1 << 12)
+def _member(name: str, value: str) -> str:
+    return f"{text(name)}: {text(value)}"
 
 
 def _text_or_null(value: str | None) -> str:
@@ -162,11 +170,13 @@ def _pass(backend: BackendPass) -> str:
     )
 
 
-def _stage(stage: Stage) -> str:
-    return (
-        f'{{"stage": {text(stage.name)}, "layers": {number(stage.layers)}, "line": {stage.span.line}, '
-        f'"pass": {number(stage.pass_index)}}}'
-    )
+def _stage(name: str, layers: int, line: int, pass_index: int | None) -> str:
+    return f'{_stage_head(name, layers)}{line}, "pass": {number(pass_index)}}}'
+
+
+@lru_cache(maxsize=1 << 12)
+def _stage_head(name: str, layers: int) -> str:
+    return f'{{"stage": {text(name)}, "layers": {number(layers)}, "line": '
 
 
 def _fusion(fusion: Fusion) -> str:
