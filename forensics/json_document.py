@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import accumulate, starmap
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trtforensics.json_rendering import WORD, Records, number, render, text, texts
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
         EngineLayer,
         Fact,
         ForeignNode,
-        Fusion,
         LayerTuning,
         MyelinOperation,
         OnnxNode,
-        ReformatLayer,
         SourceInfo,
     )
 
@@ -91,9 +89,9 @@ def _build(build: Build) -> str:
    "outcome": "{build.outcome}",
    "options": {_members(_options(build.options))},
    "passes": {_records(_pass, build.passes)},
-   "stages": {_rows(_stage, columns(build.stages, "name", "layers", "span.line", "pass_index"))},
-   "fusions": {_records(_fusion, build.fusions)},
-   "reformats": {_records(_reformat, build.reformats)},
+   "stages": {_alike(_stage, build.stages, "name", "layers", "pass_index")},
+   "fusions": {_alike(_fusion, build.fusions, "kind", "inputs", "pass_index")},
+   "reformats": {_alike(_reformat, build.reformats, "name", "tensor", "source", "target", "pass_index")},
    "onnx_nodes": {_records(_onnx_node, build.onnx_nodes)},
    "foreign_nodes": {_records(_foreign_node, build.foreign_nodes)},
    "autotuning": {{
@@ -119,30 +117,60 @@ def _build(build: Build) -> str:
 
 
 def _options(options: Mapping[str, Sequence[Fact]]) -> list[str]:
-    return [f"{text(block)}: {{{', '.join(_facts(facts))}}}" for block, facts in options.items()]
+    if not any(options.values()):
+        return _no_options(tuple(options))
+    return [f"{text(block)}: {{{_block(facts)}}}" for block, facts in options.items()]
 
 
-def _rows(rendered: Callable[..., str], rows: Iterable[tuple[Any, ...]]) -> str:
-    made = _NEXT.join(starmap(rendered, rows))
-    return f"[\n    {made}\n   ]" if made else "[]"
+@lru_cache(maxsize=1)
+def _no_options(blocks: tuple[str, ...]) -> list[str]:
+    return [f"{text(block)}: {{}}" for block in blocks]
+
+
+def _block(facts: Sequence[Fact]) -> str:
+    return _same(*columns(facts, "name", "value")) if facts else ""
+
+
+@lru_cache(maxsize=1 << 6)
+def _same(names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    """Render the options that many builds have alike."""
+    return ", ".join(_members_of(names, values))
+
+
+def _facts(facts: Sequence[Fact]) -> list[str]:
+    return _members_of(*columns(facts, "name", "value")) if facts else []
+
+
+def _members_of(names: tuple[str, ...], values: tuple[str, ...]) -> list[str]:
+    """Render facts as members of an object; of several with one name the last."""
+    return [f"{text(name)}: {text(value)}" for name, value in dict(zip(names, values, strict=True)).items()]
 
 
 def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:
-    return f"[\n    {_NEXT.join(map(rendered, records))}\n   ]" if records else "[]"
+    return _list(map(rendered, records)) if records else "[]"
+
+
+def _alike(rendered: Callable[..., str], records: Sequence[Any], *paths: str) -> str:
+    """Render records that many builds have alike but for their lines, as builds of one network do."""
+    if not records:
+        return "[]"
+    *said, lines = columns(records, *paths, "span.line")
+    return _form(rendered, *said) % lines
+
+
+@lru_cache(maxsize=1 << 6)
+def _form(rendered: Callable[..., str], *said: tuple[Any, ...]) -> str:
+    """Render records with a place for each line, marked by what JSON cannot hold."""
+    records = [rendered(*row, "\0") for row in zip(*said, strict=True)]
+    return _list(records).replace("%", "%%").replace("\0", "%d")
+
+
+def _list(rendered: Iterable[str]) -> str:
+    return f"[\n    {_NEXT.join(rendered)}\n   ]"
 
 
 def _members(rendered: Sequence[str]) -> str:
     return f"{{\n    {_NEXT.join(rendered)}\n   }}" if rendered else "{}"
-
-
-def _facts(facts: Sequence[Fact]) -> list[str]:
-    """Render facts as members of an object; of several with one name the last."""
-    return list(starmap(_member, dict(columns(facts, "name", "value")).items())) if facts else []
-
-
-@lru_cache(maxsize=1 << 12)
-def _member(name: str, value: str) -> str:
-    return f"{text(name)}: {text(value)}"
 
 
 def _text_or_null(value: str | None) -> str:
@@ -170,26 +198,18 @@ def _pass(backend: BackendPass) -> str:
     )
 
 
-def _stage(name: str, layers: int, line: int, pass_index: int | None) -> str:
-    return f'{_stage_head(name, layers)}{line}, "pass": {number(pass_index)}}}'
+def _stage(name: str, layers: int, pass_index: int | None, line: object) -> str:
+    return f'{{"stage": {text(name)}, "layers": {number(layers)}, "line": {line}, "pass": {number(pass_index)}}}'
 
 
-@lru_cache(maxsize=1 << 12)
-def _stage_head(name: str, layers: int) -> str:
-    return f'{{"stage": {text(name)}, "layers": {number(layers)}, "line": '
+def _fusion(kind: str, inputs: tuple[str, ...], pass_index: int | None, line: object) -> str:
+    return f'{{"kind": {text(kind)}, "inputs": {texts(inputs)}, "line": {line}, "pass": {number(pass_index)}}}'
 
 
-def _fusion(fusion: Fusion) -> str:
+def _reformat(name: str, tensor: str, source: str, target: str, pass_index: int | None, line: object) -> str:  # noqa: PLR0913, PLR0917 - a record
     return (
-        f'{{"kind": {text(fusion.kind)}, "inputs": {texts(fusion.inputs)}, "line": {fusion.span.line}, '
-        f'"pass": {number(fusion.pass_index)}}}'
-    )
-
-
-def _reformat(reformat: ReformatLayer) -> str:
-    return (
-        f'{{"name": {text(reformat.name)}, "tensor": {text(reformat.tensor)}, "from": {text(reformat.source)}, '
-        f'"to": {text(reformat.target)}, "line": {reformat.span.line}, "pass": {number(reformat.pass_index)}}}'
+        f'{{"name": {text(name)}, "tensor": {text(tensor)}, "from": {text(source)}, '
+        f'"to": {text(target)}, "line": {line}, "pass": {number(pass_index)}}}'
     )
 
 

@@ -388,8 +388,8 @@ class Build(Late):
     options: Mapping[str, Sequence[Fact]]
     passes: tuple[BackendPass, ...]
     stages: Sequence[Stage]
-    fusions: tuple[Fusion, ...]
-    reformats: tuple[ReformatLayer, ...]
+    fusions: Sequence[Fusion]
+    reformats: Sequence[ReformatLayer]
     onnx_nodes: tuple[OnnxNode, ...]
     foreign_nodes: tuple[ForeignNode, ...]
     autotuning: Autotuning

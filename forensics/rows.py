@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,30 +19,31 @@ class Table(NamedTuple):
     """A table's columns by what they hold of a record (``name``, ``span.line``), and what makes a record of a row."""
 
     make: Callable[..., Any]
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, make: Callable[..., Any], paths: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Self:
+        """Put a table together from its rows."""
+        return cls(make, dict(zip(paths, zip(*rows, strict=True), strict=False)) or dict.fromkeys(paths, ()))
 
 
 class Rows(Sequence[_T]):
     """Some rows of a table as records, equal to a tuple of these; they are made together when one is looked at."""
 
-    __slots__ = ("_made", "_span", "_table")
+    __slots__ = ("_made", "span", "table")
 
     def __init__(self, table: Table, first: int, behind: int) -> None:
-        self._table = table
-        self._span = slice(first, behind)
+        self.table = table
+        self.span = slice(first, behind)
         self._made: tuple[_T, ...] | None = None
-
-    def column(self, path: str) -> Sequence[Any]:
-        """Return what each record has under a name."""
-        return self._table.columns[path][self._span]
 
     def _records(self) -> tuple[_T, ...]:
         if self._made is None:
-            self._made = tuple(map(self._table.make, *map(self.column, self._table.columns)))
+            self._made = tuple(map(self.table.make, *[column[self.span] for column in self.table.columns.values()]))
         return self._made
 
     def __len__(self) -> int:
-        return self._span.stop - self._span.start
+        return self.span.stop - self.span.start
 
     @overload
     def __getitem__(self, index: int) -> _T: ...
@@ -66,8 +67,9 @@ class Rows(Sequence[_T]):
         return tuple, (self._records(),)
 
 
-def columns(records: Sequence[Any], *paths: str) -> Iterable[tuple[Any, ...]]:
-    """Give of each record what it has under some names, without making it."""
+def columns(records: Sequence[Any], *paths: str) -> list[tuple[Any, ...]]:
+    """Return what records have under some names, a column each, without making the records."""
     if isinstance(records, Rows):
-        return zip(*map(records.column, paths), strict=True)
-    return map(attrgetter(*paths), records)
+        held, span = records.table.columns, records.span
+        return [held[path][span] for path in paths]
+    return [tuple(map(attrgetter(path), records)) for path in paths]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.scanner import Scanner
 
     Span = Callable[[int], SourceSpan]
+    _Record = TypeVar("_Record")
 
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
@@ -144,34 +146,44 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
 
 
 def _stages(log: Log, passes: Passes, span: Span) -> list[Sequence[Stage]]:
-    rows = [
-        *((line, "Original", layers) for line, layers in log.each("stage_original", "count")),
-        *log.each("stage", "stage", "count"),
-    ]
-    lines, names, layers = zip(*sorted(rows), strict=True) if rows else ((), (), ())
-    columns = {"name": names, "layers": layers, "span.line": lines, "pass_index": list(map(passes.index, lines))}
-
-    def stage(name: str, layers: int, line: int, pass_index: int | None) -> Stage:
-        return Stage(name, layers, span(line), pass_index)
-
-    return log.rows(Table(stage, columns))
+    original = [(line, "Original", layers) for line, layers in log.each("stage_original", "count")]
+    rows = [*original, *log.each("stage", "stage", "count")]
+    return _in_passes(log, passes, span, Stage, ("name", "layers"), rows)
 
 
-def _fusions(log: Log, passes: Passes, span: Span) -> list[tuple[Fusion, ...]]:
+def _fusions(log: Log, passes: Passes, span: Span) -> list[Sequence[Fusion]]:
     rows = [
         *((line, kind, (one, other)) for line, kind, one, other in log.each("fusing", "pass", "first", "second")),
         *((line, "ConvScaleWeights", tuple(pair)) for line, *pair in log.each("fusing_weights", "first", "second")),
         *((line, "HorizontalMerge", tuple(layers.split(" || "))) for line, layers in log.each("merging", "layers")),
     ]
-    return log.parted(Fusion(kind, inputs, span(line), passes.index(line)) for line, kind, inputs in rows)
+    return _in_passes(log, passes, span, Fusion, ("kind", "inputs"), rows)
 
 
-def _reformats(log: Log, passes: Passes, span: Span) -> list[tuple[ReformatLayer, ...]]:
-    return log.parted(
-        ReformatLayer(layer, tensor, ", ".join(source), ", ".join(target), span(line), passes.index(line))
+def _reformats(log: Log, passes: Passes, span: Span) -> list[Sequence[ReformatLayer]]:
+    rows = [
+        (line, layer, tensor, ", ".join(source), ", ".join(target))
         for line, layer, tensor, *sides in log.each("adding_reformat", "layer", "tensor", "source", "target")
         for source, target in (both_sides(*sides),)
-    )
+    ]
+    return _in_passes(log, passes, span, ReformatLayer, ("name", "tensor", "source", "target"), rows)
+
+
+def _in_passes(  # noqa: PLR0913, PLR0917 - what makes a record, and its fields
+    log: Log,
+    passes: Passes,
+    span: Span,
+    kind: Callable[..., _Record],
+    names: tuple[str, ...],
+    rows: list[tuple[Any, ...]],
+) -> list[Sequence[_Record]]:
+    """Return records of rows that begin with their line; each has the line's place and pass behind its other fields."""
+
+    def made(line: int, *values: Any) -> _Record:  # noqa: ANN401 - any field
+        return kind(*values[:-1], span(line), values[-1])
+
+    in_passes = [(*row, passes.index(row[0])) for row in sorted(rows, key=itemgetter(0))]
+    return log.rows(Table.of(made, ("span.line", *names, "pass_index"), in_passes))
 
 
 def _foreign_nodes(log: Log, passes: Passes, span: Span) -> list[tuple[ForeignNode, ...]]:

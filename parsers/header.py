@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,35 +133,32 @@ def _unsaid(announced: bool, engine: bool, begun: bool, *, failed: bool) -> Outc
 def message_counts(log: Log) -> list[MessageCounts]:
     """Count the warnings and the errors of each build."""
     line, severity = log.columns(("message",), "severity")
-    errors = np.isin(severity, [index for index in set(severity.tolist()) if log.text(index) == "E"])
+    errors = np.array([text == "E" for text in log.texts(severity)], bool)
     limits = zip(log.limits(line[~errors]), log.limits(line[errors]), strict=True)
     return [MessageCounts(warnings[1] - warnings[0], failures[1] - failures[0]) for warnings, failures in limits]
 
 
 def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, Sequence[Fact]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
-    sections = np.array(log.lines("section"), np.int64)
-    blocks: dict[str, list[tuple[str, str, int]]] = {block: [] for block in _BLOCKS.values()}
-    of_sections = [blocks.get(_BLOCKS.get(name, "")) for _, name in log.each("section", "section")]
-    of_sections.append(None)  # index -1 is before the first section
-    for kind in ("option", "device"):
-        lines = np.array(log.lines(kind), np.int64)
-        places = latest(sections, np.arange(len(sections)), lines, log.build_of(lines)).tolist()
-        for (line, name, value), place in zip(log.each(kind, "name", "value"), places, strict=True):
-            facts = of_sections[place]
-            if facts is not None:
-                facts.append((name.rstrip(" "), value or "", line))
-    for line, name, uuid in log.each("device_available", "name", "uuid"):
-        blocks["device"].append(("Device", f"{name} ({uuid})", line))
+    line, name, value = log.columns(("option", "device"), "name", "value")
+    sections, title = log.columns(("section",), "section")
+    numbers = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
+    number = np.array([numbers.get(text, -1) for text in log.texts(title)], np.int64)
+    block = latest(sections, number, line, log.build_of(line))
+    devices = [(at, "Device", f"{name} ({uuid})") for at, name, uuid in log.each("device_available", "name", "uuid")]
 
-    def fact(name: str, value: str, line: int) -> Fact:
+    def fact(line: int, name: str, value: str) -> Fact:
         return Fact(name, value, span(line))
 
     of_blocks = []
-    for rows in blocks.values():
-        names, values, numbers = zip(*sorted(rows, key=itemgetter(2)), strict=True) if rows else ((), (), ())
-        of_blocks.append(log.rows(Table(fact, {"name": names, "value": values, "span.line": numbers})))
-    return [dict(zip(blocks, facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
+    for each, kind in enumerate(_BLOCKS.values()):
+        own = block == each
+        names = [text.rstrip(" ") for text in log.texts(name[own])]
+        rows = zip(line[own].tolist(), names, log.texts(value[own]), strict=True)
+        if kind == "device" and devices:
+            rows = iter(sorted([*rows, *devices]))
+        of_blocks.append(log.rows(Table.of(fact, ("span.line", "name", "value"), rows)))
+    return [dict(zip(_BLOCKS.values(), facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
 
 
 def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[Fact, ...]]:

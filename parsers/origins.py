@@ -17,7 +17,7 @@ from trtforensics.parsers.formats import parse_formats
 from trtforensics.parsers.names import is_reformat, myelin_graph, profile_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.model import BackendPass, EngineTensor, ForeignNode, ReformatLayer
 
@@ -166,7 +166,7 @@ class _Case:
 def resolve(
     layers: tuple[EngineLayer, ...],
     tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
-    network: tuple[tuple[ForeignNode, ...], tuple[ReformatLayer, ...]],
+    network: tuple[tuple[ForeignNode, ...], Sequence[ReformatLayer]],
     passes: tuple[BackendPass, ...],
 ) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
     """Join the engine's layers to the choices and cached results they came from, and mark those final.
