@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 _T = TypeVar("_T")
 
@@ -20,11 +20,6 @@ class Table(NamedTuple):
 
     make: Callable[..., Any]
     columns: Mapping[str, tuple[Any, ...]]
-
-    @classmethod
-    def of(cls, make: Callable[..., Any], paths: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Self:
-        """Put a table together from its rows."""
-        return cls(make, dict(zip(paths, zip(*rows, strict=True), strict=False)) or dict.fromkeys(paths, ()))
 
 
 class Rows(Sequence[_T]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import starmap
+from itertools import repeat, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +23,7 @@ from trtforensics.model import (
 from trtforensics.parsers import autotuning, header, names
 from trtforensics.parsers.choices import choices
 from trtforensics.parsers.engine import engine_layers
+from trtforensics.parsers.events import NO_INTEGER, NO_TEXT
 from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import notes
@@ -146,9 +147,15 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
 
 
 def _stages(log: Log, passes: Passes, span: Span) -> list[Sequence[Stage]]:
-    original = [(line, "Original", layers) for line, layers in log.each("stage_original", "count")]
-    rows = [*original, *log.each("stage", "stage", "count")]
-    return _in_passes(log, passes, span, Stage, ("name", "layers"), rows)
+    line, stage, count = log.columns(("stage_original", "stage"), "stage", "count")
+    pool = log.events.texts.all()
+    columns = {
+        "span.line": tuple(line.tolist()),
+        "name": tuple(["Original" if index == NO_TEXT else pool[index] for index in stage.tolist()]),
+        "layers": tuple([None if layers == NO_INTEGER else layers for layers in count.tolist()]),
+        "pass_index": passes.indexes(line),
+    }
+    return log.rows(Table(_made_in_pass(Stage, span), columns))
 
 
 def _fusions(log: Log, passes: Passes, span: Span) -> list[Sequence[Fusion]]:
@@ -178,12 +185,20 @@ def _in_passes(  # noqa: PLR0913, PLR0917 - what makes a record, and its fields
     rows: list[tuple[Any, ...]],
 ) -> list[Sequence[_Record]]:
     """Return records of rows that begin with their line; each has the line's place and pass behind its other fields."""
+    paths = ("span.line", *names)
+    ordered = zip(*sorted(rows, key=itemgetter(0)), strict=True) if rows else repeat(())
+    columns = dict(zip(paths, ordered, strict=False))
+    columns["pass_index"] = passes.indexes(np.array(columns["span.line"], np.int64))
+    return log.rows(Table(_made_in_pass(kind, span), columns))
+
+
+def _made_in_pass(kind: Callable[..., _Record], span: Span) -> Callable[..., _Record]:
+    """Return what makes a record of its line, its fields and its pass."""
 
     def made(line: int, *values: Any) -> _Record:  # noqa: ANN401 - any field
         return kind(*values[:-1], span(line), values[-1])
 
-    in_passes = [(*row, passes.index(row[0])) for row in sorted(rows, key=itemgetter(0))]
-    return log.rows(Table.of(made, ("span.line", *names, "pass_index"), in_passes))
+    return made
 
 
 def _foreign_nodes(log: Log, passes: Passes, span: Span) -> list[tuple[ForeignNode, ...]]:

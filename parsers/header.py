@@ -37,6 +37,7 @@ _OF_RTX = ("strongly_typed", "convergence", "myelin_cpu")
 """Lines that only TensorRT-RTX prints."""
 _OF_POLYGRAPHY = ("poly_run", "poly_verdict", "poly_module")
 _PYTHON = {"python", "python_old", "custom"}
+_FACT = ("span.line", "name", "value")
 _FROM_10 = 100_000
 _BENIGN = "catchCudaError"
 """TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
@@ -140,12 +141,13 @@ def message_counts(log: Log) -> list[MessageCounts]:
 
 def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, Sequence[Fact]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
+    if not log.has("option", "device", "device_available"):
+        return [dict.fromkeys(_BLOCKS.values(), ())] * len(log.builds)
     line, name, value = log.columns(("option", "device"), "name", "value")
     sections, title = log.columns(("section",), "section")
     numbers = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
     number = np.array([numbers.get(text, -1) for text in log.texts(title)], np.int64)
     block = latest(sections, number, line, log.build_of(line))
-    devices = [(at, "Device", f"{name} ({uuid})") for at, name, uuid in log.each("device_available", "name", "uuid")]
 
     def fact(line: int, name: str, value: str) -> Fact:
         return Fact(name, value, span(line))
@@ -154,11 +156,22 @@ def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, Se
     for each, kind in enumerate(_BLOCKS.values()):
         own = block == each
         names = [text.rstrip(" ") for text in log.texts(name[own])]
-        rows = zip(line[own].tolist(), names, log.texts(value[own]), strict=True)
-        if kind == "device" and devices:
-            rows = iter(sorted([*rows, *devices]))
-        of_blocks.append(log.rows(Table.of(fact, ("span.line", "name", "value"), rows)))
+        columns = line[own].tolist(), names, log.texts(value[own])
+        if kind == "device":
+            columns = _with_devices(log, columns)
+        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, map(tuple, columns), strict=True)))))
     return [dict(zip(_BLOCKS.values(), facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
+
+
+def _with_devices(log: Log, columns: tuple[list[int], list[str], list[str]]) -> tuple[list[int], list[str], list[str]]:
+    """Return the lines, names and values of a block with the devices that there are."""
+    devices = [
+        (line, "Device", f"{name} ({uuid})") for line, name, uuid in log.each("device_available", "name", "uuid")
+    ]
+    if not devices:
+        return columns
+    lines, names, values = zip(*sorted([*zip(*columns, strict=True), *devices]), strict=True)
+    return list(lines), list(names), list(values)
 
 
 def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[Fact, ...]]:

@@ -174,6 +174,8 @@ def resolve(
     ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers.
     """
     choices, cached = tuned
+    if not (layers or choices or cached):
+        return (), (), ()
     chosen = next((index for index, one in enumerate(passes) if one.chosen), None) if choices or cached else None
     if chosen is None:
         reason = _UNTOLD if choices or cached else _NO_TUNING

@@ -8,9 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trtforensics.model import BackendPass
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from trtforensics.parsers.views import Log, View
 
 _ENGINE = (
@@ -45,6 +49,12 @@ class Passes:
     def index(self, line: int) -> int | None:
         """Return the pass of its build that a line belongs to; None before the first of several (what all share)."""
         return self._places[bisect_right(self._begins, line) - 1][0]
+
+    def indexes(self, lines: npt.NDArray[np.int64]) -> tuple[int | None, ...]:
+        """Return the pass of each line, as :meth:`index` does."""
+        places = np.array(self._begins).searchsorted(lines, side="right") - 1
+        indexes = [index for index, _ in self._places]
+        return tuple([indexes[place] for place in places.tolist()])
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
