@@ -177,8 +177,8 @@ def _text_or_null(value: str | None) -> str:
     return "null" if value is None else text(value)
 
 
-_formats = lru_cache(maxsize=1 << 14)(texts)
-"""A log tries the same formats again and again."""
+_repeated = lru_cache(maxsize=1 << 14)(texts)
+"""A log tries the same formats, and names the same nodes, again and again."""
 
 
 def _tactic(tactic: int | None) -> str:
@@ -186,6 +186,7 @@ def _tactic(tactic: int | None) -> str:
     return "null" if printed is None else f'"{printed}"'
 
 
+@lru_cache(maxsize=1 << 12)
 def _or_null(value: str) -> str:
     return text(value) if value else "null"
 
@@ -237,7 +238,7 @@ def _choice(choice: Choice) -> str:
         f'{{"layer": {text(choice.layer)}, "runner": {text(choice.runner)}, "runner_id": {number(choice.runner_id)}, '
         f'"tactic": {_tactic(choice.tactic)}, "time_ms": {number(choice.time_ms)}, '
         f'"runner_up_ms": {number(choice.runner_up_ms)}, "candidates": {choice.candidates}, '
-        f'"inputs": {_formats(choice.inputs)}, "outputs": {_formats(choice.outputs)}, "line": {choice.span.line}, '
+        f'"inputs": {_repeated(choice.inputs)}, "outputs": {_repeated(choice.outputs)}, "line": {choice.span.line}, '
         f'"pass": {number(choice.pass_index)}, "final": {WORD[choice.final]}}}'
     )
 
@@ -245,8 +246,8 @@ def _choice(choice: Choice) -> str:
 def _cached(cached: CachedResult) -> str:
     return (
         f'{{"layer": {text(cached.layer)}, "runner": {text(cached.runner)}, "tactic": {_tactic(cached.tactic)}, '
-        f'"time_ms": {number(cached.time_ms)}, "inputs": {_formats(cached.inputs)}, '
-        f'"outputs": {_formats(cached.outputs)}, "line": {cached.span.line}, "pass": {number(cached.pass_index)}, '
+        f'"time_ms": {number(cached.time_ms)}, "inputs": {_repeated(cached.inputs)}, '
+        f'"outputs": {_repeated(cached.outputs)}, "line": {cached.span.line}, "pass": {number(cached.pass_index)}, '
         f'"final": {WORD[cached.final]}}}'
     )
 
@@ -254,8 +255,8 @@ def _cached(cached: CachedResult) -> str:
 def _engine_layer(layer: EngineLayer) -> str:
     return (
         f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
-        f'"tactic_name": {_or_null(layer.tactic_name)}, "precision": {_formats(layer.precision)}, '
-        f'"onnx_nodes": {texts(layer.onnx_nodes)}, "choice": {number(layer.choice)}, '
+        f'"tactic_name": {_or_null(layer.tactic_name)}, "precision": {_repeated(layer.precision)}, '
+        f'"onnx_nodes": {_repeated(layer.onnx_nodes)}, "choice": {number(layer.choice)}, '
         f'"cached": {number(layer.cached)}, "origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
     )
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _T = TypeVar("_T")
 
@@ -39,6 +39,9 @@ class Rows(Sequence[_T]):
 
     def __len__(self) -> int:
         return self.span.stop - self.span.start
+
+    def __iter__(self) -> Iterator[_T]:
+        return iter(self._records())
 
     @overload
     def __getitem__(self, index: int) -> _T: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model import EngineLayer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.model import EngineTensor, ForeignNode, OnnxNode, SourceSpan
-    from trtforensics.parsers.views import Log, View
+    from trtforensics.parsers.views import Log
 
 UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")
@@ -24,7 +24,6 @@ _KEY = "TacticValue:"
 _TACTIC = f", {_KEY} "
 _ANY_TACTIC = "0x"
 """No tactic: it has no digits."""
-_LINE = attrgetter("span.line")
 
 
 class _OnnxMembers:
@@ -55,24 +54,24 @@ def engine_layers(
     span: Callable[[int], SourceSpan],
 ) -> list[tuple[EngineLayer, ...]]:
     """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice."""
-    if not log.has("layer_short", "layer_detailed"):
-        return [()] * len(log.builds)
-    return [_of_build(*own, span) for own in zip(log.views, nodes, foreign, strict=True)]
+    rows = [
+        (line, name, type_, tactic, _short(tensors))
+        for line, name, type_, tactic, tensors in log.each("layer_short", "name", "type", "tactic", "tensors")
+    ]
+    for line, name, type_, text in log.each("layer_detailed", "name", "type", "details"):
+        rows.append((line, name, type_, *_detailed(text)))
+    rows.sort(key=itemgetter(0))
+    limits = log.limits([line for line, *_ in rows])
+    return [
+        _of_build(rows[low:high], _OnnxMembers(*network), span) if low < high else ()
+        for (low, high), *network in zip(limits, nodes, foreign, strict=True)
+    ]
 
 
-def _of_build(
-    view: View, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode], span: Callable[[int], SourceSpan]
-) -> tuple[EngineLayer, ...]:
-    if not view.has("layer_short", "layer_detailed"):
-        return ()
-    onnx = _OnnxMembers(nodes, foreign)
-    found: list[EngineLayer] = []
-    for line, type_, name, tactic, tensors in view.each("layer_short", "type", "name", "tactic", "tensors"):
-        found.append(_layer(name, type_, tactic, _short(tensors), onnx, span(line)))
-    for line, name, type_, text in view.each("layer_detailed", "name", "type", "details"):
-        tactic, printed = _detailed(text)
-        found.append(_layer(name, type_, tactic, printed, onnx, span(line)))
-    return tuple(sorted(found, key=_LINE))
+def _of_build(rows: list[_Row], onnx: _OnnxMembers, span: Callable[[int], SourceSpan]) -> tuple[EngineLayer, ...]:
+    return tuple(
+        [_layer(name, type_, tactic, printed, onnx, span(line)) for line, name, type_, tactic, printed in rows]
+    )
 
 
 class _Printed(NamedTuple):
@@ -85,6 +84,10 @@ class _Printed(NamedTuple):
     tactic_name: str
     tactic: str
     fields: Mapping[str, str]
+
+
+_Row = tuple[int, str, str, int | None, _Printed | None]
+"""Line, name, type and tactic of a layer, and what else its line says; None where that could not be read."""
 
 
 def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the two line forms print

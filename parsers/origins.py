@@ -9,6 +9,7 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import compress, pairwise, repeat
 from typing import TYPE_CHECKING
 
@@ -54,9 +55,9 @@ class _Tensors:
             self._learn(reformat.tensor, other)
 
     def _learn(self, tensor: str, text: str) -> None:
-        formats = parse_formats(text) if tensor not in self._known else None
-        if formats and len(formats) == 1:
-            self._known[tensor] = formats[0].text
+        only = _only_format(text) if tensor not in self._known else None
+        if only is not None:
+            self._known[tensor] = only
 
     def learn(self, tuned: Tuned, layer: EngineLayer) -> None:
         """Take over the formats of a settled layer."""
@@ -78,11 +79,22 @@ class _Tensors:
         known = self._known.get(tensor.name)
         if known is not None:
             return known == text
-        parsed = parse_formats(text)
-        if not parsed:
-            return True
-        agrees = parsed[0].dtype == tensor.dtype
-        return agrees and (parsed[0].components == tensor.components or not tensor.format)
+        dtype, components = _type_of(text)
+        return dtype is None or (dtype == tensor.dtype and (components == tensor.components or not tensor.format))
+
+
+@lru_cache(maxsize=1 << 14)
+def _only_format(text: str) -> str | None:
+    """Return the format that a text is; None where it is not one."""
+    formats = parse_formats(text)
+    return formats[0].text if formats and len(formats) == 1 else None
+
+
+@lru_cache(maxsize=1 << 14)
+def _type_of(text: str) -> tuple[str | None, int]:
+    """Return the type of the first format of a text, and the components that it packs."""
+    formats = parse_formats(text)
+    return (formats[0].dtype, formats[0].components) if formats else (None, 1)
 
 
 class _Tuning:
