@@ -87,7 +87,7 @@ def _build(build: Build) -> str:
    "tensorrt_version": {_text_or_null(build.tensorrt_version)},
    "command": {_text_or_null(build.command)},
    "outcome": "{build.outcome}",
-   "options": {_members(_options(build.options))},
+   "options": {_options(build.options)},
    "passes": {_records(_pass, build.passes)},
    "stages": {_alike(_stage, build.stages, "name", "layers", "pass_index")},
    "fusions": {_alike(_fusion, build.fusions, "kind", "inputs", "pass_index")},
@@ -108,7 +108,7 @@ def _build(build: Build) -> str:
    "layer_names": {_records(text, build.layer_names)},
    "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
    "myelin_operations": {_records(_myelin_operation, build.myelin_operations)},
-   "results": {_members(_facts(build.results))},
+   "results": {_members(_facts([(fact.name, fact.value) for fact in build.results]))},
    "messages": {{
     "warning": {messages.warning},
     "error": {messages.error}
@@ -116,15 +116,15 @@ def _build(build: Build) -> str:
   }}"""
 
 
-def _options(options: Mapping[str, Sequence[Fact]]) -> list[str]:
+def _options(options: Mapping[str, Sequence[Fact]]) -> str:
     if not any(options.values()):
         return _no_options(tuple(options))
-    return [f"{text(block)}: {{{_block(facts)}}}" for block, facts in options.items()]
+    return _members([f"{text(block)}: {{{_block(facts)}}}" for block, facts in options.items()])
 
 
 @lru_cache(maxsize=1)
-def _no_options(blocks: tuple[str, ...]) -> list[str]:
-    return [f"{text(block)}: {{}}" for block in blocks]
+def _no_options(blocks: tuple[str, ...]) -> str:
+    return _members([f"{text(block)}: {{}}" for block in blocks])
 
 
 def _block(facts: Sequence[Fact]) -> str:
@@ -134,16 +134,12 @@ def _block(facts: Sequence[Fact]) -> str:
 @lru_cache(maxsize=1 << 6)
 def _same(names: tuple[str, ...], values: tuple[str, ...]) -> str:
     """Render the options that many builds have alike."""
-    return ", ".join(_members_of(names, values))
+    return ", ".join(_facts(zip(names, values, strict=True)))
 
 
-def _facts(facts: Sequence[Fact]) -> list[str]:
-    return _members_of(*columns(facts, "name", "value")) if facts else []
-
-
-def _members_of(names: tuple[str, ...], values: tuple[str, ...]) -> list[str]:
+def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:
     """Render facts as members of an object; of several with one name the last."""
-    return [f"{text(name)}: {text(value)}" for name, value in dict(zip(names, values, strict=True)).items()]
+    return [f"{text(name)}: {text(value)}" for name, value in dict(facts).items()]
 
 
 def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:

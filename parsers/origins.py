@@ -8,6 +8,7 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress, pairwise, repeat
@@ -105,26 +106,26 @@ class _Tuning:
         self._runs: dict[str, list[tuple[tuple[Tuned, ...], int, int]]] = {}
         """By layer the parts of the lists that are its own: what is tuned for one mostly stands together."""
         lists: tuple[tuple[Tuned, ...], ...] = (cached, choices)
-        for tuned_list in lists:
+        for tuned_list in filter(None, lists):
             layers = [tuned.layer for tuned in tuned_list]
             changes = [place for place, (one, other) in enumerate(pairwise(layers), 1) if one != other]
-            for first, behind in pairwise([0, *changes, len(layers)] if layers else ()):
+            for first, behind in pairwise([0, *changes, len(layers)]):
                 self._runs.setdefault(layers[first], []).append((tuned_list, first, behind))
 
     def of(self, name: str) -> list[tuple[Tuned, int]]:
         """Everything tuned under a name."""
         return [
-            (tuned_list[index], index)
+            (tuned, index)
             for tuned_list, first, behind in self._runs.get(name, ())
-            for index in range(first, behind)
-            if tuned_list[index].pass_index in self._of_engine
+            for index, tuned in enumerate(tuned_list[first:behind], first)
+            if tuned.pass_index in self._of_engine
         ]
 
     def of_reformat(self, reformat: ReformatLayer) -> list[tuple[Tuned, int]]:
         """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
         tensor = reformat.tensor
         names = (f"{_TRIED_REFORMAT}{tensor} -> <out>)", f"{_TRIED_REFORMAT}<in> -> {tensor})")
-        found = (pair for name in names for pair in self.of(name))
+        found = [pair for name in names for pair in self.of(name)]
         return [(t, i) for t, i in found if t.inputs == (reformat.source,) and t.outputs == (reformat.target,)]
 
 
@@ -139,7 +140,9 @@ class _Group:
         """Each with its place among all that a layer may come from, and in its list."""
 
 
-def _grouped(pairs: Iterable[tuple[Tuned, int]]) -> tuple[_Group, ...]:
+def _grouped(pairs: list[tuple[Tuned, int]]) -> tuple[_Group, ...]:
+    if not pairs:
+        return ()
     groups: dict[tuple[object, ...], _Group] = {}
     for place, (tuned, index) in enumerate(pairs):
         key = tuned.tactic, tuned.runner, tuned.inputs, tuned.outputs
@@ -163,8 +166,6 @@ class _Case:
 
     def settle(self, tensors: _Tensors) -> bool:
         """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
-        if self.settled is not None or not self.candidates:
-            return False
         fits = [tensors.fit(group.tuned, self.border) for group in self.candidates]
         if not all(fits):
             self.candidates = tuple(compress(self.candidates, fits))
@@ -192,13 +193,14 @@ def resolve(
     if chosen is None:
         reason = _UNTOLD if choices or cached else _NO_TUNING
         return tuple([_set(layer, "origin", layer.origin or reason) for layer in layers]), choices, cached
-    foreign = tuple(f for f in network[0] if f.pass_index in {chosen, None})
-    reformats = tuple(r for r in network[1] if r.pass_index in {chosen, None})
+    foreign = [f for f in network[0] if f.pass_index in {chosen, None}]
+    reformats = [r for r in network[1] if r.pass_index in {chosen, None}]
     tuning = _Tuning(choices, cached, chosen)
     cases = _cases(layers, tuning, foreign, reformats)
     tensors = _Tensors(reformats)
-    while any([case.settle(tensors) for case in cases]):  # noqa: C419 - every case gets its turn
-        continue
+    left = [case for case in cases if case.candidates]
+    while any([case.settle(tensors) for case in left]):  # noqa: C419 - every case gets its turn
+        left = [case for case in left if case.settled is None and case.candidates]
     _mark(choices, _finals(choices, cases, chosen))
     _mark(cached, _finals(cached, cases, chosen))
     return tuple([_with_origin(case, tuning) for case in cases]), choices, cached
@@ -211,22 +213,21 @@ def _set(layer: EngineLayer, name: str, value: object) -> EngineLayer:
 
 
 def _mark(tuned: tuple[Tuned, ...], finals: list[bool | None]) -> None:
-    for _ in map(setattr, tuned, repeat("final"), finals):
-        continue
+    deque(map(setattr, tuned, repeat("final"), finals), maxlen=0)
 
 
 def _cases(
     layers: tuple[EngineLayer, ...],
     tuning: _Tuning,
-    foreign: tuple[ForeignNode, ...],
-    reformats: tuple[ReformatLayer, ...],
+    foreign: list[ForeignNode],
+    reformats: list[ReformatLayer],
 ) -> list[_Case]:
     graph_of = [myelin_graph(layer.name) for layer in layers]
     kernels: dict[int, list[EngineLayer]] = {}
     for layer, graph in zip(layers, graph_of, strict=True):
         if graph is not None:
             kernels.setdefault(graph, []).append(layer)
-    graphs = _myelin_graphs(kernels, foreign)
+    graphs = _myelin_graphs(kernels, foreign) if kernels else {}
     borders = {graph: _border(own) for graph, own in kernels.items()}
     by_reformat = {_copy_node(r.name): r for r in reformats}
     grouped: dict[tuple[str, int | None], tuple[_Group, ...]] = {}
@@ -236,7 +237,8 @@ def _cases(
         if key not in grouped:
             reformat = by_reformat.get(layer.name) if graph is None else None
             found = tuning.of(key[0]) if reformat is None else tuning.of_reformat(reformat)
-            grouped[key] = _grouped(pair for pair in found if layer.tactic in {None, pair[0].tactic})
+            tactic = layer.tactic
+            grouped[key] = _grouped([pair for pair in found if tactic is None or pair[0].tactic == tactic])
         return grouped[key]
 
     return [
@@ -262,7 +264,7 @@ def _copy_node(tensor: str) -> str:
     return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
 
 
-def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: tuple[ForeignNode, ...]) -> dict[int, str]:
+def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: list[ForeignNode]) -> dict[int, str]:
     """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
     profiles = {graph: _profile(own) for graph, own in kernels.items()}
     found: dict[int, str] = {}
@@ -317,7 +319,7 @@ def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> l
     groups = {id(group): group for case in cases for group in case.candidates}.values()
     undecided = {id(group): group for case in cases if not case.settled for group in case.candidates}.values()
     open_ = {index for group in undecided for _, tuned, index in group.members if isinstance(tuned, kind)}
-    in_engine = {tuned.layer for group in groups for _, tuned, _ in group.members}
+    in_engine = {member[1].layer for group in groups for member in group.members}
     of_engine = {chosen, None}
     finals: list[bool | None] = []
     for index, tuned in enumerate(tuned_list):
