@@ -63,8 +63,8 @@ def engine_layers(
     rows.sort(key=itemgetter(0))
     limits = log.limits([line for line, *_ in rows])
     return [
-        _of_build(rows[low:high], _OnnxMembers(*network), span) if low < high else ()
-        for (low, high), *network in zip(limits, nodes, foreign, strict=True)
+        _of_build(rows[low:high], _OnnxMembers(own_nodes, own_foreign), span) if low < high else ()
+        for (low, high), own_nodes, own_foreign in zip(limits, nodes, foreign, strict=True)
     ]
 
 

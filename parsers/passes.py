@@ -68,7 +68,7 @@ def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:
     ):
         begun.setdefault(build, []).append((line, strategy))
     alone = {build: begins[0][1] for build, begins in begun.items() if len(begins) == 1}
-    passes = [
+    passes: list[tuple[BackendPass, ...]] = [
         (BackendPass(alone.get(build), first_line, last_line, True if has_engine else None),)
         for build, ((first_line, last_line), has_engine) in enumerate(
             zip(log.builds, log.having(*_ENGINE), strict=True)

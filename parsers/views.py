@@ -160,15 +160,13 @@ class Log(View):
 
     def having(self, *kinds: str) -> list[bool]:
         """Say of each build whether it has a row of any of these kinds."""
-        return (self._counted(kinds) > 0).tolist()
+        return list(map(bool, self.counts(*kinds)))
 
     def counts(self, *kinds: str) -> list[int]:
         """Count each build's rows of these kinds."""
-        return self._counted(kinds).tolist()
-
-    def _counted(self, kinds: Iterable[str]) -> npt.NDArray[np.int64]:
         places = [np.array(self.events[kind].lines).searchsorted(self._edges) for kind in self.present(kinds)]
-        return np.diff(sum(places, np.zeros(len(self._edges), np.int64)))
+        counted: list[int] = np.diff(sum(places, np.zeros(len(self._edges), np.int64))).tolist()
+        return counted
 
     @cached_property
     def views(self) -> list[View]:
