@@ -96,10 +96,8 @@ def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the tw
     if printed is None:
         return EngineLayer(name, type_, tactic, "", (), onnx.of(name), (), (), span, origin=UNREADABLE)
     precision, inputs, outputs, nodes, tactic_name, _, fields = printed
-    return EngineLayer(
-        *(name, type_, tactic, tactic_name, precision, nodes or onnx.of(name), inputs, outputs, span),
-        fields=fields,
-    )
+    own = nodes or onnx.of(name)
+    return EngineLayer(name, type_, tactic, tactic_name, precision, own, inputs, outputs, span, None, None, "", fields)
 
 
 @lru_cache(maxsize=1 << 12)
