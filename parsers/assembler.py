@@ -26,12 +26,12 @@ from trtforensics.parsers.engine import engine_layers
 from trtforensics.parsers.events import NO_INTEGER, NO_TEXT
 from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
-from trtforensics.parsers.notes import notes
+from trtforensics.parsers.notes import NOTED, notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.origins import resolve
 from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
-from trtforensics.parsers.starved import starved_layers
+from trtforensics.parsers.starved import SKIPPED, starved_layers
 from trtforensics.parsers.views import Log
 from trtforensics.rows import Table
 
@@ -73,10 +73,18 @@ _LATE = ("messages", "notes", "starved", "timings")
 
 
 class _Late:
-    """What nobody may ask for: the fields of builds that are not put together with them, a list a field."""
+    """What nobody may ask for: the fields of builds that are not put together with them, a list a field.
+
+    Of a log's tables it keeps those that it reads.
+    """
 
     def __init__(self, log: Log, timed: TacticTimings, span: Span) -> None:
-        self._log, self._timed, self._span = log, timed, span
+        self._events, self._builds = log.events.only(("message", *NOTED, *SKIPPED)), log.builds
+        self._timed, self._span = timed, span
+
+    @cached_property
+    def _log(self) -> Log:
+        return Log(self._events, self._builds)
 
     @cached_property
     def messages(self) -> list[tuple[Message, ...]]:
