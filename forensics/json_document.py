@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from trtforensics.json_rendering import WORD, Records, number, render, text, texts
 from trtforensics.model import tactic_text
+from trtforensics.rows import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.model import (
         BackendPass,
@@ -22,13 +23,10 @@ if TYPE_CHECKING:
         EngineLayer,
         Fact,
         ForeignNode,
-        Fusion,
         LayerTuning,
         MyelinOperation,
         OnnxNode,
-        ReformatLayer,
         SourceInfo,
-        Stage,
     )
 
     _Record = TypeVar("_Record")
@@ -89,11 +87,11 @@ def _build(build: Build) -> str:
    "tensorrt_version": {_text_or_null(build.tensorrt_version)},
    "command": {_text_or_null(build.command)},
    "outcome": "{build.outcome}",
-   "options": {_members(_options(build.options))},
+   "options": {_options(build.options)},
    "passes": {_records(_pass, build.passes)},
-   "stages": {_records(_stage, build.stages)},
-   "fusions": {_records(_fusion, build.fusions)},
-   "reformats": {_records(_reformat, build.reformats)},
+   "stages": {_alike(_stage, build.stages, "name", "layers", "pass_index")},
+   "fusions": {_alike(_fusion, build.fusions, "kind", "inputs", "pass_index")},
+   "reformats": {_alike(_reformat, build.reformats, "name", "tensor", "source", "target", "pass_index")},
    "onnx_nodes": {_records(_onnx_node, build.onnx_nodes)},
    "foreign_nodes": {_records(_foreign_node, build.foreign_nodes)},
    "autotuning": {{
@@ -110,7 +108,7 @@ def _build(build: Build) -> str:
    "layer_names": {_records(text, build.layer_names)},
    "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
    "myelin_operations": {_records(_myelin_operation, build.myelin_operations)},
-   "results": {_members(_facts(build.results))},
+   "results": {_members(_facts([(fact.name, fact.value) for fact in build.results]))},
    "messages": {{
     "warning": {messages.warning},
     "error": {messages.error}
@@ -118,31 +116,65 @@ def _build(build: Build) -> str:
   }}"""
 
 
-def _options(options: Mapping[str, tuple[Fact, ...]]) -> list[str]:
-    return [f"{text(block)}: {{{', '.join(_facts(facts))}}}" for block, facts in options.items()]
+def _options(options: Mapping[str, Sequence[Fact]]) -> str:
+    if not any(options.values()):
+        return _no_options(tuple(options))
+    return _members([f"{text(block)}: {{{_block(facts)}}}" for block, facts in options.items()])
+
+
+@lru_cache(maxsize=1)
+def _no_options(blocks: tuple[str, ...]) -> str:
+    return _members([f"{text(block)}: {{}}" for block in blocks])
+
+
+def _block(facts: Sequence[Fact]) -> str:
+    return _same(*columns(facts, "name", "value")) if facts else ""
+
+
+@lru_cache(maxsize=1 << 6)
+def _same(names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    """Render the options that many builds have alike."""
+    return ", ".join(_facts(zip(names, values, strict=True)))
+
+
+def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:
+    """Render facts as members of an object; of several with one name the last."""
+    return [f"{text(name)}: {text(value)}" for name, value in dict(facts).items()]
 
 
 def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:
-    return f"[\n    {_NEXT.join(map(rendered, records))}\n   ]" if records else "[]"
+    return _list(map(rendered, records)) if records else "[]"
+
+
+def _alike(rendered: Callable[..., str], records: Sequence[Any], *paths: str) -> str:
+    """Render records that many builds have alike but for their lines, as builds of one network do."""
+    if not records:
+        return "[]"
+    *said, lines = columns(records, *paths, "span.line")
+    return _form(rendered, *said) % lines
+
+
+@lru_cache(maxsize=1 << 6)
+def _form(rendered: Callable[..., str], *said: tuple[Any, ...]) -> str:
+    """Render records with a place for each line, marked by what JSON cannot hold."""
+    records = [rendered(*row, "\0") for row in zip(*said, strict=True)]
+    return _list(records).replace("%", "%%").replace("\0", "%d")
+
+
+def _list(rendered: Iterable[str]) -> str:
+    return f"[\n    {_NEXT.join(rendered)}\n   ]"
 
 
 def _members(rendered: Sequence[str]) -> str:
     return f"{{\n    {_NEXT.join(rendered)}\n   }}" if rendered else "{}"
 
 
-def _facts(facts: tuple[Fact, ...]) -> list[str]:
-    """Render facts as members of an object; of several with one name the last."""
-    if not facts:
-        return []
-    return [f"{text(name)}: {text(value)}" for name, value in {fact.name: fact.value for fact in facts}.items()]
-
-
 def _text_or_null(value: str | None) -> str:
     return "null" if value is None else text(value)
 
 
-_formats = lru_cache(maxsize=1 << 14)(texts)
-"""A log tries the same formats again and again."""
+_repeated = lru_cache(maxsize=1 << 14)(texts)
+"""A log tries the same formats, and names the same nodes, again and again."""
 
 
 def _tactic(tactic: int | None) -> str:
@@ -150,6 +182,7 @@ def _tactic(tactic: int | None) -> str:
     return "null" if printed is None else f'"{printed}"'
 
 
+@lru_cache(maxsize=1 << 12)
 def _or_null(value: str) -> str:
     return text(value) if value else "null"
 
@@ -162,24 +195,18 @@ def _pass(backend: BackendPass) -> str:
     )
 
 
-def _stage(stage: Stage) -> str:
+def _stage(name: str, layers: int, pass_index: int | None, line: object) -> str:
+    return f'{{"stage": {text(name)}, "layers": {number(layers)}, "line": {line}, "pass": {number(pass_index)}}}'
+
+
+def _fusion(kind: str, inputs: tuple[str, ...], pass_index: int | None, line: object) -> str:
+    return f'{{"kind": {text(kind)}, "inputs": {texts(inputs)}, "line": {line}, "pass": {number(pass_index)}}}'
+
+
+def _reformat(name: str, tensor: str, source: str, target: str, pass_index: int | None, line: object) -> str:  # noqa: PLR0913, PLR0917 - a record
     return (
-        f'{{"stage": {text(stage.name)}, "layers": {number(stage.layers)}, "line": {stage.span.line}, '
-        f'"pass": {number(stage.pass_index)}}}'
-    )
-
-
-def _fusion(fusion: Fusion) -> str:
-    return (
-        f'{{"kind": {text(fusion.kind)}, "inputs": {texts(fusion.inputs)}, "line": {fusion.span.line}, '
-        f'"pass": {number(fusion.pass_index)}}}'
-    )
-
-
-def _reformat(reformat: ReformatLayer) -> str:
-    return (
-        f'{{"name": {text(reformat.name)}, "tensor": {text(reformat.tensor)}, "from": {text(reformat.source)}, '
-        f'"to": {text(reformat.target)}, "line": {reformat.span.line}, "pass": {number(reformat.pass_index)}}}'
+        f'{{"name": {text(name)}, "tensor": {text(tensor)}, "from": {text(source)}, '
+        f'"to": {text(target)}, "line": {line}, "pass": {number(pass_index)}}}'
     )
 
 
@@ -207,7 +234,7 @@ def _choice(choice: Choice) -> str:
         f'{{"layer": {text(choice.layer)}, "runner": {text(choice.runner)}, "runner_id": {number(choice.runner_id)}, '
         f'"tactic": {_tactic(choice.tactic)}, "time_ms": {number(choice.time_ms)}, '
         f'"runner_up_ms": {number(choice.runner_up_ms)}, "candidates": {choice.candidates}, '
-        f'"inputs": {_formats(choice.inputs)}, "outputs": {_formats(choice.outputs)}, "line": {choice.span.line}, '
+        f'"inputs": {_repeated(choice.inputs)}, "outputs": {_repeated(choice.outputs)}, "line": {choice.span.line}, '
         f'"pass": {number(choice.pass_index)}, "final": {WORD[choice.final]}}}'
     )
 
@@ -215,8 +242,8 @@ def _choice(choice: Choice) -> str:
 def _cached(cached: CachedResult) -> str:
     return (
         f'{{"layer": {text(cached.layer)}, "runner": {text(cached.runner)}, "tactic": {_tactic(cached.tactic)}, '
-        f'"time_ms": {number(cached.time_ms)}, "inputs": {_formats(cached.inputs)}, '
-        f'"outputs": {_formats(cached.outputs)}, "line": {cached.span.line}, "pass": {number(cached.pass_index)}, '
+        f'"time_ms": {number(cached.time_ms)}, "inputs": {_repeated(cached.inputs)}, '
+        f'"outputs": {_repeated(cached.outputs)}, "line": {cached.span.line}, "pass": {number(cached.pass_index)}, '
         f'"final": {WORD[cached.final]}}}'
     )
 
@@ -224,8 +251,8 @@ def _cached(cached: CachedResult) -> str:
 def _engine_layer(layer: EngineLayer) -> str:
     return (
         f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
-        f'"tactic_name": {_or_null(layer.tactic_name)}, "precision": {_formats(layer.precision)}, '
-        f'"onnx_nodes": {texts(layer.onnx_nodes)}, "choice": {number(layer.choice)}, '
+        f'"tactic_name": {_or_null(layer.tactic_name)}, "precision": {_repeated(layer.precision)}, '
+        f'"onnx_nodes": {_repeated(layer.onnx_nodes)}, "choice": {number(layer.choice)}, '
         f'"cached": {number(layer.cached)}, "origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
     )
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trtforensics.records import record
+from trtforensics.records import Late, record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -371,7 +371,7 @@ class MessageCounts:
 
 
 @record(frozen=True, slots=True)
-class Build:
+class Build(Late):
     """One build (or load-only run, or excerpt): a run of lines that belongs to nobody else.
 
     ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts,
@@ -385,11 +385,11 @@ class Build:
     tensorrt_version: str | None
     command: str | None
     outcome: Outcome
-    options: Mapping[str, tuple[Fact, ...]]
+    options: Mapping[str, Sequence[Fact]]
     passes: tuple[BackendPass, ...]
-    stages: tuple[Stage, ...]
-    fusions: tuple[Fusion, ...]
-    reformats: tuple[ReformatLayer, ...]
+    stages: Sequence[Stage]
+    fusions: Sequence[Fusion]
+    reformats: Sequence[ReformatLayer]
     onnx_nodes: tuple[OnnxNode, ...]
     foreign_nodes: tuple[ForeignNode, ...]
     autotuning: Autotuning

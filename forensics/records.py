@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from dataclasses import dataclass as record
 else:
     from dataclasses import dataclass
@@ -45,4 +46,32 @@ def _shown(made: Any) -> str:  # noqa: ANN401 - any record
     return f"{type(made).__qualname__}({', '.join(f'{name}={value!r}' for name, value in fields)})"
 
 
-__all__ = ["record"]
+class Late:
+    """A record of which some fields are looked up, when they are asked for first, in what was made for many together.
+
+    It is made with anything in these fields, and :meth:`leave` takes that out again.
+    """
+
+    __slots__ = ("_place", "_whole")
+
+    def leave(self, names: Iterable[str], whole: object, place: int) -> None:
+        """Leave fields out: ``whole`` has an attribute of each name, in which this record's value is at ``place``."""
+        self._whole, self._place = whole, place
+        for name in names:
+            delattr(self, name)
+
+    if not TYPE_CHECKING:  # else a type checker would take any name for a field
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any field
+            if name not in self.__dataclass_fields__:
+                message = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(message)
+            value = getattr(self._whole, name)[self._place]
+            setattr(self, name, value)
+            return value
+
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        return None, dict(zip(type(self).__dataclass_fields__, _values(self), strict=True))  # type: ignore[attr-defined]
+
+
+__all__ = ["Late", "record"]

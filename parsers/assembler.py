@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import repeat, starmap
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +15,6 @@ from trtforensics.model import (
     ForeignNode,
     Fusion,
     Message,
-    MessageCounts,
     ReformatLayer,
     SourceInfo,
     SourceSpan,
@@ -21,22 +23,27 @@ from trtforensics.model import (
 from trtforensics.parsers import autotuning, header, names
 from trtforensics.parsers.choices import choices
 from trtforensics.parsers.engine import engine_layers
+from trtforensics.parsers.events import NO_INTEGER, NO_TEXT
 from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
-from trtforensics.parsers.notes import notes
+from trtforensics.parsers.notes import NOTED, notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
 from trtforensics.parsers.origins import resolve
 from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
-from trtforensics.parsers.starved import starved_layers
+from trtforensics.parsers.starved import SKIPPED, starved_layers
 from trtforensics.parsers.views import Log
+from trtforensics.rows import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from trtforensics.model import TacticTimings
+    from trtforensics.notes import Note, StarvedLayer
     from trtforensics.parsers.scanner import Scanner
 
     Span = Callable[[int], SourceSpan]
+    _Record = TypeVar("_Record")
 
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
@@ -62,91 +69,144 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     )
 
 
+_LATE = ("messages", "notes", "starved", "timings")
+
+
+class _Late:
+    """What nobody may ask for: the fields of builds that are not put together with them, a list a field.
+
+    Of a log's tables it keeps those that it reads.
+    """
+
+    def __init__(self, log: Log, timed: TacticTimings, span: Span) -> None:
+        self._events, self._builds = log.events.only(("message", *NOTED, *SKIPPED)), log.builds
+        self._timed, self._span = timed, span
+
+    @cached_property
+    def _log(self) -> Log:
+        return Log(self._events, self._builds)
+
+    @cached_property
+    def messages(self) -> list[tuple[Message, ...]]:
+        rows = self._log.each("message", "severity", "text")
+        return self._log.parted(Message(severity, text, self._span(line)) for line, severity, text in rows)
+
+    @cached_property
+    def notes(self) -> list[tuple[Note, ...]]:
+        return notes(self._log, self._span)
+
+    @cached_property
+    def starved(self) -> list[tuple[StarvedLayer, ...]]:
+        return [
+            starved_layers(view, timed, self._span) for view, timed in zip(self._log.views, self.timings, strict=True)
+        ]
+
+    @cached_property
+    def timings(self) -> list[TacticTimings]:
+        return autotuning.timings_of_builds(self._timed, self._log)
+
+
 def _builds(log: Log, span: Span) -> tuple[Build, ...]:
-    """Put the builds together from what is made for all of them at once, and what has to be made for each."""
-    views = log.views()
-    passes = Passes(views)
+    """Put the builds together from what is made for all of them at once; what few ask for is left for later."""
+    passes = Passes(log)
     timed = autotuning.timings(log)
-    timings = autotuning.timings_of_builds(timed, log)
-    messages = log.parted(Message(s, text, span(line)) for line, s, text in log.each("message", "severity", "text"))
     nodes, foreign = log.parted(onnx_nodes(log, span)), _foreign_nodes(log, passes, span)
     reformats = _reformats(log, passes, span)
-    tuned = zip(choices(log, timed, passes, span), autotuning.cached_results(log, passes, span), strict=True)
-    options, results = header.options(log, span), header.results(log, passes, span)
-    stages, fusions = _stages(log, passes, span), _fusions(log, passes, span)
-    counts, runner_ids = autotuning.counts(log), autotuning.runner_ids(log)
-    tuning = autotuning.layer_tuning(log, span)
-    layer_names = log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name")))
-    noted = notes(log, span)
-    dialects = log.in_force("dialect", "dialect")
-    builds = []
-    for index, (view, own) in enumerate(zip(views, tuned, strict=True)):
-        dump = engine_layers(view, nodes[index], foreign[index], span)
-        network = foreign[index], reformats[index]
-        layers, own_choices, cached = resolve(dump, own, network, passes.of_builds[index])
-        builds.append(
-            Build(
-                index=index,
-                first_line=view.first_line,
-                last_line=view.last_line,
-                tool=header.tool(view, dialects[index]),
-                tensorrt_version=header.tensorrt_version(view),
-                command=header.command(view),
-                outcome=header.outcome(view, messages[index]),
-                options=options[index],
-                passes=passes.of_builds[index],
-                stages=stages[index],
-                fusions=fusions[index],
-                reformats=reformats[index],
-                onnx_nodes=nodes[index],
-                foreign_nodes=foreign[index],
-                autotuning=counts[index],
-                timings=timings[index],
-                tuning=tuning[index],
-                choices=own_choices,
-                cached=cached,
-                engine_layers=layers,
-                layer_names=layer_names[index],
-                myelin_operations=myelin_operations(view, passes, span),
-                message_counts=_message_counts(messages[index]),
-                messages=messages[index],
-                results=results[index],
-                notes=noted[index],
-                starved=starved_layers(view, timings[index], span),
-                runner_ids=runner_ids[index],
-            )
-        )
-    return tuple(builds)
-
-
-def _message_counts(messages: tuple[Message, ...]) -> MessageCounts:
-    errors = sum([message.severity == "E" for message in messages])
-    return MessageCounts(warning=len(messages) - errors, error=errors)
-
-
-def _stages(log: Log, passes: Passes, span: Span) -> list[tuple[Stage, ...]]:
-    original = [(line, "Original", layers) for line, layers in log.each("stage_original", "count")]
-    return log.parted(
-        Stage(name, layers, span(line), passes.index(line))
-        for line, name, layers in (*original, *log.each("stage", "stage", "count"))
+    tuned = choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)
+    dumps = engine_layers(log, nodes, foreign, span)
+    joined = map(resolve, dumps, zip(*tuned, strict=True), zip(foreign, reformats, strict=True), passes.of_builds)
+    layers, own_choices, cached = zip(*joined, strict=True)
+    made_later: Any = [()] * len(log.builds)
+    fields = zip(
+        range(len(log.builds)),
+        *zip(*log.builds, strict=True),
+        header.tools(log),
+        header.tensorrt_versions(log),
+        header.commands(log),
+        header.outcomes(log),
+        header.options(log, span),
+        passes.of_builds,
+        _stages(log, passes, span),
+        _fusions(log, passes, span),
+        reformats,
+        nodes,
+        foreign,
+        autotuning.counts(log),
+        made_later,
+        autotuning.layer_tuning(log, span),
+        own_choices,
+        cached,
+        layers,
+        log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
+        myelin_operations(log, passes, span),
+        header.message_counts(log),
+        made_later,
+        header.results(log, passes, span),
+        made_later,
+        made_later,
+        autotuning.runner_ids(log),
+        strict=True,
     )
+    builds = tuple(starmap(Build, fields))
+    late = _Late(log, timed, span)
+    for build in builds:
+        build.leave(_LATE, late, build.index)
+    return builds
 
 
-def _fusions(log: Log, passes: Passes, span: Span) -> list[tuple[Fusion, ...]]:
+def _stages(log: Log, passes: Passes, span: Span) -> list[Sequence[Stage]]:
+    line, stage, count = log.columns(("stage_original", "stage"), "stage", "count")
+    pool = log.events.texts.all()
+    columns = {
+        "span.line": tuple(line.tolist()),
+        "name": tuple(["Original" if index == NO_TEXT else pool[index] for index in stage.tolist()]),
+        "layers": tuple([None if layers == NO_INTEGER else layers for layers in count.tolist()]),
+        "pass_index": passes.indexes(line),
+    }
+    return log.rows(Table(_made_in_pass(Stage, span), columns))
+
+
+def _fusions(log: Log, passes: Passes, span: Span) -> list[Sequence[Fusion]]:
     rows = [
         *((line, kind, (one, other)) for line, kind, one, other in log.each("fusing", "pass", "first", "second")),
         *((line, "ConvScaleWeights", tuple(pair)) for line, *pair in log.each("fusing_weights", "first", "second")),
         *((line, "HorizontalMerge", tuple(layers.split(" || "))) for line, layers in log.each("merging", "layers")),
     ]
-    return log.parted(Fusion(kind, inputs, span(line), passes.index(line)) for line, kind, inputs in rows)
+    return _in_passes(log, passes, span, Fusion, ("kind", "inputs"), rows)
 
 
-def _reformats(log: Log, passes: Passes, span: Span) -> list[tuple[ReformatLayer, ...]]:
-    return log.parted(
-        ReformatLayer(layer, tensor, ", ".join(source), ", ".join(target), span(line), passes.index(line))
+def _reformats(log: Log, passes: Passes, span: Span) -> list[Sequence[ReformatLayer]]:
+    rows = [
+        (line, layer, tensor, ", ".join(source), ", ".join(target))
         for line, layer, tensor, *sides in log.each("adding_reformat", "layer", "tensor", "source", "target")
         for source, target in (both_sides(*sides),)
-    )
+    ]
+    return _in_passes(log, passes, span, ReformatLayer, ("name", "tensor", "source", "target"), rows)
+
+
+def _in_passes(  # noqa: PLR0913, PLR0917 - what makes a record, and its fields
+    log: Log,
+    passes: Passes,
+    span: Span,
+    kind: Callable[..., _Record],
+    names: tuple[str, ...],
+    rows: list[tuple[Any, ...]],
+) -> list[Sequence[_Record]]:
+    """Return records of rows that begin with their line; each has the line's place and pass behind its other fields."""
+    paths = ("span.line", *names)
+    ordered = zip(*sorted(rows, key=itemgetter(0)), strict=True) if rows else repeat(())
+    columns = dict(zip(paths, ordered, strict=False))
+    columns["pass_index"] = passes.indexes(np.array(columns["span.line"], np.int64))
+    return log.rows(Table(_made_in_pass(kind, span), columns))
+
+
+def _made_in_pass(kind: Callable[..., _Record], span: Span) -> Callable[..., _Record]:
+    """Return what makes a record of its line, its fields and its pass."""
+
+    def made(line: int, *values: Any) -> _Record:  # noqa: ANN401 - any field
+        return kind(*values[:-1], span(line), values[-1])
+
+    return made
 
 
 def _foreign_nodes(log: Log, passes: Passes, span: Span) -> list[tuple[ForeignNode, ...]]:

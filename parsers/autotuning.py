@@ -98,10 +98,12 @@ def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[Laye
     build = log.build_of(line)
     key = (build << _HALF) + layer
     runs = np.flatnonzero(np.diff(key, prepend=-1))  # most layers are profiled in one go
-    _, first, of_runs = np.unique(key[runs], return_index=True, return_inverse=True)
-    first = runs[first]
-    row = np.repeat(of_runs, np.diff(runs, append=len(key)))
-    seconds = np.bincount(row, np.where(np.isnan(duration), 0.0, duration))
+    first_runs: dict[int, int] = {}
+    of_runs = [first_runs.setdefault(each, run) for run, each in enumerate(key[runs].tolist())]
+    row = np.repeat(np.array(of_runs, np.intp), np.diff(runs, append=len(key)))
+    own = np.array([*first_runs.values()], np.intp)
+    seconds = np.bincount(row, np.where(np.isnan(duration), 0.0, duration), len(runs))[own]
+    first = runs[own]
     order = np.lexsort((line[first], -seconds, build[first]))
     first = first[order]
     layers = zip(log.texts(layer[first]), seconds[order].tolist(), map(span, line[first].tolist()), strict=True)

@@ -126,8 +126,8 @@ def _fastest(rows: _Rows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Inde
     """Return for each block the fastest row ``among`` these, the first of equals; -1 for none."""
     result = np.full(len(rows.first), -1)
     order = among[np.lexsort((among, ms[among], rows.block[among]))]
-    of_block, place = np.unique(rows.block[order], return_index=True)
-    result[of_block] = order[place]
+    first = order[np.flatnonzero(np.diff(rows.block[order], prepend=-1))]
+    result[rows.block[first]] = first
     return result
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model import EngineLayer
 from trtforensics.parsers.events import tactic_id
@@ -11,13 +13,17 @@ from trtforensics.parsers.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.tensors import details, short_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.model import EngineTensor, ForeignNode, OnnxNode, SourceSpan
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log
 
 UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")
+_KEY = "TacticValue:"
+_TACTIC = f", {_KEY} "
+_ANY_TACTIC = "0x"
+"""No tactic: it has no digits."""
 
 
 class _OnnxMembers:
@@ -42,51 +48,89 @@ class _OnnxMembers:
 
 
 def engine_layers(
-    view: View, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode], span: Callable[[int], SourceSpan]
-) -> tuple[EngineLayer, ...]:
-    """Read every engine-layer line of a build, in the log's order; a dump that is printed twice is there twice."""
-    if not view.has("layer_short", "layer_detailed"):
-        return ()
-    onnx = _OnnxMembers(nodes, foreign)
-    found: list[EngineLayer] = []
-    for line, type_, name, tactic, tensors in view.each("layer_short", "type", "name", "tactic", "tensors"):
-        sides = short_tensors(tensors.rstrip(" "))
-        inputs, outputs = sides or ((), ())
-        origin = "" if sides else UNREADABLE
-        found.append(_layer(name, type_, tactic, inputs, outputs, {}, onnx, span(line), origin))
-    for line, name, type_, text in view.each("layer_detailed", "name", "type", "details"):
-        read = details(text)
-        if read is None:
-            found.append(_layer(name, type_, None, (), (), {}, onnx, span(line), UNREADABLE))
-        else:
-            printed = read.fields.pop("TacticValue", "")
-            tactic = tactic_id(printed.encode()) if _TACTIC_VALUE.fullmatch(printed) else None
-            found.append(_layer(name, type_, tactic, read.inputs, read.outputs, read.fields, onnx, span(line), ""))
-    return tuple(sorted(found, key=lambda layer: layer.span.line))
+    log: Log,
+    nodes: Sequence[tuple[OnnxNode, ...]],
+    foreign: Sequence[tuple[ForeignNode, ...]],
+    span: Callable[[int], SourceSpan],
+) -> list[tuple[EngineLayer, ...]]:
+    """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice."""
+    rows = [
+        (line, name, type_, tactic, _short(tensors))
+        for line, name, type_, tactic, tensors in log.each("layer_short", "name", "type", "tactic", "tensors")
+    ]
+    for line, name, type_, text in log.each("layer_detailed", "name", "type", "details"):
+        rows.append((line, name, type_, *_detailed(text)))
+    rows.sort(key=itemgetter(0))
+    limits = log.limits([line for line, *_ in rows])
+    return [
+        _of_build(rows[low:high], _OnnxMembers(own_nodes, own_foreign), span) if low < high else ()
+        for (low, high), own_nodes, own_foreign in zip(limits, nodes, foreign, strict=True)
+    ]
+
+
+def _of_build(rows: list[_Row], onnx: _OnnxMembers, span: Callable[[int], SourceSpan]) -> tuple[EngineLayer, ...]:
+    return tuple(
+        [_layer(name, type_, tactic, printed, onnx, span(line)) for line, name, type_, tactic, printed in rows]
+    )
+
+
+class _Printed(NamedTuple):
+    """What a line says of a layer besides its name, type and tactic."""
+
+    precision: tuple[str, ...]
+    inputs: tuple[EngineTensor, ...]
+    outputs: tuple[EngineTensor, ...]
+    onnx_nodes: tuple[str, ...]
+    tactic_name: str
+    tactic: str
+    fields: Mapping[str, str]
+
+
+_Row = tuple[int, str, str, int | None, _Printed | None]
+"""Line, name, type and tactic of a layer, and what else its line says; None where that could not be read."""
 
 
 def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the two line forms print
-    name: str,
-    type_: str,
-    tactic: int | None,
-    inputs: tuple[EngineTensor, ...],
-    outputs: tuple[EngineTensor, ...],
-    fields: dict[str, str],
-    onnx: _OnnxMembers,
-    span: SourceSpan,
-    origin: str,
+    name: str, type_: str, tactic: int | None, printed: _Printed | None, onnx: _OnnxMembers, span: SourceSpan
 ) -> EngineLayer:
-    own = onnx_nodes(fields.pop("Metadata", ""))
-    return EngineLayer(
-        name=name,
-        type=type_,
-        tactic=tactic,
-        tactic_name=fields.pop("TacticName", ""),
-        precision=tuple(dict.fromkeys([tensor.dtype for tensor in outputs])),
-        onnx_nodes=own or onnx.of(name),
-        inputs=inputs,
-        outputs=outputs,
-        span=span,
-        origin=origin,
-        fields=fields,
-    )
+    if printed is None:
+        return EngineLayer(name, type_, tactic, "", (), onnx.of(name), (), (), span, origin=UNREADABLE)
+    precision, inputs, outputs, nodes, tactic_name, _, fields = printed
+    own = nodes or onnx.of(name)
+    return EngineLayer(name, type_, tactic, tactic_name, precision, own, inputs, outputs, span, None, None, "", fields)
+
+
+@lru_cache(maxsize=1 << 12)
+def _short(tensors: str) -> _Printed | None:
+    sides = short_tensors(tensors.rstrip(" "))
+    return None if sides is None else _Printed(_types(sides[1]), *sides, (), "", "", {})
+
+
+def _detailed(text: str) -> tuple[int | None, _Printed | None]:
+    """Read a detailed line. Lines that differ in their tactic alone, as those of builds of one network do, are alike.
+
+    A field ends at a comma: if the one stands where the tactic was, so did the other.
+    """
+    before, key, behind = text.partition(_TACTIC)
+    value, comma, fields = behind.partition(",")
+    if text.count(_KEY) == 1 and _TACTIC_VALUE.fullmatch(value):
+        printed = _printed(f"{before}{key}{_ANY_TACTIC}{comma}{fields}")
+        if printed is not None and printed.tactic == _ANY_TACTIC:
+            return tactic_id(value.encode()), printed
+    printed = _printed(text)
+    tactic = printed.tactic if printed else ""
+    return tactic_id(tactic.encode()) if _TACTIC_VALUE.fullmatch(tactic) else None, printed
+
+
+@lru_cache(maxsize=1 << 12)
+def _printed(text: str) -> _Printed | None:
+    read = details(text)
+    if read is None:
+        return None
+    fields = read.fields
+    nodes, name, tactic = (fields.pop(key, "") for key in ("Metadata", "TacticName", "TacticValue"))
+    return _Printed(_types(read.outputs), read.inputs, read.outputs, onnx_nodes(nodes), name, tactic, fields)
+
+
+def _types(tensors: tuple[EngineTensor, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([tensor.dtype for tensor in tensors]))

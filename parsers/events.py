@@ -18,7 +18,7 @@ import numpy as np
 from trtforensics.model import NO_TACTIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -331,6 +331,13 @@ class Events:
 
     def __getitem__(self, kind: str) -> Rows:
         return self._rows[kind]
+
+    def only(self, kinds: Iterable[str]) -> Events:
+        """Return some tables without the others."""
+        some = Events()
+        some.texts = self.texts
+        some._rows |= {kind: self._rows[kind] for kind in kinds}
+        return some
 
     def between(self, first: int, last: int) -> dict[str, range]:
         """Return which rows are on these lines, both ends included, of each kind that has any."""

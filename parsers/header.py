@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.model import Fact, Outcome, Tool
+from trtforensics.model import Fact, MessageCounts, Outcome, Tool
 from trtforensics.parsers.views import latest
+from trtforensics.rows import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from trtforensics.model import Message, SourceSpan
+    from trtforensics.model import SourceSpan
     from trtforensics.parsers.passes import Passes
-    from trtforensics.parsers.views import Log, View
+    from trtforensics.parsers.views import Log
 
 _BLOCKS = {
     "Model Options": "model",
@@ -32,42 +33,54 @@ _WRAPPERS = (
     ({"onnxruntime", "onnxruntime_site"}, Tool.ONNXRUNTIME),
 )
 """Programs that pass TensorRT's messages on under their own name, by the dialect they do it in."""
+_OF_RTX = ("strongly_typed", "convergence", "myelin_cpu")
+"""Lines that only TensorRT-RTX prints."""
+_OF_POLYGRAPHY = ("poly_run", "poly_verdict", "poly_module")
 _PYTHON = {"python", "python_old", "custom"}
+_FACT = ("span.line", "name", "value")
 _FROM_10 = 100_000
 _BENIGN = "catchCudaError"
 """TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
 _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
 
 
-def tool(view: View, dialects: Collection[str]) -> Tool:
-    """Say who drove the build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
+def tools(log: Log) -> list[Tool]:
+    """Say who drove each build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
+    lines = log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY)
+    told = list(zip(log.in_force("dialect", "dialect"), *lines, strict=True))
+    known = {one: _tool(*one) for one in set(told)}
+    return [known[one] for one in told]
+
+
+def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) -> Tool:  # noqa: FBT001 - what a log has
     for names, wrapper in _WRAPPERS:
-        if not names.isdisjoint(dialects) and not view.has("banner"):
+        if not names.isdisjoint(dialects) and not banner:
             return wrapper
-    if view.has("strongly_typed", "convergence", "myelin_cpu"):
-        return Tool.TENSORRT_RTX  # lines that only TensorRT-RTX prints
-    if view.has("banner"):
+    if rtx:
+        return Tool.TENSORRT_RTX
+    if banner:
         return Tool.TRTEXEC
-    if view.has("poly_run", "poly_verdict", "poly_module"):
+    if polygraphy:
         return Tool.POLYGRAPHY
     if not _PYTHON.isdisjoint(dialects):
         return Tool.TENSORRT_PYTHON
     return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN
 
 
-def tensorrt_version(view: View) -> str | None:
-    """Return the TensorRT version: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
-    for _, version in view.each("tensorrt_version", "version"):
-        return version if "." in version else _decoded(int(version))  # 8.0 prints 8003
-    for _, printed in view.each("banner", "version"):
+def tensorrt_versions(log: Log) -> list[str | None]:
+    """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
+    found: dict[int, str] = {}
+    for build, version in log.placed("tensorrt_version", "version"):
+        found.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
+    for build, printed in log.placed("banner", "version"):
         if printed is not None:
-            return _decoded(int(printed))
+            found.setdefault(build, _decoded(int(printed)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
-        for _, text in view.each(kind, "text"):
-            found = pattern.search(text or "")
-            if found:
-                return found.group(1)
-    return None
+        for build, text in log.placed(kind, "text"):
+            named = pattern.search(text or "") if build not in found else None
+            if named:
+                found[build] = named.group(1)
+    return list(map(found.get, range(len(log.builds))))
 
 
 def _decoded(number: int) -> str:
@@ -77,46 +90,88 @@ def _decoded(number: int) -> str:
     return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
 
 
-def command(view: View) -> str | None:
-    """Return the command line as the log prints it (trtexec joins its arguments with blanks, unquoted)."""
+def commands(log: Log) -> list[str | None]:
+    """Return the command lines as the log prints them (trtexec joins its arguments with blanks, unquoted)."""
+    found: dict[int, str] = {}
     for kind in ("banner", "poly_run"):
-        for _, text in view.each(kind, "command"):
+        for build, text in log.placed(kind, "command"):
             if text is not None:
-                return str(text)
-    return None
+                found.setdefault(build, text)
+    return list(map(found.get, range(len(log.builds))))
 
 
-def outcome(view: View, messages: Iterable[Message]) -> Outcome:
-    """Say how the build ended, from its verdict, else from whether an engine followed."""
-    for kind in ("banner", "poly_verdict"):
-        verdicts = [verdict for _, verdict in view.each(kind, "verdict") if verdict != "RUNNING"]
-        if verdicts:
-            return Outcome.FAILED if verdicts[-1] == "FAILED" else Outcome.PASSED
-    if view.has("banner", "poly_run"):
+def outcomes(log: Log) -> list[Outcome]:
+    """Say how each build ended, from its verdict, else from whether an engine followed."""
+    ended: dict[int, Outcome] = {}
+    for kind in ("poly_verdict", "banner"):
+        for build, verdict in log.placed(kind, "verdict"):
+            if verdict != "RUNNING":
+                ended[build] = Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED
+    failed = {
+        build
+        for build, severity, text in log.placed("message", "severity", "text")
+        if severity == "E" and _BENIGN not in text
+    }
+    announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
+    engines = log.having(*_ENGINE, "deserialization", "engine_size")
+    return [
+        ended.get(build) or _unsaid(*said, failed=build in failed)
+        for build, said in enumerate(zip(announced, engines, begun, strict=True))
+    ]
+
+
+def _unsaid(announced: bool, engine: bool, begun: bool, *, failed: bool) -> Outcome:  # noqa: FBT001 - what a log has
+    """Say how a build ended that prints no verdict."""
+    if announced:
         return Outcome.TRUNCATED
-    if view.has(*_ENGINE, "deserialization", "engine_size"):
+    if engine:
         return Outcome.PASSED
-    if any(message.severity == "E" and _BENIGN not in message.text for message in messages):
+    if failed:
         return Outcome.FAILED
-    return Outcome.TRUNCATED if view.has("stage_original") else Outcome.UNKNOWN
+    return Outcome.TRUNCATED if begun else Outcome.UNKNOWN
 
 
-def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, tuple[Fact, ...]]]:
+def message_counts(log: Log) -> list[MessageCounts]:
+    """Count the warnings and the errors of each build."""
+    line, severity = log.columns(("message",), "severity")
+    errors = np.array([text == "E" for text in log.texts(severity)], bool)
+    limits = zip(log.limits(line[~errors]), log.limits(line[errors]), strict=True)
+    return [MessageCounts(warnings[1] - warnings[0], failures[1] - failures[0]) for warnings, failures in limits]
+
+
+def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, Sequence[Fact]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
-    sections = np.array(log.lines("section"), np.int64)
-    blocks: dict[str, list[Fact]] = {block: [] for block in _BLOCKS.values()}
-    of_sections = [blocks.get(_BLOCKS.get(name, "")) for _, name in log.each("section", "section")]
-    of_sections.append(None)  # index -1 is before the first section
-    for kind in ("option", "device"):
-        lines = np.array(log.lines(kind), np.int64)
-        places = latest(sections, np.arange(len(sections)), lines, log.build_of(lines)).tolist()
-        for (line, name, value), place in zip(log.each(kind, "name", "value"), places, strict=True):
-            facts = of_sections[place]
-            if facts is not None:
-                facts.append(Fact(name.rstrip(" "), value or "", span(line)))
-    for line, name, uuid in log.each("device_available", "name", "uuid"):
-        blocks["device"].append(Fact("Device", f"{name} ({uuid})", span(line)))
-    return [dict(zip(blocks, facts, strict=True)) for facts in zip(*map(log.parted, blocks.values()), strict=True)]
+    if not log.has("option", "device", "device_available"):
+        return [dict.fromkeys(_BLOCKS.values(), ())] * len(log.builds)
+    line, name, value = log.columns(("option", "device"), "name", "value")
+    sections, title = log.columns(("section",), "section")
+    numbers = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
+    number = np.array([numbers.get(text, -1) for text in log.texts(title)], np.int64)
+    block = latest(sections, number, line, log.build_of(line))
+
+    def fact(line: int, name: str, value: str) -> Fact:
+        return Fact(name, value, span(line))
+
+    of_blocks = []
+    for each, kind in enumerate(_BLOCKS.values()):
+        own = block == each
+        names = [text.rstrip(" ") for text in log.texts(name[own])]
+        columns = line[own].tolist(), names, log.texts(value[own])
+        if kind == "device":
+            columns = _with_devices(log, columns)
+        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, map(tuple, columns), strict=True)))))
+    return [dict(zip(_BLOCKS.values(), facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
+
+
+def _with_devices(log: Log, columns: tuple[list[int], list[str], list[str]]) -> tuple[list[int], list[str], list[str]]:
+    """Return the lines, names and values of a block with the devices that there are."""
+    devices = [
+        (line, "Device", f"{name} ({uuid})") for line, name, uuid in log.each("device_available", "name", "uuid")
+    ]
+    if not devices:
+        return columns
+    lines, names, values = zip(*sorted([*zip(*columns, strict=True), *devices]), strict=True)
+    return list(lines), list(names), list(values)
 
 
 def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[Fact, ...]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.passes import Passes
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log, View
 
     _Lines = npt.NDArray[np.int64]
     _Indexes = npt.NDArray[np.intp]
@@ -27,8 +27,14 @@ _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
 
 
-def myelin_operations(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[MyelinOperation, ...]:
+def myelin_operations(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[MyelinOperation, ...]]:
     """Read every operation that Myelin timed, with its table and, where the log has one, its timing-cache key."""
+    if not log.has("myelin_op"):
+        return [()] * len(log.builds)
+    return [_of_build(view, passes, span) for view in log.views]
+
+
+def _of_build(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[MyelinOperation, ...]:
     if not view.has("myelin_op"):
         return ()
     operations = list(view.each("myelin_op", "op", "key", "metadata"))

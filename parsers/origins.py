@@ -8,7 +8,9 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import compress, pairwise, repeat
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from trtforensics.parsers.formats import parse_formats
 from trtforensics.parsers.names import is_reformat, myelin_graph, profile_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.model import BackendPass, EngineTensor, ForeignNode, ReformatLayer
 
@@ -54,9 +56,9 @@ class _Tensors:
             self._learn(reformat.tensor, other)
 
     def _learn(self, tensor: str, text: str) -> None:
-        formats = parse_formats(text) if tensor not in self._known else None
-        if formats and len(formats) == 1:
-            self._known[tensor] = formats[0].text
+        only = _only_format(text) if tensor not in self._known else None
+        if only is not None:
+            self._known[tensor] = only
 
     def learn(self, tuned: Tuned, layer: EngineLayer) -> None:
         """Take over the formats of a settled layer."""
@@ -78,11 +80,22 @@ class _Tensors:
         known = self._known.get(tensor.name)
         if known is not None:
             return known == text
-        parsed = parse_formats(text)
-        if not parsed:
-            return True
-        agrees = parsed[0].dtype == tensor.dtype
-        return agrees and (parsed[0].components == tensor.components or not tensor.format)
+        dtype, components = _type_of(text)
+        return dtype is None or (dtype == tensor.dtype and (components == tensor.components or not tensor.format))
+
+
+@lru_cache(maxsize=1 << 14)
+def _only_format(text: str) -> str | None:
+    """Return the format that a text is; None where it is not one."""
+    formats = parse_formats(text)
+    return formats[0].text if formats and len(formats) == 1 else None
+
+
+@lru_cache(maxsize=1 << 14)
+def _type_of(text: str) -> tuple[str | None, int]:
+    """Return the type of the first format of a text, and the components that it packs."""
+    formats = parse_formats(text)
+    return (formats[0].dtype, formats[0].components) if formats else (None, 1)
 
 
 class _Tuning:
@@ -93,26 +106,26 @@ class _Tuning:
         self._runs: dict[str, list[tuple[tuple[Tuned, ...], int, int]]] = {}
         """By layer the parts of the lists that are its own: what is tuned for one mostly stands together."""
         lists: tuple[tuple[Tuned, ...], ...] = (cached, choices)
-        for tuned_list in lists:
+        for tuned_list in filter(None, lists):
             layers = [tuned.layer for tuned in tuned_list]
             changes = [place for place, (one, other) in enumerate(pairwise(layers), 1) if one != other]
-            for first, behind in pairwise([0, *changes, len(layers)] if layers else ()):
+            for first, behind in pairwise([0, *changes, len(layers)]):
                 self._runs.setdefault(layers[first], []).append((tuned_list, first, behind))
 
     def of(self, name: str) -> list[tuple[Tuned, int]]:
         """Everything tuned under a name."""
         return [
-            (tuned_list[index], index)
+            (tuned, index)
             for tuned_list, first, behind in self._runs.get(name, ())
-            for index in range(first, behind)
-            if tuned_list[index].pass_index in self._of_engine
+            for index, tuned in enumerate(tuned_list[first:behind], first)
+            if tuned.pass_index in self._of_engine
         ]
 
     def of_reformat(self, reformat: ReformatLayer) -> list[tuple[Tuned, int]]:
         """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
         tensor = reformat.tensor
         names = (f"{_TRIED_REFORMAT}{tensor} -> <out>)", f"{_TRIED_REFORMAT}<in> -> {tensor})")
-        found = (pair for name in names for pair in self.of(name))
+        found = [pair for name in names for pair in self.of(name)]
         return [(t, i) for t, i in found if t.inputs == (reformat.source,) and t.outputs == (reformat.target,)]
 
 
@@ -127,7 +140,9 @@ class _Group:
         """Each with its place among all that a layer may come from, and in its list."""
 
 
-def _grouped(pairs: Iterable[tuple[Tuned, int]]) -> tuple[_Group, ...]:
+def _grouped(pairs: list[tuple[Tuned, int]]) -> tuple[_Group, ...]:
+    if not pairs:
+        return ()
     groups: dict[tuple[object, ...], _Group] = {}
     for place, (tuned, index) in enumerate(pairs):
         key = tuned.tactic, tuned.runner, tuned.inputs, tuned.outputs
@@ -151,8 +166,6 @@ class _Case:
 
     def settle(self, tensors: _Tensors) -> bool:
         """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
-        if self.settled is not None or not self.candidates:
-            return False
         fits = [tensors.fit(group.tuned, self.border) for group in self.candidates]
         if not all(fits):
             self.candidates = tuple(compress(self.candidates, fits))
@@ -166,7 +179,7 @@ class _Case:
 def resolve(
     layers: tuple[EngineLayer, ...],
     tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
-    network: tuple[tuple[ForeignNode, ...], tuple[ReformatLayer, ...]],
+    network: tuple[tuple[ForeignNode, ...], Sequence[ReformatLayer]],
     passes: tuple[BackendPass, ...],
 ) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
     """Join the engine's layers to the choices and cached results they came from, and mark those final.
@@ -174,17 +187,20 @@ def resolve(
     ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers.
     """
     choices, cached = tuned
+    if not (layers or choices or cached):
+        return (), (), ()
     chosen = next((index for index, one in enumerate(passes) if one.chosen), None) if choices or cached else None
     if chosen is None:
         reason = _UNTOLD if choices or cached else _NO_TUNING
         return tuple([_set(layer, "origin", layer.origin or reason) for layer in layers]), choices, cached
-    foreign = tuple(f for f in network[0] if f.pass_index in {chosen, None})
-    reformats = tuple(r for r in network[1] if r.pass_index in {chosen, None})
+    foreign = [f for f in network[0] if f.pass_index in {chosen, None}]
+    reformats = [r for r in network[1] if r.pass_index in {chosen, None}]
     tuning = _Tuning(choices, cached, chosen)
     cases = _cases(layers, tuning, foreign, reformats)
     tensors = _Tensors(reformats)
-    while any([case.settle(tensors) for case in cases]):  # noqa: C419 - every case gets its turn
-        continue
+    left = [case for case in cases if case.candidates]
+    while any([case.settle(tensors) for case in left]):  # noqa: C419 - every case gets its turn
+        left = [case for case in left if case.settled is None and case.candidates]
     _mark(choices, _finals(choices, cases, chosen))
     _mark(cached, _finals(cached, cases, chosen))
     return tuple([_with_origin(case, tuning) for case in cases]), choices, cached
@@ -197,22 +213,21 @@ def _set(layer: EngineLayer, name: str, value: object) -> EngineLayer:
 
 
 def _mark(tuned: tuple[Tuned, ...], finals: list[bool | None]) -> None:
-    for _ in map(setattr, tuned, repeat("final"), finals):
-        continue
+    deque(map(setattr, tuned, repeat("final"), finals), maxlen=0)
 
 
 def _cases(
     layers: tuple[EngineLayer, ...],
     tuning: _Tuning,
-    foreign: tuple[ForeignNode, ...],
-    reformats: tuple[ReformatLayer, ...],
+    foreign: list[ForeignNode],
+    reformats: list[ReformatLayer],
 ) -> list[_Case]:
     graph_of = [myelin_graph(layer.name) for layer in layers]
     kernels: dict[int, list[EngineLayer]] = {}
     for layer, graph in zip(layers, graph_of, strict=True):
         if graph is not None:
             kernels.setdefault(graph, []).append(layer)
-    graphs = _myelin_graphs(kernels, foreign)
+    graphs = _myelin_graphs(kernels, foreign) if kernels else {}
     borders = {graph: _border(own) for graph, own in kernels.items()}
     by_reformat = {_copy_node(r.name): r for r in reformats}
     grouped: dict[tuple[str, int | None], tuple[_Group, ...]] = {}
@@ -222,7 +237,8 @@ def _cases(
         if key not in grouped:
             reformat = by_reformat.get(layer.name) if graph is None else None
             found = tuning.of(key[0]) if reformat is None else tuning.of_reformat(reformat)
-            grouped[key] = _grouped(pair for pair in found if layer.tactic in {None, pair[0].tactic})
+            tactic = layer.tactic
+            grouped[key] = _grouped([pair for pair in found if tactic is None or pair[0].tactic == tactic])
         return grouped[key]
 
     return [
@@ -248,7 +264,7 @@ def _copy_node(tensor: str) -> str:
     return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
 
 
-def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: tuple[ForeignNode, ...]) -> dict[int, str]:
+def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: list[ForeignNode]) -> dict[int, str]:
     """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
     profiles = {graph: _profile(own) for graph, own in kernels.items()}
     found: dict[int, str] = {}
@@ -303,7 +319,7 @@ def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> l
     groups = {id(group): group for case in cases for group in case.candidates}.values()
     undecided = {id(group): group for case in cases if not case.settled for group in case.candidates}.values()
     open_ = {index for group in undecided for _, tuned, index in group.members if isinstance(tuned, kind)}
-    in_engine = {tuned.layer for group in groups for _, tuned, _ in group.members}
+    in_engine = {member[1].layer for group in groups for member in group.members}
     of_engine = {chosen, None}
     finals: list[bool | None] = []
     for index, tuned in enumerate(tuned_list):

@@ -8,12 +8,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trtforensics.model import BackendPass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import numpy.typing as npt
 
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log, View
 
 _ENGINE = (
     "engine_generated",
@@ -28,14 +30,14 @@ _ENGINE = (
 class Passes:
     """The passes of each build, and which of them a line belongs to."""
 
-    def __init__(self, views: Sequence[View]) -> None:
-        self.of_builds = list(map(_passes, views))
+    def __init__(self, log: Log) -> None:
+        self.of_builds = _of_builds(log)
         self._begins: list[int] = []
         self._places: list[tuple[int | None, bool]] = []
         """From each beginning on: which pass of its build a line is of, and whether that was thrown away."""
-        for view, passes in zip(views, self.of_builds, strict=True):
-            if view.first_line < passes[0].first_line:
-                self._begin(view.first_line, (None, False))
+        for (first_line, _), passes in zip(log.builds, self.of_builds, strict=True):
+            if first_line < passes[0].first_line:
+                self._begin(first_line, (None, False))
             for index, one in enumerate(passes):
                 self._begin(one.first_line, (index, one.chosen is False))
 
@@ -48,18 +50,34 @@ class Passes:
         """Return the pass of its build that a line belongs to; None before the first of several (what all share)."""
         return self._places[bisect_right(self._begins, line) - 1][0]
 
+    def indexes(self, lines: npt.NDArray[np.int64]) -> tuple[int | None, ...]:
+        """Return the pass of each line, as :meth:`index` does."""
+        places = np.array(self._begins).searchsorted(lines, side="right") - 1
+        indexes = [index for index, _ in self._places]
+        return tuple([indexes[place] for place in places.tolist()])
+
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
         return self._places[bisect_right(self._begins, line) - 1][1]
 
 
-def _passes(view: View) -> tuple[BackendPass, ...]:
-    begins = list(view.each("strategy_begin", "strategy"))
-    if len(begins) > 1:
-        return _several(view, begins)
-    has_engine = view.has(*_ENGINE)
-    strategy = begins[0][1] if begins else None
-    return (BackendPass(strategy, view.first_line, view.last_line, chosen=True if has_engine else None),)
+def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:
+    begun: dict[int, list[tuple[int, int | None]]] = {}
+    for (build, strategy), line in zip(
+        log.placed("strategy_begin", "strategy"), log.lines("strategy_begin"), strict=True
+    ):
+        begun.setdefault(build, []).append((line, strategy))
+    alone = {build: begins[0][1] for build, begins in begun.items() if len(begins) == 1}
+    passes: list[tuple[BackendPass, ...]] = [
+        (BackendPass(alone.get(build), first_line, last_line, True if has_engine else None),)
+        for build, ((first_line, last_line), has_engine) in enumerate(
+            zip(log.builds, log.having(*_ENGINE), strict=True)
+        )
+    ]
+    for build, begins in begun.items():
+        if len(begins) > 1:
+            passes[build] = _several(log.views[build], begins)
+    return passes
 
 
 def _several(view: View, begins: list[tuple[int, int | None]]) -> tuple[BackendPass, ...]:

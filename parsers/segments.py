@@ -11,10 +11,14 @@ from bisect import bisect_left
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from trtforensics.parsers.views import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+
+    import numpy.typing as npt
 
     from trtforensics.parsers.events import Events
 
@@ -44,6 +48,8 @@ _WORKING = frozenset((*_OPENING, *_CLOSING, "onnx_rule"))
 
 _CONTINUING = ("strategy_begin", "strategy_initial", "strategy_chosen", "strategy_skipped")
 
+_ROLES = (*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING)
+
 
 class Segment(NamedTuple):
     """The lines of one build, both ends included."""
@@ -60,10 +66,16 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> lis
     """
     log = View(events, 1, lines)
     reports = lines if first_source is None else first_source
-    roles = _roles(log, reports)
-    begins = _banner_begins(log, [line for line, role in roles if role in _WORKING])
-    places = [bisect_left(roles, (line,)) for line in begins]
-    further = [_begins_without_banner(roles[a:b]) for a, b in pairwise([0, *places, len(roles)])]
+    line, role = _roles(log, reports)
+    begins = _banner_begins(log, line[_is_in(_WORKING)[role]].tolist())
+    prelude = _is_in(_PRELUDE)[role]
+    stretch = np.array(begins, np.int64).searchsorted(line, side="right")
+    again = (prelude[1:] & prelude[:-1] & (stretch[1:] == stretch[:-1])).nonzero()[0] + 1
+    line, role = np.delete(line, again), np.delete(role, again)  # of a prelude only the first line counts
+    roles = list(zip(line.tolist(), [_ROLES[index] for index in role.tolist()], strict=True))
+    further = [
+        _begins_without_banner(roles[a:b]) for a, b in pairwise([0, *line.searchsorted(begins).tolist(), len(roles)])
+    ]
     starts = sorted({1, *begins, *chain(*further)})
     if len(starts) > 1:
         before = View(events, 1, starts[1] - 1)
@@ -110,8 +122,14 @@ def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
     return begins
 
 
-def _roles(log: View, reports: int) -> list[tuple[int, str]]:
-    kinds = log.present((*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING))
-    return sorted(
-        [(line, kind) for kind in kinds for line in log.lines(kind) if kind not in _REPORTED or line <= reports]
-    )
+def _roles(log: View, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+    """Return all lines that have a role, sorted, and the places of their roles in ``_ROLES``."""
+    lines = [np.array(log.lines(kind), np.int64) for kind in _ROLES]
+    lines = [own[own <= reports] if kind in _REPORTED else own for kind, own in zip(_ROLES, lines, strict=True)]
+    line, role = np.concatenate(lines), np.repeat(np.arange(len(lines)), list(map(len, lines)))
+    order = line.argsort(kind="stable")
+    return line[order], role[order]
+
+
+def _is_in(kinds: Collection[str]) -> npt.NDArray[np.bool_]:
+    return np.array([kind in kinds for kind in _ROLES])

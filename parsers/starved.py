@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trtforensics.model import SourceSpan, TacticTimings
     from trtforensics.parsers.views import View
 
+SKIPPED = ("tactic_skipped", "tactic_skipped_old")
 _SHOWN = 3
 """Lines that a layer keeps."""
 
@@ -22,7 +23,7 @@ _SHOWN = 3
 def starved_layers(view: View, timed: TacticTimings, span: Callable[[int], SourceSpan]) -> tuple[StarvedLayer, ...]:
     """Return them with what they asked for, in bytes, the most wanting layer first; 4.x to 10.x print such lines."""
     rows: dict[str, list[tuple[int, int, int]]] = {}
-    for kind in view.present(("tactic_skipped", "tactic_skipped_old")):
+    for kind in view.present(SKIPPED):
         skipped = view.each(kind, "requested", "available")
         for (line, requested, available), layer in zip(skipped, _layers(timed, view.lines(kind)), strict=True):
             if requested is not None and available is not None:

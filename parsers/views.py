@@ -6,6 +6,7 @@ several kinds share: a build's are a part of those. Most of what a build says is
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from trtforensics.parsers.events import NO_TEXT
+from trtforensics.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.events import Events
+    from trtforensics.rows import Table
 
     class _HasSpan(Protocol):
         @property
@@ -112,7 +115,7 @@ class Log(View):
     def __init__(self, events: Events, builds: Sequence[tuple[int, int]]) -> None:
         """``builds`` are the first and the last line of each; they follow one another without a gap."""
         super().__init__(events, builds[0][0], builds[-1][1])
-        self._builds = builds
+        self.builds = builds
         self._edges = np.array([*(first for first, _ in builds), self.last_line + 1])
 
     def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -127,7 +130,7 @@ class Log(View):
         """Return each build's part of what was read from some sorted lines."""
         whole = tuple(values)
         if not whole:
-            return [()] * len(self._builds)
+            return [()] * len(self.builds)
         return [whole[low:high] for low, high in self.limits(lines)]
 
     def parted(self, records: Iterable[_Record]) -> list[tuple[_Record, ...]]:
@@ -135,11 +138,29 @@ class Log(View):
         ordered = sorted(records, key=_LINE)
         return self.part(list(map(_LINE, ordered)), ordered)
 
-    def in_force(self, kind: str, name: str) -> list[list[Any]]:
+    def rows(self, table: Table) -> list[Sequence[Any]]:
+        """Return each build's part of a table that is sorted by line."""
+        lines = table.columns["span.line"]
+        if not lines:
+            return [()] * len(self.builds)
+        return [Rows(table, low, high) if low < high else () for low, high in self.limits(lines)]
+
+    def in_force(self, kind: str, name: str) -> list[tuple[Any, ...]]:
         """Return a field of each build's rows of a kind, and before them that of the last row before the build."""
         rows = self.events[kind]
-        values = rows.values(name, range(len(rows.lines)))
+        values = tuple(rows.values(name, range(len(rows.lines))))
         return [values[max(low - 1, 0) : high] for low, high in self.limits(rows.lines)]
+
+    def placed(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Give ``(build, field, field, …)`` for every row of a kind, in line order."""
+        if self.has(kind):
+            places = self._edges.searchsorted(self.events[kind].lines, side="right") - 1
+            for place, (_, *values) in zip(places.tolist(), self.each(kind, *names), strict=True):
+                yield place, *values
+
+    def having(self, *kinds: str) -> list[bool]:
+        """Say of each build whether it has a row of any of these kinds."""
+        return list(map(bool, self.counts(*kinds)))
 
     def counts(self, *kinds: str) -> list[int]:
         """Count each build's rows of these kinds."""
@@ -147,9 +168,10 @@ class Log(View):
         counted: list[int] = np.diff(sum(places, np.zeros(len(self._edges), np.int64))).tolist()
         return counted
 
+    @cached_property
     def views(self) -> list[View]:
-        """Return a view of each build."""
-        spans: list[dict[str, range]] = [{} for _ in self._builds]
+        """A view of each build."""
+        spans: list[dict[str, range]] = [{} for _ in self.builds]
         for kind in self._spans:
             limits = np.array(self.events[kind].lines).searchsorted(self._edges)
             some = np.flatnonzero(limits[1:] > limits[:-1])
@@ -157,7 +179,7 @@ class Log(View):
             for build, span in zip(some.tolist(), rows, strict=True):
                 spans[build][kind] = span
         tables = self._tables
-        return [View(self.events, *run, spans=own, tables=tables) for run, own in zip(self._builds, spans, strict=True)]
+        return [View(self.events, *run, spans=own, tables=tables) for run, own in zip(self.builds, spans, strict=True)]
 
 
 class Tables:
