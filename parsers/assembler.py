@@ -36,7 +36,7 @@ from trtforensics.parsers.views import Log
 from trtforensics.rows import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from trtforensics.model import TacticTimings
     from trtforensics.notes import Note, StarvedLayer
@@ -116,38 +116,35 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
     dumps = engine_layers(log, nodes, foreign, span)
     joined = map(resolve, dumps, zip(*tuned, strict=True), zip(foreign, reformats, strict=True), passes.of_builds)
     layers, own_choices, cached = zip(*joined, strict=True)
-    made_later: Any = [()] * len(log.builds)
-    fields = zip(
-        range(len(log.builds)),
-        *zip(*log.builds, strict=True),
-        header.tools(log),
-        header.tensorrt_versions(log),
-        header.commands(log),
-        header.outcomes(log),
-        header.options(log, span),
-        passes.of_builds,
-        _stages(log, passes, span),
-        _fusions(log, passes, span),
-        reformats,
-        nodes,
-        foreign,
-        autotuning.counts(log),
-        made_later,
-        autotuning.layer_tuning(log, span),
-        own_choices,
-        cached,
-        layers,
-        log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
-        myelin_operations(log, passes, span),
-        header.message_counts(log),
-        made_later,
-        header.results(log, passes, span),
-        made_later,
-        made_later,
-        autotuning.runner_ids(log),
-        strict=True,
-    )
-    builds = tuple(starmap(Build, fields))
+    first_lines, last_lines = zip(*log.builds, strict=True)
+    columns: dict[str, Iterable[Any]] = {
+        "index": range(len(log.builds)),
+        "first_line": first_lines,
+        "last_line": last_lines,
+        "tool": header.tools(log),
+        "tensorrt_version": header.tensorrt_versions(log),
+        "command": header.commands(log),
+        "outcome": header.outcomes(log),
+        "options": header.options(log, span),
+        "passes": passes.of_builds,
+        "stages": _stages(log, passes, span),
+        "fusions": _fusions(log, passes, span),
+        "reformats": reformats,
+        "onnx_nodes": nodes,
+        "foreign_nodes": foreign,
+        "autotuning": autotuning.counts(log),
+        "tuning": autotuning.layer_tuning(log, span),
+        "choices": own_choices,
+        "cached": cached,
+        "engine_layers": layers,
+        "layer_names": log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
+        "myelin_operations": myelin_operations(log, passes, span),
+        "message_counts": header.message_counts(log),
+        "results": header.results(log, passes, span),
+        "runner_ids": autotuning.runner_ids(log),
+        **dict.fromkeys(_LATE, [()] * len(log.builds)),
+    }
+    builds = tuple(starmap(Build, zip(*[columns[name] for name in Build.__dataclass_fields__], strict=True)))
     late = _Late(log, timed, span)
     for build in builds:
         build.leave(_LATE, late, build.index)

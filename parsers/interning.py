@@ -104,9 +104,8 @@ class Memo:
         """Ask for the number of each text that occurs at ``new``."""
         changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
         rows = np.concatenate((new[:1], new[changes + 1]))
-        distinct, first = np.unique(hashes[rows], return_index=True)
-        order = first.argsort()  # who is asked may learn by it: the log decides the order, not the hashes
-        distinct, first = distinct[order], first[order]
+        first = _first_of_each(hashes[rows])
+        distinct = hashes[rows[first]]
         numbers = map(read, *_for_reading(index, spans.of(rows[first])))
         learned = np.fromiter(numbers, np.int32, len(first))
         if self._table.count + len(distinct) > _MOST:
@@ -131,6 +130,16 @@ class Memo:
 
 def _for_reading(index: LineIndex, spans: Spans) -> tuple[list[int], list[int], list[int]]:
     return spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
+
+
+def _first_of_each(hashes: Words) -> Positions:
+    """Return where each hash stands first, in order: who is asked may learn by it, and the log decides the order.
+
+    (``np.unique`` would do, but imports ``numpy.ma`` for it.)
+    """
+    order = hashes.argsort(kind="stable")
+    ordered = hashes[order]
+    return np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))])
 
 
 class _Table:

@@ -176,6 +176,9 @@ class BisectionApp(TerminalApp):
         self._details = Rows("details")
         self._view: DirectoryView | None = None
         self._log_view: LogView | None = None
+        self._title, self._status = LineBar(id="title"), LineBar(id="status")
+        self._log_heading = LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
+        self._log_pane = Vertical(classes="pane", id="log-pane")
         self._prompt = Prompt()
         self._needle = ""
         self._which = "build"
@@ -183,7 +186,7 @@ class BisectionApp(TerminalApp):
 
     def compose(self) -> ComposeResult:
         """Lay the screen out: probes and answer, a probe's details and its log."""
-        yield LineBar(id="title")
+        yield self._title
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 with Vertical(classes="pane"):
@@ -196,10 +199,10 @@ class BisectionApp(TerminalApp):
                 with Vertical(classes="pane"):
                     yield LineBar((Piece(" Probe", Role.STRONG),), classes="heading")
                     yield self._details
-                with Vertical(classes="pane", id="log-pane"):
-                    yield LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
+                with self._log_pane:
+                    yield self._log_heading
         yield self._prompt
-        yield LineBar(id="status")
+        yield self._status
         yield Footer()
 
     def on_mount(self) -> None:
@@ -305,16 +308,16 @@ class BisectionApp(TerminalApp):
             self._say(f"{event.needle!r} at line {event.line:,}")
 
     def _say(self, text: str) -> None:
-        self.query_one("#status", LineBar).show(Piece(f" {text}", Role.DIM))
+        self._status.show(Piece(f" {text}", Role.DIM))
 
     def _show_title(self) -> None:
         if self._view is not None:
-            self.query_one("#title", LineBar).show(*bisection_title(self._view, self.size.width))
+            self._title.show(*bisection_title(self._view, self.size.width))
 
     def _show_probe(self) -> None:
         """Show the selected probe and its log, unless they are there already."""
         probe = self._probes.selected
-        if self._view is None or probe is None:
+        if self._view is None or probe is None or not self._log_pane.is_attached:
             return
         self._details.show(probe_rows(self._view, probe))
         path = next((path for name in _LOGS[self._which] if (path := self._view.folder(probe) / name).exists()), None)
@@ -322,7 +325,7 @@ class BisectionApp(TerminalApp):
         if shown != self._shown:
             same, self._shown = self._shown[:1] == (path,), shown
             name = path.name if path else f"no {_LOGS[self._which][0]}"
-            self.query_one("#log-heading", LineBar).show(Piece(f" {probe.folder}  {name}", Role.STRONG))
+            self._log_heading.show(Piece(f" {probe.folder}  {name}", Role.STRONG))
             self._show_log(self._session.log(path) if path else None, keep=same)
 
     def _show_log(self, text: LogText | None, *, keep: bool) -> None:
@@ -333,7 +336,7 @@ class BisectionApp(TerminalApp):
             before.remove()
         if text is not None:
             self._log_view = after = LogView(text)
-            self.query_one("#log-pane").mount(after)
+            self._log_pane.mount(after)
             after.grow()
             after.mark(self._needle)
             after.show_line(line if keep else 1)
