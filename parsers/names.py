@@ -84,10 +84,7 @@ def _nested(name: str) -> list[str] | None:
 
 
 def _ends(token: Token) -> tuple[str, ...]:
-    if token.type != "RANGE":
-        return (str(token),)
-    first, _, last = str(token).partition("...")
-    return (first, last) if last else (first,)
+    return plain.ends(str(token)) if token.type == "RANGE" else (str(token),)
 
 
 @lru_cache(maxsize=1 << 14)

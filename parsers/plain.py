@@ -19,11 +19,15 @@ _FORMAT = re.compile(
 _FORMATS = re.compile(rf"{_FORMAT.pattern}(?:, {_FORMAT.pattern})*", re.ASCII)
 
 _SEPARATOR = re.compile(r" \+ | \|\| ")
-_NESTING = ("PWN(", "{ForeignNode[", "\n")
+_INNER_SEPARATOR = re.compile(r" \+ |, ")
+_POINTWISE, _FOREIGN, _FOREIGN_END = "PWN(", "{ForeignNode[", "]}"
+_NESTING = (_POINTWISE, _FOREIGN, "\n")
 
 _UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z ]*\]"
-"""How TensorRT names what its user did not; neither the parenthesis nor the bracket can open a type."""
-_NAME = rf"(?:{_UNNAMED}|[^\[(,> \n])(?:{_UNNAMED}|[^\[(,>\n])*"
+_FOREIGN_NODE = r"\{ForeignNode\[[^\[\](),>\n]*\]\}"
+_PROFILE = r" \[profile [0-9]+\]"
+"""What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
+_NAME = rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|[^\[(,> \n])(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|[^\[(,>\n])*"
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
 _SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
 _SHORTS = re.compile(rf"(?:{_SHORT.pattern}(?:, {_SHORT.pattern})*)?", re.ASCII)
@@ -64,11 +68,22 @@ def _format(dtype: str, strides: str, components: str, behind: str) -> PlainForm
 
 
 def members(name: str) -> tuple[str, ...] | None:
-    """Read ``a + b || c``; None where a part nests or is missing."""
-    if any(opening in name for opening in _NESTING):
-        return None
-    parts = _SEPARATOR.split(name)
-    return tuple(parts) if all(parts) else None
+    """Read ``a + b || c``, ``{ForeignNode[a...b]}``, ``PWN(a, b)``; None where a part nests or is missing."""
+    if name.startswith(_FOREIGN) and name.endswith(_FOREIGN_END):
+        inner = name[len(_FOREIGN) : -len(_FOREIGN_END)]
+        return ends(inner) if inner and "\n" not in inner and _FOREIGN_END not in inner else None
+    if name.startswith(_POINTWISE) and name.endswith(")"):
+        inner = name[len(_POINTWISE) : -1]
+        parts = [] if any(sign in inner for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.split(inner)
+    else:
+        parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.split(name)
+    return tuple(parts) if parts and all(parts) else None
+
+
+def ends(members_range: str) -> tuple[str, ...]:
+    """Return the two end points that a ForeignNode is named by, or the one."""
+    first, _, last = members_range.partition("...")
+    return (first, last) if last else (first,)
 
 
 Printed = tuple[str, str, str]

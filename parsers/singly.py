@@ -45,7 +45,7 @@ class Dispatch:
         kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, len(rank))))
         self._literal = [kind for kind in kinds if "" not in kind.openers]
         # Of the kinds that open with free text any beginning may be.
-        free = [(kind.needle.encode("latin-1"), kind) for kind in kinds if "" in kind.openers]
+        free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
         self._ranked = [one for one in free if one[1].name in rank]
         self._others = [one for one in free if one[1].name not in rank]
         self._openings: dict[bytes, list[Kind]] = {}
@@ -79,9 +79,14 @@ class Dispatch:
         else:
             opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
             opening.sort(key=self._literal.index)
-        literal = [(kind.needle.encode("latin-1"), kind) for kind in opening]
+        literal = [(_word(kind), kind) for kind in opening]
         groups = self._by_start[key] = literal, self._ranked, self._others.copy()
         return groups
+
+
+def _word(kind: Kind) -> bytes:
+    """Return what to look for in a body before its regex is asked: a text of blanks is searched slowly for blanks."""
+    return max(kind.needle.encode("latin-1").split(b" "), key=len)
 
 
 def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
