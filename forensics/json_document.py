@@ -39,6 +39,8 @@ _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
 
 _NEXT = ",\n    "
+_FEW = 256
+"""Records that the many builds of a log may have alike; a large build has its own."""
 
 
 def to_json(log: BuildLog) -> str:
@@ -77,9 +79,10 @@ def _parts(source: SourceInfo) -> Document:
     return {"parts": parts}
 
 
-def _build(build: Build) -> str:
+def _build(build: Build) -> tuple[str, ...]:
+    """Render a build in pieces: the lists that may be megabytes are copied once only."""
     counts, messages = build.autotuning, build.message_counts
-    return f"""{{
+    before = f"""{{
    "index": {build.index},
    "first_line": {build.first_line},
    "last_line": {build.last_line},
@@ -92,7 +95,8 @@ def _build(build: Build) -> str:
    "stages": {_alike(_stage, build.stages, "name", "layers", "pass_index")},
    "fusions": {_alike(_fusion, build.fusions, "kind", "inputs", "pass_index")},
    "reformats": {_alike(_reformat, build.reformats, "name", "tensor", "source", "target", "pass_index")},
-   "onnx_nodes": {_records(_onnx_node, build.onnx_nodes)},
+   "onnx_nodes": """
+    tuning = f""",
    "foreign_nodes": {_records(_foreign_node, build.foreign_nodes)},
    "autotuning": {{
     "runner_blocks": {counts.runner_blocks},
@@ -102,9 +106,8 @@ def _build(build: Build) -> str:
    }},
    "runner_ids": {_members([f"{text(runner)}: {known}" for runner, known in build.runner_ids.items()])},
    "tuning_seconds": {_records(_layer_tuning, build.tuning)},
-   "choices": {_records(_choice, build.choices)},
-   "cached": {_records(_cached, build.cached)},
-   "engine_layers": {_records(_engine_layer, build.engine_layers)},
+   "choices": """
+    behind = f""",
    "layer_names": {_records(text, build.layer_names)},
    "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
    "myelin_operations": {_records(_myelin_operation, build.myelin_operations)},
@@ -114,6 +117,11 @@ def _build(build: Build) -> str:
     "error": {messages.error}
    }}
   }}"""
+    return (
+        *(before, _records(_onnx_node, build.onnx_nodes), tuning, _records(_choice, build.choices)),
+        *(',\n   "cached": ', _records(_cached, build.cached)),
+        *(',\n   "engine_layers": ', _records(_engine_layer, build.engine_layers), behind),
+    )
 
 
 def _options(options: Mapping[str, Sequence[Fact]]) -> str:
@@ -151,6 +159,8 @@ def _alike(rendered: Callable[..., str], records: Sequence[Any], *paths: str) ->
     if not records:
         return "[]"
     *said, lines = columns(records, *paths, "span.line")
+    if len(lines) > _FEW:
+        return _list([rendered(*row) for row in zip(*said, lines, strict=True)])
     return _form(rendered, *said) % lines
 
 
@@ -173,7 +183,7 @@ def _text_or_null(value: str | None) -> str:
     return "null" if value is None else text(value)
 
 
-_repeated = lru_cache(maxsize=1 << 14)(texts)
+_repeated = lru_cache(maxsize=1 << 10)(texts)
 """A log tries the same formats, and names the same nodes, again and again."""
 
 

@@ -39,9 +39,9 @@ def number(value: float | None) -> str:
 
 
 class Records(NamedTuple):
-    """A list of objects in a document, a line each, and the function that renders one."""
+    """A list of objects in a document, a line each, and the function that renders one, whole or in pieces."""
 
-    rendered: Callable[[Any], str]
+    rendered: Callable[[Any], str | tuple[str, ...]]
     items: Sequence[Any]
 
 
@@ -62,7 +62,8 @@ def _write(out: list[str], value: object, record_depth: int, depth: int) -> None
     if isinstance(value, Records):
         opening = f"[{begin}"
         for item in value.items:
-            out += (opening, value.rendered(item))
+            rendered = value.rendered(item)
+            out += (opening, rendered) if isinstance(rendered, str) else (opening, *rendered)
             opening = f",{begin}"
         out.append(f"{end}]" if value.items else "[]")
     elif isinstance(value, dict):
