@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
-    from trtforensics.parsers.views import View
+    from trtforensics.parsers.views import Log
 
     _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
 _NONE: _Tensors = (), ()
 
 
-def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
+def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
     """Read the nodes in the order of the log. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
-    if not view.has("parsing_node"):
+    if not log.has("parsing_node"):
         return ()
-    begins, names, ops = view.columns(("parsing_node",), "node", "op")
+    begins, names, ops = log.columns(("parsing_node",), "node", "op")
     layers: dict[int, list[str]] = {}
-    for place, layer in _of_nodes(view, begins, ("registering_layer", "registering_helper"), "layer"):
+    for place, layer in _of_nodes(log, begins, ("registering_layer", "registering_helper"), "layer"):
         layers.setdefault(place, []).append(layer)
     inputs, outputs = (
-        {place: _tensors(text) for place, text in _of_nodes(view, begins, (kind,), "tensors")}
+        {place: _tensors(text) for place, text in _of_nodes(log, begins, (kind,), "tensors")}
         for kind in ("node_inputs", "node_outputs")
     )
     nodes = []
-    for place, (line, name, op) in enumerate(zip(begins.tolist(), view.texts(names), view.texts(ops), strict=True)):
+    for place, (line, name, op) in enumerate(zip(begins.tolist(), log.texts(names), log.texts(ops), strict=True)):
         read, read_types = inputs.get(place, _NONE)
         written, written_types = outputs.get(place, _NONE)
         own = tuple(layers.get(place, ()))
@@ -41,14 +41,12 @@ def onnx_nodes(view: View, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode,
     return tuple(nodes)
 
 
-def _of_nodes(
-    view: View, begins: npt.NDArray[np.int64], kinds: tuple[str, ...], field: str
-) -> Iterator[tuple[int, str]]:
+def _of_nodes(log: Log, begins: npt.NDArray[np.int64], kinds: tuple[str, ...], field: str) -> Iterator[tuple[int, str]]:
     """Give a text of each line of some kinds with the place of the node that the line belongs to, if to any."""
-    lines, texts = view.columns(kinds, field)
+    lines, texts = log.columns(kinds, field)
     places = begins.searchsorted(lines) - 1
-    within = (places >= 0) & (begins[places] >= view.build_of(lines))
-    return zip(places[within].tolist(), view.texts(texts[within]), strict=True)
+    within = (places >= 0) & (begins[places] >= log.build_of(lines))
+    return zip(places[within].tolist(), log.texts(texts[within]), strict=True)
 
 
 def _tensors(text: str) -> _Tensors:

@@ -101,10 +101,6 @@ class View:
         """Whether there is a row of any of these kinds."""
         return not self._spans.keys().isdisjoint(kinds)
 
-    def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the first line of the build that each of some lines belongs to."""
-        return np.full(len(lines), self.first_line)
-
 
 class Log(View):
     """All lines of a log, and which of them are of which build.

@@ -15,7 +15,7 @@ from trtforensics.tui.bisection_rows import HEADING, answer_rows, bisection_titl
 from trtforensics.tui.help import HelpScreen, Keys
 from trtforensics.tui.log_view import LogView
 from trtforensics.tui.pieces import Line, Piece, Role, width_of
-from trtforensics.tui.search import Prompt, Purpose, find_around
+from trtforensics.tui.search import Match, Prompt, Purpose, find_around
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.virtual_list import LineBar, VirtualList
 
@@ -137,16 +137,6 @@ class LookFailed(Message):
     def __init__(self, error: ForensicsError) -> None:
         super().__init__()
         self.error = error
-
-
-class Match(Message):
-    """A search in a log ended; ``line`` is None when nothing was found."""
-
-    def __init__(self, log: LogView, needle: str, line: int | None) -> None:
-        super().__init__()
-        self.log = log
-        self.needle = needle
-        self.line = line
 
 
 class BisectionApp(TerminalApp):
@@ -299,12 +289,12 @@ class BisectionApp(TerminalApp):
 
     def on_match(self, event: Match) -> None:
         """Show the match, unless the log was left or another search has begun."""
-        if event.needle != self._needle or event.log is not self._log_view:
+        if event.needle != self._needle or event.view is not self._log_view:
             return
         if event.line is None:
             self._say(f"{event.needle!r} is nowhere in this log")
         else:
-            event.log.show_match(event.line)
+            event.view.show_match(event.line)
             self._say(f"{event.needle!r} at line {event.line:,}")
 
     def _say(self, text: str) -> None:

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from trtforensics.tui.help import HelpScreen, Keys
 from trtforensics.tui.pieces import Piece, Role
-from trtforensics.tui.search import Prompt, Purpose, find_around
+from trtforensics.tui.search import Match, Prompt, Purpose, find_around
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.text_pane import TextPane
 from trtforensics.tui.virtual_list import LineBar
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.errors import ForensicsError
+    from trtforensics.tui.log_view import LogView
     from trtforensics.tui.search import Search
 
 
@@ -30,16 +31,6 @@ class Failed(Message):
     def __init__(self, error: ForensicsError) -> None:
         super().__init__()
         self.error = error
-
-
-class Match(Message):
-    """A search in a file ended; ``line`` is None when nothing was found."""
-
-    def __init__(self, pane: TextPane, needle: str, line: int | None) -> None:
-        super().__init__()
-        self.pane = pane
-        self.needle = needle
-        self.line = line
 
 
 class RowsApp(TerminalApp):
@@ -118,7 +109,7 @@ class RowsApp(TerminalApp):
         if event.line is None:
             self.status(f"{event.needle!r} is nowhere in this file")
         else:
-            event.pane.view.show_match(event.line)
+            event.view.show_match(event.line)
             self.status(f"{event.needle!r} at line {event.line:,}")
 
     def action_help(self) -> None:
@@ -160,9 +151,11 @@ class RowsApp(TerminalApp):
     def _search(self, pane: TextPane, *, backwards: bool, here: bool) -> None:
         line = pane.view.current_line
         search = partial(find_around, pane.text, self._needle, line, backwards=backwards, here=here)
-        self.run_worker(partial(self._find, pane, self._needle, search), group="search", thread=True, exclusive=True)
+        self.run_worker(
+            partial(self._find, pane.view, self._needle, search), group="search", thread=True, exclusive=True
+        )
 
-    def _find(self, pane: TextPane, needle: str, search: Search) -> None:
+    def _find(self, view: LogView, needle: str, search: Search) -> None:
         """Search, in a thread."""
         line, _ = search()
-        self.post_message(Match(pane, needle, line))
+        self.post_message(Match(view, needle, line))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from trtforensics.tui.log_view import LogView
     from trtforensics.tui.protocol import LogText
 
     Search = Callable[[], tuple[int | None, bool]]
@@ -29,6 +30,16 @@ def find_around(text: LogText, needle: str, line: int, *, backwards: bool, here:
     if found is not None:
         return found, False
     return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
+
+
+class Match(Message):
+    """A search in the text of a view ended; ``line`` is None when nothing was found."""
+
+    def __init__(self, view: LogView, needle: str, line: int | None) -> None:
+        super().__init__()
+        self.view = view
+        self.needle = needle
+        self.line = line
 
 
 class Purpose(Enum):
