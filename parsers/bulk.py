@@ -86,7 +86,7 @@ class Bodies:
 
     def texts(self, lines: Positions) -> list[bytes]:
         """Return some bodies."""
-        return _cut(self.index.data, self.starts[lines], self.ends[lines])
+        return _cut(self.index.data, self.starts[lines].tolist(), self.ends[lines].tolist())
 
 
 class Found(NamedTuple):
@@ -181,18 +181,15 @@ class _LayoutReader:
         self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
         self._searched = max((anchor.text for anchor in layout.anchors if layout.only_searched), key=len, default=b"")
         """What is searched for in every line, where nothing else tells which may be of this layout."""
+        self._closing = layout.anchors[-1].text if layout.closed and not layout.opener else b""
+        """What a line must end with, where its beginning does not tell."""
 
     def order(self) -> tuple[int, int]:
         """Return what decides which reader is asked first."""
         return self.rank, -self.lines
 
     def read(self, bodies: Bodies, lines: Positions) -> Found:
-        layout = self.layout
-        if len(lines) > _MANY and not bodies.index.has(self._searched):
-            lines = lines[:0]
-        if layout.separators is not None:
-            lines = lines[bodies.last[lines] - bodies.first[lines] == layout.separators]
-        lines, begins, ends = self._places(bodies, lines)
+        lines, begins, ends = self._places(bodies, self._near(bodies, lines))
         alike = lines
         columns: Columns = {}
         for position, reader in self._readers:
@@ -204,20 +201,33 @@ class _LayoutReader:
                 begins, ends = [b[sure] for b in begins], [e[sure] for e in ends]
                 columns = {name: column[sure] for name, column in columns.items()}
         refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
-        return Found(layout.kind.name, lines, columns, refused)
+        return Found(self.layout.kind.name, lines, columns, refused)
+
+    def _near(self, bodies: Bodies, lines: Positions) -> Positions:
+        """Return the lines that may be of this layout, by what is quickly told."""
+        separators = self.layout.separators
+        if len(lines) > _MANY and not bodies.index.has(self._searched):
+            return lines[:0]
+        if self._closing:
+            lines = lines[bodies.index.close_with(lines, self._closing)]
+        if separators is not None:
+            lines = lines[bodies.last[lines] - bodies.first[lines] == separators]
+        return lines
 
     def _places(self, bodies: Bodies, lines: Positions) -> tuple[Positions, list[Positions], list[Positions]]:
         """Return the lines whose anchors all stand where they must, and where each segment begins and ends."""
         layout = self.layout
         at: dict[int, Positions] = {0: bodies.starts[lines]}
         for place, anchor in self._anchors:
+            if not len(lines):
+                return lines, [], []
             if anchor.searched:
                 behind = at[place - 1] + (len(layout.anchors[place - 1].text) + 1)
                 at[place] = _search(bodies, lines, anchor.text, behind)
                 right = at[place] >= 0
             else:
                 at[place] = _place(bodies, lines, anchor)
-                right = bodies.index.holds(np.maximum(at[place], 0), anchor.text)
+                right = bodies.index.holds(at[place], anchor.text)
             if not right.all():
                 lines, at = lines[right], {known: positions[right] for known, positions in at.items()}
         begins = [at[place] + len(anchor.text) for place, anchor in enumerate(layout.anchors)]
@@ -280,7 +290,7 @@ class _Number(_Direct):
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any], Bools]:
         values, sure = self._usual(bodies.index, spans.begins, spans.ends)
         others = np.flatnonzero(~sure)
-        texts = _cut(bodies.index.data, spans.begins[others], spans.ends[others])
+        texts = _cut(bodies.index.data, spans.begins[others].tolist(), spans.ends[others].tolist())
         for row, text in zip(others.tolist(), texts, strict=True):
             if _compiled(self._regex).fullmatch(text):
                 sure[row] = True
@@ -325,12 +335,12 @@ class _Plain(_Direct):
         self._memo = Memo()
 
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
-        found = self._memo.values(bodies.index, spans, self._reader(bodies.index.data))
+        found = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index.data))
         return found if self._name else None, found != _REFUSED
 
-    def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
-        """Return what says which text stands there."""
-        return self._texts.reader(data)
+    def _numbers(self, data: bytes, begins: list[int], ends: list[int], _: list[int]) -> list[int]:
+        """Return which texts stand there."""
+        return self._texts.ids(_cut(data, begins, ends))
 
 
 class _Ignored(_Direct):
@@ -347,27 +357,30 @@ class _Taken(_Plain):
         super().__init__(name, texts)
         self._regex = segment.regex
 
-    def _reader(self, data: bytes) -> Callable[[int, int, int], int]:
-        surely_takes, match = self._surely_takes, _compiled(self._regex).match
-        text_id = self._texts.id if self._name else len
+    def _numbers(self, data: bytes, begins: list[int], ends: list[int], limits: list[int]) -> list[int]:
+        taken = self._taken(data, begins, ends, limits)
+        texts = _cut(data, begins, ends)
+        if not self._name:
+            return [0 if own else _REFUSED for own in taken]
+        if all(taken):
+            return self._texts.ids(texts)
+        return [self._texts.id(text) if own else _REFUSED for own, text in zip(taken, texts, strict=True)]
 
-        def read(begin: int, end: int, limit: int) -> int:
-            if not surely_takes(data, begin, end, limit):
-                found = match(data, begin, limit)
-                if found is None or found.end() != end:
-                    return _REFUSED
-            return text_id(data[begin:end])
-
-        return read
+    def _taken(self, data: bytes, begins: list[int], ends: list[int], limits: list[int]) -> list[bool]:
+        """Say of each text whether the terminal takes it."""
+        match = _compiled(self._regex).match
+        if self._lazy is None:
+            found = map(match, repeat(data), begins, limits)
+            return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
+        taken = self._lazy.surely_takes(data, begins, ends, limits)
+        for row in [row for row, sure in enumerate(taken) if not sure]:
+            one = match(data, begins[row], limits[row])
+            taken[row] = one is not None and one.end() == ends[row]
+        return taken
 
     @cached_property
-    def _surely_takes(self) -> Callable[[bytes, int, int, int], bool]:
-        lazy = LazyText.of(self._regex)
-        return lazy.surely_takes if lazy is not None else _never
-
-
-def _never(_data: bytes, _begin: int, _end: int, _limit: int) -> bool:
-    return False
+    def _lazy(self) -> LazyText | None:
+        return LazyText.of(self._regex)
 
 
 class _Composite(_Direct):
@@ -384,7 +397,8 @@ class _Composite(_Direct):
 
     def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
         """Fill the columns; return which lines are sure."""
-        rows = self._memo.values(bodies.index, spans, partial(self._judged, bodies.index.data))
+        judged = partial(map, partial(self._judged, bodies.index.data))
+        rows = self._memo.values(bodies.index, spans, judged)
         for name, column in zip(self._names, self._columns, strict=True):
             columns[name] = np.frombuffer(column, column.typecode)[rows] if self._count else rows
         sure: Bools = rows != _REFUSED
@@ -408,19 +422,28 @@ def _compiled(regex: str) -> re.Pattern[bytes]:
     return re.compile(regex.encode("latin-1"), REGEX_FLAGS)
 
 
-def _cut(data: bytes, begins: Positions, ends: Positions) -> list[bytes]:
-    return [data[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+def _cut(data: bytes, begins: list[int], ends: list[int]) -> list[bytes]:
+    return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
 
 def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:
     """Return where an anchor must stand; in a line with too few separators that is not between the other anchors."""
     if anchor.place is None:
-        return bodies.ends[lines] - len(anchor.text)
-    if anchor.from_right:
-        places = np.maximum(bodies.last[lines] - anchor.place, 0)
+        places = bodies.ends[lines] - len(anchor.text)
     else:
-        places = np.minimum(bodies.first[lines] + anchor.place, len(bodies.index.separators) - 1)
-    return bodies.index.separators[places] - np.int64(anchor.offset)
+        separators = bodies.index.separators
+        if anchor.from_right:
+            counted = bodies.last[lines] - anchor.place
+            if counted[0] < 0:  # they go up with the lines
+                np.maximum(counted, 0, out=counted)
+        else:
+            counted = bodies.first[lines] + anchor.place
+            if counted[-1] >= len(separators):
+                np.minimum(counted, len(separators) - 1, out=counted)
+        places = separators[counted] - np.int64(anchor.offset)
+    if places[0] < 0:
+        np.maximum(places, 0, out=places)
+    return places
 
 
 def _search(bodies: Bodies, lines: Positions, text: bytes, begins: Positions) -> Positions:

@@ -181,14 +181,10 @@ class Texts:
         """Return the index of a text, new or known."""
         return self._ids.setdefault(raw, len(self._ids))
 
-    def reader(self, data: bytes) -> Callable[[int, int, int], int]:
-        """Return what says which text stands from one byte to another; a memo asks it (``interning.py``)."""
-        text_id = self.id
-
-        def read(begin: int, end: int, _: int) -> int:
-            return text_id(data[begin:end])
-
-        return read
+    def ids(self, raws: Iterable[bytes]) -> list[int]:
+        """Return the indexes of texts, new or known."""
+        ids = self._ids
+        return [ids.setdefault(raw, len(ids)) for raw in raws]
 
     def __getitem__(self, index: int) -> str:
         return self._texts[index] if index < len(self._texts) else self.all()[index]

@@ -7,6 +7,8 @@ times as fast as the regex, which tries it at every byte.
 from __future__ import annotations
 
 import re
+from itertools import repeat
+from operator import and_
 from typing import Self
 
 from trtforensics.parsers.grammar import REGEX_FLAGS
@@ -37,17 +39,18 @@ class LazyText:
         beginnings = [_beginning(choice) for choice in _choices(found["follows"][3:-1])]
         return cls(found["forbidden"] or "", found["follows"], beginnings) if all(beginnings) else None
 
-    def surely_takes(self, data: bytes, begin: int, end: int, limit: int) -> bool:
-        """Say whether it takes what stands between ``begin`` and ``end`` in a line that ends at ``limit``.
+    def surely_takes(self, data: bytes, begins: list[int], ends: list[int], limits: list[int]) -> list[bool]:
+        """Say whether it takes just what stands between each of ``begins`` and ``ends``, in lines up to ``limits``.
 
         False may also mean that only the regex can tell.
         """
+        taken = list(map(bool, map(self._follows, repeat(data), ends, limits)))
+        if self._forbidden is not None:
+            taken = list(map(and_, taken, map(bool, map(self._forbidden, repeat(data), begins, limits))))
         for beginning, more in self._beginnings:
-            if data.find(beginning, begin + 1, end + more) >= 0:
-                return False
-        if self._forbidden is not None and self._forbidden(data, begin, limit) is None:
-            return False
-        return self._follows(data, end, limit) is not None
+            texts = [data[begin + 1 : end + more] for begin, end in zip(begins, ends, strict=True)]
+            taken = [sure and beginning not in text for sure, text in zip(taken, texts, strict=True)]
+        return taken
 
 
 def _choices(regex: str) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
+    Words = npt.NDArray[np.uint64]
 
 BLANK = 0x20
 LINE_FEED = 0x0A
@@ -55,7 +56,20 @@ class LineIndex:
         return self._has[literal]
 
     def holds(self, at: Positions, literal: bytes) -> Bools:
-        """Say whether a literal, of at most 256 bytes, stands at these positions."""
+        """Say whether a literal, of at most 256 bytes, stands at these positions: its first word, then the rest."""
+        holds = _opens_with(self.words[at], literal[:WORD])
+        rest = literal[WORD:]
+        if rest:
+            rows = np.flatnonzero(holds)
+            holds[rows] = self._holds_rest(at[rows] + WORD, rest)
+        return holds
+
+    def close_with(self, lines: Positions, literal: bytes) -> Bools:
+        """Say whether lines end with the last eight bytes of a literal; the first line only where it is long enough."""
+        word = literal[-WORD:]
+        return _opens_with(self.words[np.maximum(self.ends[lines] - len(word), 0)], word)
+
+    def _holds_rest(self, at: Positions, literal: bytes) -> Bools:
         words, rest = divmod(len(literal), WORD)
         size = words + bool(rest)
         wanted = np.frombuffer(literal.ljust(size * WORD, b"\0"), np.uint64)
@@ -66,3 +80,11 @@ class LineIndex:
         for column in range(size - 1):
             holds &= found[:, column] == wanted[column]
         return holds
+
+
+def _opens_with(words: Words, literal: bytes) -> Bools:
+    """Say which words begin with one to eight bytes."""
+    if len(literal) < WORD:
+        words = words & np.uint64((1 << 8 * len(literal)) - 1)
+    opens: Bools = words == np.uint64(int.from_bytes(literal, "little"))
+    return opens

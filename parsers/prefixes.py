@@ -102,7 +102,7 @@ class PrefixReader:
         """Return the number of the prefix of each line that its first ``size`` bytes decide; _OPEN for the others."""
         starts = index.starts[lines]
         ends = np.minimum(index.ends[lines], starts + min(size, _LONGEST))
-        return memo.values(index, Spans(lines, starts, ends), partial(self._number, index.data, size))
+        return memo.values(index, Spans(lines, starts, ends), partial(map, partial(self._number, index.data, size)))
 
     def _number(self, data: bytes, size: int, begin: int, _: int, limit: int) -> int:
         found = self._found.get(begin)

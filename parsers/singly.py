@@ -135,7 +135,7 @@ class SingleReader:
         """Give what is read in these bodies, kind by kind, each in their order."""
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
-        bodies = self._memo.values(index, spans, partial(self._judge, index.data))
+        bodies = self._memo.values(index, spans, partial(map, partial(self._judge, index.data)))
         if not len(bodies):
             return
         numbers = np.frombuffer(self._kind_of, np.int32)[bodies]

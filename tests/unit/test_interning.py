@@ -13,6 +13,8 @@ from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pytest
 
 
@@ -26,11 +28,12 @@ class _Asked:
         """Look texts up, one a line between bytes that are not theirs; return what their numbers stand for."""
         index = LineIndex(b"".join(b"(%s%%" % text + b"\n" for text in texts))
 
-        def read(begin: int, end: int, limit: int) -> int:
-            assert index.data[end : end + 1] == b"%"
-            assert limit == end + 1
-            self.texts.append(index.data[begin:end])
-            return len(self.texts) - 1
+        def read(begins: list[int], ends: list[int], limits: list[int]) -> Iterator[int]:
+            for begin, end, limit in zip(begins, ends, limits, strict=True):
+                assert index.data[end : end + 1] == b"%"
+                assert limit == end + 1
+                self.texts.append(index.data[begin:end])
+                yield len(self.texts) - 1
 
         spans = Spans(np.arange(len(texts)), index.starts + 1, index.ends - 1)
         return [self.texts[number] for number in memo.values(index, spans, read).tolist()]
@@ -77,6 +80,16 @@ def test_a_log_with_more_texts_than_are_kept_asks_again(monkeypatch: pytest.Monk
         texts = [b"/layer.%d/MatMul" % number for number in range(first, first + 400)]
         assert asked.values(memo, texts) == texts
     assert len(asked.texts) == 1200
+
+
+def test_texts_that_differ_in_the_last_bytes_of_words_only_have_hashes_of_their_own() -> None:
+    """A multiplication carries differences up, and those are at the top already."""
+    texts = [b"layer_%c stage_%c block_%c conv__%c" % tuple(b"%04d" % number) for number in range(10_000)]
+    index = LineIndex(b"\n".join(texts))
+    hashes = interning._hashes(index, index.starts, index.ends - index.starts, digits_alike=False)
+    assert len(set(hashes.tolist())) == len(texts)
+    halves = {(number >> shift) & 0xFFFF_FFFF for number in hashes.tolist() for shift in (0, 32)}
+    assert len(halves) > 2 * len(texts) - 20
 
 
 def test_texts_with_one_hash_slot_are_kept_apart() -> None:

@@ -22,6 +22,12 @@ def _lazy(regex: str) -> LazyText:
     return lazy
 
 
+def _surely_takes(lazy: LazyText, line: bytes, end: int, begin: int = 0) -> bool:
+    """Ask about one text."""
+    (taken,) = lazy.surely_takes(line, [begin], [end], [len(line)])
+    return taken
+
+
 @pytest.mark.parametrize(
     ("regex", "text"),
     [
@@ -33,18 +39,18 @@ def _lazy(regex: str) -> LazyText:
 )
 def test_a_usual_text_is_surely_taken(regex: str, text: bytes) -> None:
     name, rest = text.split(b"|")
-    assert _lazy(regex).surely_takes(name + rest, 0, len(name), len(name + rest))
+    assert _surely_takes(_lazy(regex), name + rest, len(name))
 
 
 def test_the_beginning_of_what_follows_inside_the_text_is_for_the_regex() -> None:
     line = b"a [b] inputs [Conv] inputs:"
     lazy = _lazy(r"((?>.+?(?= \[[A-Za-z0-9_.:]+\] inputs:(?: |$))))")
-    assert not lazy.surely_takes(line, 0, len(b"a [b] inputs"), len(line))
+    assert not _surely_takes(lazy, line, len(b"a [b] inputs"))
 
 
 def test_what_must_not_stand_at_the_beginning_is_looked_at() -> None:
     line = b"Set Tactic Name: x Set Tactic Name: y"
-    assert not _lazy(r"((?>(?!Set Tactic Name: ).+?(?= Set Tactic Name: )))").surely_takes(line, 0, 18, len(line))
+    assert not _surely_takes(_lazy(r"((?>(?!Set Tactic Name: ).+?(?= Set Tactic Name: )))"), line, 18)
 
 
 @pytest.mark.parametrize("regex", [r"((?>.+(?= x$)))", r"((?>[^ ]+))", r"((?>.+?(?=[a-z])))", r"((?>.+?(?=a?b)))", "x"])
@@ -62,12 +68,12 @@ _pieces = st.sampled_from(
 
 
 @given(st.lists(_pieces, min_size=2, max_size=8), st.integers(0, 3))
-def test_a_quick_answer_is_the_regexes(pieces: list[str], begin: int) -> None:
+def test_quick_answers_are_the_regexes(pieces: list[str], begin: int) -> None:
     line = "".join(pieces).encode()
-    for count in range(1, len(pieces)):
-        end = len("".join(pieces[:count]))
-        for regex in _REGEXES:
-            if begin < end and _lazy(regex).surely_takes(line, begin, end, len(line)):
-                found = re.compile(regex.encode("latin-1"), REGEX_FLAGS).match(line, begin)
-                assert found is not None
-                assert found.end() == end
+    ends = [end for end in (len("".join(pieces[:count])) for count in range(1, len(pieces))) if begin < end]
+    for regex in _REGEXES:
+        alone = re.compile(regex.encode("latin-1"), REGEX_FLAGS).match(line, begin)
+        taken = _lazy(regex).surely_takes(line, [begin] * len(ends), ends, [len(line)] * len(ends))
+        for end in (end for end, sure in zip(ends, taken, strict=True) if sure):
+            assert alone is not None
+            assert alone.end() == end
