@@ -6,6 +6,7 @@ hold is looked for, and then the regex decides. What was read in a body is kept,
 
 from __future__ import annotations
 
+import math
 from array import array
 from functools import partial
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
@@ -42,7 +43,7 @@ class Dispatch:
 
     def __init__(self, kinds: tuple[Kind, ...], rank: dict[str, int] | None = None) -> None:
         rank = rank or {}
-        kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, len(rank))))
+        kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, math.inf)))
         self._literal = [kind for kind in kinds if "" not in kind.openers]
         # Of the kinds that open with free text any beginning may be.
         free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]

@@ -9,6 +9,7 @@ import numpy as np
 from trtforensics.parsers import grammar, singly
 from trtforensics.parsers.events import NO_TEXT, Texts
 from trtforensics.parsers.interning import Spans
+from trtforensics.parsers.layouts import layouts, ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.singly import Dispatch, SingleReader
 
@@ -94,3 +95,11 @@ def test_a_field_that_a_body_does_not_print_is_not_there() -> None:
     (_, _, _, first, _), (_, _, _, second, _) = read["banner"]
     assert first == NO_TEXT
     assert second != NO_TEXT
+
+
+def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line() -> None:
+    """A line of one ran into a line of the other, as programs that share a file make them."""
+    body = b"Name: conv1, IOMode: InputName: conv2, LayerType: kgen, Inputs: [ { Name: x }]"
+    found = Dispatch(grammar.kinds(), ranks(layouts(grammar.kinds()))).fields(body)
+    assert found is not None
+    assert found[0] == "layer_detailed"
