@@ -86,7 +86,7 @@ class Bodies:
 
     def texts(self, lines: Positions) -> list[bytes]:
         """Return some bodies."""
-        return _cut(self.index.data, self.starts[lines].tolist(), self.ends[lines].tolist())
+        return Spans(lines, self.starts[lines], self.ends[lines]).texts(self.index.data)
 
 
 class Found(NamedTuple):
@@ -290,7 +290,7 @@ class _Number(_Direct):
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any], Bools]:
         values, sure = self._usual(bodies.index, spans.begins, spans.ends)
         others = np.flatnonzero(~sure)
-        texts = _cut(bodies.index.data, spans.begins[others].tolist(), spans.ends[others].tolist())
+        texts = spans.of(others).texts(bodies.index.data)
         for row, text in zip(others.tolist(), texts, strict=True):
             if _compiled(self._regex).fullmatch(text):
                 sure[row] = True
@@ -335,12 +335,12 @@ class _Plain(_Direct):
         self._memo = Memo()
 
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
-        found = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index.data))
+        found = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index))
         return found if self._name else None, found != _REFUSED
 
-    def _numbers(self, data: bytes, begins: list[int], ends: list[int], _: list[int]) -> list[int]:
+    def _numbers(self, index: LineIndex, spans: Spans) -> list[int]:
         """Return which texts stand there."""
-        return self._texts.ids(_cut(data, begins, ends))
+        return self._texts.ids(spans.texts(index.data))
 
 
 class _Ignored(_Direct):
@@ -357,18 +357,19 @@ class _Taken(_Plain):
         super().__init__(name, texts)
         self._regex = segment.regex
 
-    def _numbers(self, data: bytes, begins: list[int], ends: list[int], limits: list[int]) -> list[int]:
-        taken = self._taken(data, begins, ends, limits)
-        texts = _cut(data, begins, ends)
+    def _numbers(self, index: LineIndex, spans: Spans) -> list[int]:
+        taken = self._taken(index, spans)
         if not self._name:
             return [0 if own else _REFUSED for own in taken]
+        texts = spans.texts(index.data)
         if all(taken):
             return self._texts.ids(texts)
         return [self._texts.id(text) if own else _REFUSED for own, text in zip(taken, texts, strict=True)]
 
-    def _taken(self, data: bytes, begins: list[int], ends: list[int], limits: list[int]) -> list[bool]:
+    def _taken(self, index: LineIndex, spans: Spans) -> list[bool]:
         """Say of each text whether the terminal takes it."""
-        match = _compiled(self._regex).match
+        data, match = index.data, _compiled(self._regex).match
+        begins, ends, limits = spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
         if self._lazy is None:
             found = map(match, repeat(data), begins, limits)
             return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
@@ -397,33 +398,31 @@ class _Composite(_Direct):
 
     def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
         """Fill the columns; return which lines are sure."""
-        judged = partial(map, partial(self._judged, bodies.index.data))
-        rows = self._memo.values(bodies.index, spans, judged)
+        rows = self._memo.values(bodies.index, spans, partial(self._judged, bodies.index))
         for name, column in zip(self._names, self._columns, strict=True):
             columns[name] = np.frombuffer(column, column.typecode)[rows] if self._count else rows
         sure: Bools = rows != _REFUSED
         return sure
 
-    def _judged(self, data: bytes, begin: int, end: int, limit: int) -> int:
-        """Return the row in the columns of what was read in a text."""
-        found = _compiled(self._regex).match(data, begin, limit)
-        if found is None or found.end() != end:
-            return _REFUSED
-        groups = found.groups()
-        for column, (group, read) in zip(self._columns, self._readers, strict=True):
-            column.append(read(groups[group]))
-        self._count += 1
-        return self._count - 1
+    def _judged(self, index: LineIndex, spans: Spans) -> Iterator[int]:
+        """Give the row in the columns of what was read in each text."""
+        match, ends, limits = _compiled(self._regex).match, spans.ends.tolist(), index.ends[spans.lines].tolist()
+        for begin, end, limit in zip(spans.begins.tolist(), ends, limits, strict=True):
+            found = match(index.data, begin, limit)
+            if found is None or found.end() != end:
+                yield _REFUSED
+                continue
+            groups = found.groups()
+            for column, (group, read) in zip(self._columns, self._readers, strict=True):
+                column.append(read(groups[group]))
+            yield self._count
+            self._count += 1
 
 
 @cache
 def _compiled(regex: str) -> re.Pattern[bytes]:
     """Compile a segment's regex: when it is needed, for most never are."""
     return re.compile(regex.encode("latin-1"), REGEX_FLAGS)
-
-
-def _cut(data: bytes, begins: list[int], ends: list[int]) -> list[bytes]:
-    return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
 
 def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:

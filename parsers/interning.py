@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
 
-    _Read = Callable[[list[int], list[int], list[int]], Iterable[int]]
+    _Read = Callable[["Spans"], Iterable[int]]
 
 _FEW = 200
 """Rows below which a dictionary is faster than some fifty calls of numpy."""
@@ -50,9 +50,6 @@ _MASKS = np.array(
 )
 """By the length of a text, which bits of its words are its own."""
 
-_ONE, _NINE_DIGITS = np.uint8(ord("1")), 9
-_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"1" * _NINE_DIGITS)
-
 _EMPTY = np.uint64(0)
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
 
@@ -68,17 +65,21 @@ class Spans(NamedTuple):
         """Return some of them."""
         return Spans(self.lines[rows], self.begins[rows], self.ends[rows])
 
+    def texts(self, data: bytes) -> list[bytes]:
+        """Cut the texts out."""
+        return [data[begin:end] for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True)]
+
 
 class Memo:
-    """Remembers a number for each text; ``digits_alike``: one for all texts that differ in the digits 1 to 9 only.
+    """Remembers a number for each text; one for all texts that differ in ``alike`` only, which are digits in a row.
 
-    Who asks gives a function for new ones: of the bytes where texts begin, where they end, and where their lines do.
+    Who asks gives a function for new ones, of where they stand.
     """
 
-    def __init__(self, *, digits_alike: bool = False) -> None:
+    def __init__(self, alike: bytes = b"") -> None:
         self._singly: dict[bytes, int] = {}
         self._table = _Table()
-        self._digits_alike = digits_alike
+        self._alike = alike
 
     def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
         """Return the number of each text."""
@@ -86,24 +87,24 @@ class Memo:
             return self._one_by_one(index, spans, read)
         lengths = spans.ends - spans.begins
         longer = np.flatnonzero(lengths > _LONGEST)
-        hashes = _hashes(index, spans.begins, np.minimum(lengths, _LONGEST), digits_alike=self._digits_alike)
+        hashes = _hashes(index, spans.begins, np.minimum(lengths, _LONGEST), self._alike)
         values, found = self._table.find(hashes)
         if len(longer):
             values[longer] = self._one_by_one(index, spans.of(longer), read)
             found[longer] = True
         new = np.flatnonzero(~found)
         if len(new):
-            self._learn(index, spans, hashes, new, read)
+            self._learn(spans, hashes, new, read)
             values[new], _ = self._table.find(hashes[new])
         return values
 
-    def _learn(self, index: LineIndex, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
+    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
         """Ask for the number of each text that occurs at ``new``."""
         changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
         rows = np.concatenate((new[:1], new[changes + 1]))
         first = _first_of_each(hashes[rows])
         distinct = hashes[rows[first]]
-        learned = np.fromiter(read(*_for_reading(index, spans.of(rows[first]))), np.int32, len(first))
+        learned = np.fromiter(read(spans.of(rows[first])), np.int32, len(first))
         if self._table.count + len(distinct) > _MOST:
             self._table = _Table()
         self._table.add(distinct, learned)
@@ -112,21 +113,17 @@ class Memo:
         memo = self._singly
         if len(memo) > _MOST:
             memo.clear()
-        begins, ends = spans.begins.tolist(), spans.ends.tolist()
-        texts = [index.data[begin:end] for begin, end in zip(begins, ends, strict=True)]
-        if self._digits_alike:
-            texts = [text.translate(_DIGITS_ALIKE) for text in texts]
+        texts = spans.texts(index.data)
+        if self._alike:
+            same = bytes.maketrans(self._alike, self._alike[:1] * len(self._alike))
+            texts = [text.translate(same) for text in texts]
         new: dict[bytes, int] = {}
         for row, text in enumerate(texts):
             if text not in memo:
                 new.setdefault(text, row)
         if new:
-            memo.update(zip(new, read(*_for_reading(index, spans.of(np.array(list(new.values()))))), strict=True))
+            memo.update(zip(new, read(spans.of(np.array(list(new.values())))), strict=True))
         return np.array([memo[text] for text in texts], np.int32)
-
-
-def _for_reading(index: LineIndex, spans: Spans) -> tuple[list[int], list[int], list[int]]:
-    return spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
 
 
 def _first_of_each(hashes: Words) -> Positions:
@@ -180,24 +177,24 @@ class _Table:
             hashes, values, slot = hashes[~put], values[~put], (slot[~put] + 1) & last
 
 
-def _hashes(index: LineIndex, begins: Positions, lengths: Positions, *, digits_alike: bool) -> Words:
+def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: bytes) -> Words:
     """Return a hash of each text, never 0: a sum of its words, mixed, each times the factor of its place."""
     longest = int(lengths.max())
     words = blocks(index.data, begins, min(WORD * (-(-longest // WORD) or 1), _BLOCK))
-    hashes = _of_blocks(words, lengths, digits_alike=digits_alike)
+    hashes = _of_blocks(words, lengths, alike)
     for offset in range(_BLOCK, longest, _BLOCK):
         rows = np.flatnonzero(lengths > offset)
         words = blocks(index.data, begins[rows] + offset, _BLOCK)
-        more = _of_blocks(words, lengths[rows] - offset, digits_alike=digits_alike)
+        more = _of_blocks(words, lengths[rows] - offset, alike)
         hashes[rows] = hashes[rows] * _FACTOR + more
     return np.maximum(hashes, np.uint64(1))
 
 
-def _of_blocks(words: Words, lengths: Positions, *, digits_alike: bool) -> Words:
+def _of_blocks(words: Words, lengths: Positions, alike: bytes) -> Words:
     """Return a hash of the first words of each text, and of what is left of its length."""
     count = words.shape[1]
-    if digits_alike:
-        words = _with_digits_alike(words)
+    if alike:
+        words = _with_digits_alike(words, alike)
     words &= _MASKS[np.minimum(lengths, count * WORD), :count]
     words ^= words >> _HALF  # else a word's last byte would only reach the highest bits
     words *= _FACTOR
@@ -207,9 +204,9 @@ def _of_blocks(words: Words, lengths: Positions, *, digits_alike: bool) -> Words
     return sums ^ (sums >> _HALF)
 
 
-def _with_digits_alike(words: Words) -> Words:
-    """Do to words what ``_DIGITS_ALIKE`` does to a text: several times as fast by arithmetic as by a table."""
+def _with_digits_alike(words: Words, digits: bytes) -> Words:
+    """Make these digits the first of them: several times as fast by arithmetic as by a table."""
     text = words.view(np.uint8)
-    above = text - _ONE  # what is less than "1" comes out above its digits
-    above *= above < _NINE_DIGITS
+    above = text - np.uint8(digits[0])  # what is less comes out above its digits
+    above *= above < len(digits)
     return (text - above).view(np.uint64)

@@ -1,8 +1,8 @@
 """The prefixes of a whole window's lines, each read by as few of its first bytes as decide it.
 
 How many bytes decide, the first line of a logger tells: its prefix and a byte or so behind it. They are looked up among
-those of the lines before, where the digits 1 to 9 count as one, for a clock ticks from line to line (a 0 may be that of
-``0x``). A line that begins with the same 32 bytes as the line before has its prefix without being looked up. What no
+those of the lines before, where all digits count as one (no rule minds which stands where), for a clock ticks from line
+to line. A line that begins with the same 32 bytes as the line before has its prefix without being looked up. What no
 beginning decides, such as the lines of other programs, is read by the whole line.
 """
 
@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from trtforensics.parsers.alike import DIGITS
 from trtforensics.parsers.dialects import DIALECTS, prefix_of
 from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.numbers import blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from trtforensics.parsers.dialects import Prefix
@@ -71,9 +74,9 @@ class PrefixReader:
     def __init__(self) -> None:
         self._codes: dict[_Read, int] = {}
         """Every distinct prefix with its number, in the order of the numbers."""
-        self._by_start = {_SHORT: Memo(digits_alike=True)}
+        self._by_start = {_SHORT: Memo(DIGITS)}
         """By so many first bytes."""
-        self._by_line = Memo(digits_alike=True)
+        self._by_line = Memo(DIGITS)
         self._found: dict[int, tuple[int, int]] = {}
         """Lines of the window that were read and not decided: the number of the prefix, and how many bytes decide."""
 
@@ -102,16 +105,20 @@ class PrefixReader:
         """Return the number of the prefix of each line that its first ``size`` bytes decide; _OPEN for the others."""
         starts = index.starts[lines]
         ends = np.minimum(index.ends[lines], starts + min(size, _LONGEST))
-        return memo.values(index, Spans(lines, starts, ends), partial(map, partial(self._number, index.data, size)))
+        return memo.values(index, Spans(lines, starts, ends), partial(self._of_new, index, size))
 
-    def _number(self, data: bytes, size: int, begin: int, _: int, limit: int) -> int:
+    def _of_new(self, index: LineIndex, size: int, spans: Spans) -> Iterator[int]:
+        limits = index.ends[spans.lines].tolist()
+        return map(partial(self._number, index.data, size), spans.begins.tolist(), limits)
+
+    def _number(self, data: bytes, size: int, begin: int, limit: int) -> int:
         found = self._found.get(begin)
         if found is None:
             read, needed = _read(data[begin : min(limit, begin + _LONGEST)])
             found = self._codes.setdefault(read, len(self._codes)), needed
         number, needed = found
         if needed < _WHOLE and len(self._by_start) < _MOST_SIZES:
-            self._by_start.setdefault(needed, Memo(digits_alike=True))
+            self._by_start.setdefault(needed, Memo(DIGITS))
         if needed <= size or limit - begin < size:
             return number
         self._found[begin] = found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -240,12 +239,9 @@ class Scanner:
         """Note every warning and error."""
         index = piece.bodies.index
         spans = piece.spans(piece.left & _IS_MESSAGE[severity])
-        text = self._messages.values(index, spans, partial(self._text_ids, index.data))
+        text = self._messages.values(index, spans, lambda new: self.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
         self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
-
-    def _text_ids(self, data: bytes, begins: list[int], ends: list[int], _: list[int]) -> list[int]:
-        return self.events.texts.ids([data[begin:end] for begin, end in zip(begins, ends, strict=True)])
 
     def _read(self, first_line: int, piece: _Piece, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
         """Read every line that is left of a piece."""

@@ -1,7 +1,8 @@
 """Lines that no layout reads, judged one by one: each distinct body once, by the regex of its kind.
 
 A body's first eight bytes say which kinds may open so (asked once per distinct beginning), a literal that the kind must
-hold is looked for, and then the regex decides. What was read in a body is kept, because logs repeat many word for word.
+hold is looked for, and then the regex decides. What was read in a body is kept, because logs repeat many word for word;
+where nothing of it is wanted but its kind, for all that differ in digits only (``alike.py``).
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 import numpy as np
 
+from trtforensics.parsers.alike import DIGITS, DigitMinders
 from trtforensics.parsers.events import KEEP, Rows
 from trtforensics.parsers.interning import Memo
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     import numpy.typing as npt
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     _Groups = tuple[_Group, _Group, _Group]
 
 _KEY_BYTES = 8
+_OPEN = -1
+"""Instead of a body's number: that of another with other digits may be different."""
+_NO_ROW = -1
 _MAX_KEYS = 1 << 16
 _MAX_BODIES = 1 << 16
 
@@ -54,9 +60,19 @@ class Dispatch:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
                 self._openings.setdefault(opener, []).append(kind)
         self._by_start: dict[bytes, _Groups] = {}
+        self._minders = DigitMinders(kinds)
+
+    def minds_digits(self, body: bytes) -> bool:
+        """Whether a body may be of another kind than one that differs in its digits only."""
+        return self._minders.may_read(body)
 
     def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
         """Return the kind's name and its fields, or None where no rule reads the body."""
+        found = self.find(body)
+        return None if found is None else (found[0].name, named_fields(found[0], found[1].groups()))
+
+    def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
+        """Return the kind, and what its regex found."""
         key = body[:_KEY_BYTES]
         groups = self._by_start.get(key)
         if groups is None:
@@ -68,7 +84,7 @@ class Dispatch:
                     if found:
                         if place and candidates is groups[-1]:  # what was found will be found again
                             candidates.insert(0, candidates.pop(place))
-                        return kind.name, named_fields(kind, found.groups())
+                        return kind, found
         return None
 
     def _candidates(self, key: bytes) -> _Groups:
@@ -123,6 +139,8 @@ class SingleReader:
 
     def _forget(self) -> None:
         self._memo = Memo()
+        self._alike = Memo(DIGITS)
+        """Of bodies whose digits do not matter; _OPEN for the others."""
         self._kinds: dict[str | None, int] = {}
         """Every kind that was read, with its number."""
         self._tables: dict[str, Rows] = {}
@@ -130,13 +148,13 @@ class SingleReader:
         self._kind_of = array("i")
         """By body: the number of its kind."""
         self._row_of = array("i")
-        """By body: its row in the table of its kind."""
+        """By body: its row in the table of its kind; _NO_ROW where nothing is kept."""
 
     def read(self, index: LineIndex, spans: Spans) -> Iterator[Reading]:
         """Give what is read in these bodies, kind by kind, each in their order."""
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
-        bodies = self._memo.values(index, spans, partial(map, partial(self._judge, index.data)))
+        bodies = self._memo.values(index, spans, partial(self._of_new, index))
         if not len(bodies):
             return
         numbers = np.frombuffer(self._kind_of, np.int32)[bodies]
@@ -147,6 +165,23 @@ class SingleReader:
                 rows = order[low:high]
                 yield Reading(kind, rows, self._columns(kind, bodies[rows]))
 
+    def _of_new(self, index: LineIndex, spans: Spans) -> npt.NDArray[np.int32]:
+        """Return the number of each of these bodies, none of which was read before."""
+        judged: dict[bytes, int] = {}
+        numbers = self._alike.values(
+            index, spans, lambda new: [self._of_alike(body, judged) for body in new.texts(index.data)]
+        )
+        left = np.flatnonzero(numbers == _OPEN)
+        bodies = spans.of(left).texts(index.data)
+        numbers[left] = [judged[body] if body in judged else self._judge(body) for body in bodies]
+        return numbers
+
+    def _of_alike(self, body: bytes, judged: dict[bytes, int]) -> int:
+        """Judge a body; return its number if it is that of all bodies with other digits, too."""
+        number = judged[body] = self._judge(body)
+        keeps = self._row_of[number] != _NO_ROW
+        return _OPEN if keeps or self._dispatch.minds_digits(self._own(body)) else number
+
     def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
         if kind not in self._tables:
             return {}
@@ -154,18 +189,27 @@ class SingleReader:
         columns = self._tables[kind].columns
         return {name: np.frombuffer(column, column.typecode)[rows] for name, column in columns.items()}
 
-    def _judge(self, data: bytes, begin: int, end: int, _: int) -> int:
+    def _judge(self, body: bytes) -> int:
         """Find a body's kind and read its fields; return the body's number."""
-        body = data[begin:end]
-        found = self._dispatch.fields(body.lstrip(b" ") if self._indented else body)
-        kind, fields = found or (None, {})
-        row = 0
-        if kind in KEEP:
-            table = self._tables.get(kind)
-            if table is None:
-                table = self._tables[kind] = Rows(kind, self._texts)
-            row = len(table.lines)
-            table.add(row, fields)
-        self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
+        found = self._dispatch.find(self._own(body))
+        name, row = None, _NO_ROW
+        if found is not None:
+            kind, match = found
+            name = kind.name
+            if name in KEEP:
+                row = self._keep(name, named_fields(kind, match.groups()))
+        self._kind_of.append(self._kinds.setdefault(name, len(self._kinds)))
         self._row_of.append(row)
         return len(self._kind_of) - 1
+
+    def _own(self, body: bytes) -> bytes:
+        return body.lstrip(b" ") if self._indented else body
+
+    def _keep(self, kind: str, fields: dict[str, bytes | None]) -> int:
+        """Put fields into the table of their kind; return the row."""
+        table = self._tables.get(kind)
+        if table is None:
+            table = self._tables[kind] = Rows(kind, self._texts)
+        row = len(table.lines)
+        table.add(row, fields)
+        return row

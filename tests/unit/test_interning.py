@@ -28,11 +28,10 @@ class _Asked:
         """Look texts up, one a line between bytes that are not theirs; return what their numbers stand for."""
         index = LineIndex(b"".join(b"(%s%%" % text + b"\n" for text in texts))
 
-        def read(begins: list[int], ends: list[int], limits: list[int]) -> Iterator[int]:
-            for begin, end, limit in zip(begins, ends, limits, strict=True):
-                assert index.data[end : end + 1] == b"%"
-                assert limit == end + 1
-                self.texts.append(index.data[begin:end])
+        def read(new: Spans) -> Iterator[int]:
+            assert new.lines.tolist() == index.last.searchsorted(index.separators.searchsorted(new.ends)).tolist()
+            for text in new.texts(index.data):
+                self.texts.append(text)
                 yield len(self.texts) - 1
 
         spans = Spans(np.arange(len(texts)), index.starts + 1, index.ends - 1)
@@ -86,7 +85,7 @@ def test_texts_that_differ_in_the_last_bytes_of_words_only_have_hashes_of_their_
     """A multiplication carries differences up, and those are at the top already."""
     texts = [b"layer_%c stage_%c block_%c conv__%c" % tuple(b"%04d" % number) for number in range(10_000)]
     index = LineIndex(b"\n".join(texts))
-    hashes = interning._hashes(index, index.starts, index.ends - index.starts, digits_alike=False)
+    hashes = interning._hashes(index, index.starts, index.ends - index.starts, b"")
     assert len(set(hashes.tolist())) == len(texts)
     halves = {(number >> shift) & 0xFFFF_FFFF for number in hashes.tolist() for shift in (0, 32)}
     assert len(halves) > 2 * len(texts) - 20
