@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import shlex
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trtforensics import __version__, streams
 from trtforensics.diagnostics import ExitCode, error, show_traceback
@@ -30,12 +30,28 @@ COMMANDS = {
     "redact": "replace the names in a log, so that it can be attached to a public issue",
 }
 
+_UNPRINTED_WIDTH = 80
+"""Of a formatter whose text nobody sees."""
+
 RESUMABLE = {"bisect", "collect"}
 """The commands that go on where they were interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports bad usage as every other error: one sentence, exit code 2."""
+    """Reports bad usage as every other error: one sentence, exit code 2.
+
+    For every argument that is declared argparse makes a formatter, which looks the terminal's width up through
+    ``shutil``, and that imports every kind of archive. So the width is looked up when help is printed.
+    """
+
+    def __init__(self, *, formatter_class: type[argparse.HelpFormatter] = argparse.HelpFormatter, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's own
+        super().__init__(formatter_class=partial(formatter_class, width=_UNPRINTED_WIDTH), **kwargs)
+        self._printed = formatter_class
+
+    def format_help(self) -> str:
+        """Return the help, as wide as the terminal."""
+        self.formatter_class = self._printed
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         where = "".join(f"{word}: " for word in self.prog.split()[1:])
@@ -96,6 +112,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
+        import shlex  # noqa: PLC0415 - a command that is not interrupted has no use for it
+
         line = shlex.join(["trtforensics", *arguments])
         return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
@@ -57,7 +56,7 @@ def kind_of(path: str) -> Kind:
         SourceError: the path cannot be read, or is a directory without artifacts in it.
     """
     if path == "-" or not _is_regular(path):
-        return Kind.BUILD_LOG if path == "-" or not Path(path).is_dir() else _kind_of_directory(path)
+        return Kind.BUILD_LOG if path == "-" or not os.path.isdir(path) else _kind_of_directory(path)
     return sniff_kind(_opening(path)) or Kind.BUILD_LOG
 
 
@@ -82,6 +81,8 @@ def _is_regular(path: str) -> bool:
 
 
 def _kind_of_directory(path: str) -> Kind:
+    from pathlib import Path  # noqa: PLC0415 - most sources are files
+
     folder = Path(path)
     if (folder / "job.json").is_file() or all((folder / side).is_dir() for side in ("good", "bad")):
         return Kind.ARTIFACTS

@@ -6,7 +6,6 @@ import hashlib
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import NotABuildLogError, UsageError
@@ -179,6 +178,8 @@ def keep_sources(paths: Sequence[str], output: str) -> None:
     Raises:
         UsageError: the output is one of the sources.
     """
+    from pathlib import Path  # noqa: PLC0415 - only who writes a file needs it
+
     with suppress(OSError):  # one of them does not exist or cannot be looked at: whoever opens them says what is wrong
         target = Path(output)
         if any(target.is_file() and target.samefile(_STDIN if path == "-" else path) for path in paths):

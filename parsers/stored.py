@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import re
-import select
 import stat
 import time
 from typing import TYPE_CHECKING
@@ -128,6 +127,8 @@ class StoredBytes:
 
     def _gather(self) -> bytes:
         """Wait for bytes, then take those that follow within the patience; empty at the end of the stream."""
+        import select  # noqa: PLC0415 - a file does without
+
         descriptor = self._file.fileno()
         if not hasattr(select, "poll"):  # Windows: one read gives what a pipe holds
             return os.read(descriptor, self.chunk_bytes)
