@@ -44,9 +44,9 @@ class _Parser(argparse.ArgumentParser):
     ``shutil``, and that imports every kind of archive. So the width is looked up when help is printed.
     """
 
-    def __init__(self, *, formatter_class: type[argparse.HelpFormatter] = argparse.HelpFormatter, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's own
-        super().__init__(formatter_class=partial(formatter_class, width=_UNPRINTED_WIDTH), **kwargs)
-        self._printed = formatter_class
+    def __init__(self, **declared: Any) -> None:  # noqa: ANN401 - whatever argparse takes
+        self._printed = declared.pop("formatter_class", argparse.HelpFormatter)
+        super().__init__(formatter_class=partial(self._printed, width=_UNPRINTED_WIDTH), **declared)
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""

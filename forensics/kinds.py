@@ -56,7 +56,8 @@ def kind_of(path: str) -> Kind:
         SourceError: the path cannot be read, or is a directory without artifacts in it.
     """
     if path == "-" or not _is_regular(path):
-        return Kind.BUILD_LOG if path == "-" or not os.path.isdir(path) else _kind_of_directory(path)
+        is_folder = path != "-" and os.path.isdir(path)  # noqa: PTH112 - most sources need no pathlib
+        return _kind_of_directory(path) if is_folder else Kind.BUILD_LOG
     return sniff_kind(_opening(path)) or Kind.BUILD_LOG
 
 

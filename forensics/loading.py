@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import NotABuildLogError, UsageError
@@ -14,6 +13,7 @@ from trtforensics.parsers import halves
 from trtforensics.parsers.assembler import assemble
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.source import MAX_BYTES, open_source
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.source import Source, Window
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Progress:
     """How far reading is: stored bytes done and in all (None for a pipe), and lines read."""
 

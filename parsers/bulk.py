@@ -101,7 +101,7 @@ class Found(NamedTuple):
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
-    def __init__(self, kinds: Iterable[Kind], found: list[Layout], rank: Mapping[str, int], texts: Texts) -> None:
+    def __init__(self, kinds: Iterable[Kind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts) -> None:
         self._openers = Openers(kinds)
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}

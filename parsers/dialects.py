@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.parsers import grammar
+from trtforensics.parsers import grammar, tables
 
 if TYPE_CHECKING:
     from trtforensics.parsers.grammar import Kind
@@ -43,7 +43,7 @@ WEAK_DIALECTS = frozenset(
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
-_KINDS = grammar.kinds(grammar.PREFIX)
+_KINDS = tables.kinds(grammar.PREFIX)
 DIALECTS = tuple(kind.name for kind in _KINDS)
 
 

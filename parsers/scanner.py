@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from trtforensics.model import LineCounts
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.bulk import Bodies, BulkReader
 from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, NO_TEXT, Events
 from trtforensics.parsers.interning import Memo, Spans
-from trtforensics.parsers.layouts import layouts, ranks
+from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.prefixes import PrefixReader
 from trtforensics.parsers.singly import Dispatch, SingleReader
@@ -129,8 +129,7 @@ class Scanner:
         """By the letter of a line's level: the text that it is."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
             self._severities[letter] = self.events.texts.id(bytes((letter,)))
-        all_kinds, bare_kinds = grammar.kinds(), grammar.bare_kinds()
-        found = layouts(all_kinds)
+        all_kinds, bare_kinds, found = tables.kinds(), tables.bare_kinds(), tables.layouts()
         rank = ranks(found)
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]

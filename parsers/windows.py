@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from trtforensics.parsers.decoding import pieces
 from trtforensics.parsers.line_index import LineIndex
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +32,7 @@ _ESCAPE_SEQUENCES = re.compile(
 """Complete sequences only; none holds a line feed, so removing them never joins lines."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class Window:
     r"""Whole lines of a source, a few megabytes of them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.parsers import grammar, reference
+from trtforensics.parsers import grammar, reference, tables
 from trtforensics.parsers.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.windows import Window
@@ -102,7 +102,7 @@ def test_a_blank_that_opens_the_message_stays(prefix: bytes) -> None:
 def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
     dialect: str, severity: str, prefix: bytes
 ) -> None:
-    assert [kind.name for kind in grammar.kinds(grammar.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
+    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
     read = reference.parse(prefix, grammar.PREFIX)
     assert read is not None
     assert read[0] == dialect

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.parsers import grammar, singly
+from trtforensics.parsers import singly, tables
 from trtforensics.parsers.events import NO_TEXT, Texts
 from trtforensics.parsers.interning import Spans
 from trtforensics.parsers.line_index import LineIndex
@@ -28,7 +28,7 @@ class _Counting(Dispatch):
     """Remembers what it was asked."""
 
     def __init__(self) -> None:
-        super().__init__(grammar.kinds())
+        super().__init__(tables.kinds())
         self.asked: list[bytes] = []
 
     def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
