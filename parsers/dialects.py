@@ -44,8 +44,9 @@ WEAK_DIALECTS = frozenset(
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
-_KINDS = tables.kinds(grammar.PREFIX)
-DIALECTS = tuple(kind.name for kind in _KINDS)
+_USUAL, *_OTHERS = tables.kinds(grammar.PREFIX)
+"""Of two kinds that read a line the first has it. That is trtexec's, and many a log has no other."""
+DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
 
 class Prefix(NamedTuple):
@@ -58,25 +59,34 @@ class Prefix(NamedTuple):
 
 def prefix_of(line: bytes) -> Prefix | None:
     """Return the logger prefix that opens a line, or None."""
-    regex, kinds = _any_prefix()
+    found = _USUAL.match.match(line)
+    if found is not None:
+        return _prefix(_USUAL, found.groups(), found.end())
+    regex, kinds = _other_prefix()
     found = regex.match(line)
     if found is None:
         return None
     own = found.lastindex or 0  # the group of the kind: it closes behind those in it
     kind = kinds[own]
-    levels = found.groups()[own : own + len(kind.fields)]
-    return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), found.end())
+    return _prefix(kind, found.groups()[own : own + len(kind.fields)], found.end())
+
+
+def _prefix(kind: Kind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
+    return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), end)
 
 
 @cache
-def _any_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
-    """Return one regex for all kinds, in their order, and which group is whose: a line without one costs one call."""
+def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
+    """Return one regex for all other kinds, in their order, and which group is whose: it takes milliseconds to compile.
+
+    A line without a prefix costs one call.
+    """
     kinds: dict[int, Kind] = {}
     group = 1
-    for kind in _KINDS:
+    for kind in _OTHERS:
         kinds[group] = kind
         group += 1 + len(kind.fields)
-    return re.compile("|".join(f"({kind.regex})" for kind in _KINDS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
+    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:
