@@ -59,8 +59,11 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(int(ExitCode.USAGE))
 
 
-def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; only the named command's module is imported, so that the others cost nothing."""
+def build_parser(command: str | None = None, *, alone: bool = False) -> argparse.ArgumentParser:
+    """Return the parser; only the named command's module is imported, and ``alone`` it is the only one that is known.
+
+    The others then cost nothing.
+    """
     parser = _Parser(
         prog="trtforensics",
         description="Tactic and build-log forensics for NVIDIA TensorRT.",
@@ -69,7 +72,7 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"trtforensics {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name, summary in COMMANDS.items():
+    for name, summary in COMMANDS.items() if command is None or not alone else [(command, COMMANDS[command])]:
         sub = commands.add_parser(
             name,
             help=summary,
@@ -132,7 +135,8 @@ def command_of(arguments: Sequence[str]) -> str | None:
 
 def _run(arguments: list[str]) -> int:
     try:
-        args = build_parser(command_of(arguments)).parse_args(arguments)
+        command = command_of(arguments)
+        args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     from trtforensics.memory import of_one_command  # noqa: PLC0415 - --version needs none of it

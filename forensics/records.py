@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from dataclasses import dataclass as record
 else:
-    from dataclasses import dataclass, fields, make_dataclass
+    from dataclasses import MISSING, dataclass, fields
+    from operator import attrgetter
 
     def record(*, frozen: bool, slots: bool):  # noqa: ANN201 - the annotated form is the one above
         """Return a class decorator as ``dataclass`` does."""
@@ -29,16 +30,29 @@ else:
         return decorated
 
     def _first_init(kind: type) -> Callable[..., None]:
-        """Return what makes the first record: it puts a dataclass's own ``__init__`` in its place."""
+        """Return what makes the first record: it puts what makes all others in its own place."""
 
         def init(self: object, *args: object, **kwargs: object) -> None:
-            described = [(field.name, field.type, field) for field in fields(kind)]
-            doc = {"__doc__": kind.__doc__}  # a dataclass without one writes one, which takes as long as all else
-            like = make_dataclass(kind.__qualname__, described, namespace=doc, eq=False, repr=False, match_args=False)
-            kind.__init__ = like.__init__
+            kind.__init__ = _compiled_init(kind)
             kind.__init__(self, *args, **kwargs)
 
         return init
+
+    def _compiled_init(kind: type) -> Callable[..., None]:
+        parameters, statements, scope = ["self"], [], {"MISSING": MISSING}
+        for field in sorted(fields(kind), key=attrgetter("kw_only")):
+            name, value, given = field.name, field.name, field.name
+            if field.default_factory is not MISSING:
+                scope[f"of_{name}"] = field.default_factory
+                value, given = f"of_{name}() if {name} is MISSING else {name}", f"{name}=MISSING"
+            elif field.default is not MISSING:
+                scope[f"of_{name}"] = field.default
+                given = f"{name}=of_{name}"
+            parameters += ["*", given] if field.kw_only and "*" not in parameters else [given]
+            statements.append(f"self.{name} = {value}")
+        body = "\n    ".join(statements)
+        exec(f"def __init__({', '.join(parameters)}):\n    {body}", scope)  # noqa: S102 - as dataclasses do: nothing is faster
+        return scope["__init__"]
 
 
 def _values(made: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any record

@@ -37,20 +37,16 @@ _MOST = 1 << 16
 
 _BLOCKS = (16, 32, 64, 128)
 """Bytes that are hashed at once, the fewest that hold a text; more of a long one in further steps."""
-_BLOCK_OF = np.array([next(size for size in _BLOCKS if size >= length) for length in range(_BLOCKS[-1] + 1)], np.uint8)
+_BLOCK_OF = np.array(_BLOCKS, np.uint8)[np.searchsorted(_BLOCKS, np.arange(_BLOCKS[-1] + 1))]
 """By the length of a text."""
 
-_WORDS = _BLOCKS[-1] // WORD
 _SEEDS = np.frombuffer(os.urandom(_BLOCKS[-1]), np.uint64)
 """Of this process alone, so that nobody can write a log whose texts collide; by chance two of a million texts do so
 in one of 10**7 logs."""
 
 _FACTOR = np.uint64(MIXER)
 _HALF = np.uint64(32)
-_MASKS = np.array(
-    [[(1 << 8 * min(max(size - 8 * word, 0), 8)) - 1 for word in range(_WORDS)] for size in range(_BLOCKS[-1] + 1)],
-    np.uint64,
-)
+_MASKS = np.negative((np.arange(_BLOCKS[-1]) < np.arange(_BLOCKS[-1] + 1)[:, None]).view(np.int8)).view(np.uint64)
 """By the length of a text, which bits of its words are its own."""
 
 _ONE, _NINE_DIGITS = np.uint8(ord("1")), 9

@@ -7,7 +7,7 @@ whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.prefixes import PrefixReader
 from trtforensics.parsers.singly import Dispatch, SingleReader
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ class _Piece:
         return lines
 
 
-@dataclass(slots=True)
+@record(frozen=False, slots=True)
 class _Singles:
     """Single lines of a window, from 0, that mean something by what stands around them."""
 
