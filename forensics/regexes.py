@@ -11,7 +11,7 @@ class LateRegex(Generic[AnyStr]):
     """A regex by its text; ``compiled`` costs no more than an attribute from its second use on."""
 
     def __init__(self, text: AnyStr, flags: re.RegexFlag = re.NOFLAG) -> None:
-        self._text = text
+        self._text: AnyStr = text
         self._flags = flags
 
     @cached_property

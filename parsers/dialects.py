@@ -48,6 +48,9 @@ _USUAL, *_OTHERS = tables.kinds(grammar.PREFIX)
 """Of two kinds that read a line the first has it. That is trtexec's, and many a log has no other."""
 DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
+_OPENINGS = frozenset((b"[", b">", b"_"))
+"""What a prefix opens with, if not with a letter or a digit: a line of ``&&&&`` needs no other kind's regex either."""
+
 
 class Prefix(NamedTuple):
     """A line's prefix: the rule that read it, its level as E, W, I or V, and where the body begins."""
@@ -62,6 +65,9 @@ def prefix_of(line: bytes) -> Prefix | None:
     found = _USUAL.match.match(line)
     if found is not None:
         return _prefix(_USUAL, found.groups(), found.end())
+    first = line[:1]
+    if not first.isalnum() and first not in _OPENINGS:
+        return None
     regex, kinds = _other_prefix()
     found = regex.match(line)
     if found is None:
