@@ -3,7 +3,7 @@
 A dataclass that Python itself holds frozen calls ``object.__setattr__`` for every field, which makes it eight times as
 slow to create: a third of the time that it takes to put a large log together. So who type-checks sees a frozen
 dataclass, and at run time it is a plain one that compares and hashes by its fields. How it does so is not compiled for
-each class anew, and how it is made only when one is made: every start would pay for that.
+each class anew, and how one is made only when the first is made: every start would pay for that.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ else:
         return init
 
     def _compiled_init(kind: type) -> Callable[..., None]:
+        """Return an ``__init__`` that sets every field, as ``dataclass`` would have written it."""
         parameters, statements, scope = ["self"], [], {"MISSING": MISSING}
         for field in sorted(fields(kind), key=attrgetter("kw_only")):
             name, value, given = field.name, field.name, field.name

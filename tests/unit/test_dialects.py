@@ -100,7 +100,12 @@ def test_a_blank_that_opens_the_message_stays(prefix: bytes) -> None:
 
 def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens_with() -> None:
     openings = [b"", *(bytes((byte,)) for byte in range(256))]
-    forms = [b"", BODY, *{form for _, _, prefix in PREFIXES for form in (prefix + BODY, prefix[1:] + BODY)}]
+    forms = [
+        b"",
+        BODY,
+        b": [TRT] text",
+        *{form for _, _, prefix in PREFIXES for form in (prefix + BODY, prefix[1:] + BODY)},
+    ]
     for line in {opening + form for opening in openings for form in forms}:
         first = next((kind for kind in tables.kinds(grammar.PREFIX) if kind.match.match(line)), None)
         assert (prefix_of(line) or (None,))[0] == (first and first.name), line

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.parsers import tables
+from trtforensics.parsers import grammar, tables
 from trtforensics.parsers.grammar import CAUSE, LINE, PREFIX, compile_rules
 from trtforensics.parsers.layouts import layouts
 
@@ -97,9 +97,9 @@ def test_a_table_of_another_shape_is_derived_again(table: Path, damage: Callable
 
 
 def test_a_changed_grammar_has_a_table_of_its_own(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = tables.grammar.files()
+    files = grammar.files()
     more = {"bare.lark": files["bare.lark"] + b'only_here: "only here"\n'}
-    monkeypatch.setattr(tables.grammar, "files", lambda: files | more)
+    monkeypatch.setattr(grammar, "files", lambda: files | more)
     assert {kind.name for kind in read().bare} - {kind.name for kind in DERIVED.bare} == {"only_here"}
     assert len(list(table.parent.iterdir())) == 2
 
@@ -113,7 +113,7 @@ def test_a_cache_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monke
 
 def test_who_has_no_home_gets_no_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(tables.os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
     monkeypatch.chdir(tmp_path)
     assert read() == DERIVED
     assert not list(tmp_path.iterdir())
