@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import shlex
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trtforensics import __version__, streams
 from trtforensics.diagnostics import ExitCode, error, show_traceback
@@ -30,12 +30,28 @@ COMMANDS = {
     "redact": "replace the names in a log, so that it can be attached to a public issue",
 }
 
+_UNPRINTED_WIDTH = 80
+"""Of a formatter whose text nobody sees."""
+
 RESUMABLE = {"bisect", "collect"}
 """The commands that go on where they were interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports bad usage as every other error: one sentence, exit code 2."""
+    """Reports bad usage as every other error: one sentence, exit code 2.
+
+    For every argument that is declared argparse makes a formatter, which looks the terminal's width up through
+    ``shutil``, and that imports every kind of archive. So the width is looked up when help is printed.
+    """
+
+    def __init__(self, **declared: Any) -> None:  # noqa: ANN401 - whatever argparse takes
+        self._printed = declared.pop("formatter_class", argparse.HelpFormatter)
+        super().__init__(formatter_class=partial(self._printed, width=_UNPRINTED_WIDTH), **declared)
+
+    def format_help(self) -> str:
+        """Return the help, as wide as the terminal."""
+        self.formatter_class = self._printed
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         where = "".join(f"{word}: " for word in self.prog.split()[1:])
@@ -43,8 +59,11 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(int(ExitCode.USAGE))
 
 
-def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; only the named command's module is imported, so that the others cost nothing."""
+def build_parser(command: str | None = None, *, alone: bool = False) -> argparse.ArgumentParser:
+    """Return the parser; only the named command's module is imported, and ``alone`` it is the only one that is known.
+
+    The others then cost nothing.
+    """
     parser = _Parser(
         prog="trtforensics",
         description="Tactic and build-log forensics for NVIDIA TensorRT.",
@@ -53,7 +72,7 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"trtforensics {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name, summary in COMMANDS.items():
+    for name, summary in COMMANDS.items() if command is None or not alone else [(command, COMMANDS[command])]:
         sub = commands.add_parser(
             name,
             help=summary,
@@ -96,6 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
+        import shlex  # noqa: PLC0415 - a command that is not interrupted has no use for it
+
         line = shlex.join(["trtforensics", *arguments])
         return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:
@@ -114,7 +135,8 @@ def command_of(arguments: Sequence[str]) -> str | None:
 
 def _run(arguments: list[str]) -> int:
     try:
-        args = build_parser(command_of(arguments)).parse_args(arguments)
+        command = command_of(arguments)
+        args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     from trtforensics.memory import of_one_command  # noqa: PLC0415 - --version needs none of it

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
 from trtforensics.parsers.decoding import COMPRESSED, decompress, sniff, to_utf8
 from trtforensics.parsers.stored import StoredBytes
+from trtforensics.regexes import LateRegex
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 _OPENING = 256 << 10
 """Bytes of text that are looked at: a replay names its class behind the first layer, some kilobytes in."""
 
-_REPLAY = re.compile(
+_REPLAY = LateRegex(
     rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
     rb'|\A\s*\{\s*"replay"\s*:'
 )
-_TIMING_CACHE = re.compile(rb'"kind"\s*:\s*"timing-cache"')
-_LAYER_INFO = re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
-_PROFILE = re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
-_JSON = re.compile(rb"\A\s*[{\[]\s*[\"{\[\]}]")
+_TIMING_CACHE = LateRegex(rb'"kind"\s*:\s*"timing-cache"')
+_LAYER_INFO = LateRegex(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
+_PROFILE = LateRegex(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
+_JSON = LateRegex(rb"\A\s*[{\[]\s*[\"{\[\]}]")
 
 
 class Kind(StrEnum):
@@ -57,13 +56,14 @@ def kind_of(path: str) -> Kind:
         SourceError: the path cannot be read, or is a directory without artifacts in it.
     """
     if path == "-" or not _is_regular(path):
-        return Kind.BUILD_LOG if path == "-" or not Path(path).is_dir() else _kind_of_directory(path)
+        is_folder = path != "-" and os.path.isdir(path)  # noqa: PTH112 - most sources need no pathlib
+        return _kind_of_directory(path) if is_folder else Kind.BUILD_LOG
     return sniff_kind(_opening(path)) or Kind.BUILD_LOG
 
 
 def sniff_kind(opening: bytes) -> Kind | None:
     """Tell by the first bytes of a text (a few hundred kilobytes) what it is; None for JSON of no known kind."""
-    if not _JSON.match(opening):
+    if not _JSON.compiled.match(opening):
         return Kind.BUILD_LOG
     patterns = {
         Kind.TIMING_CACHE: _TIMING_CACHE,
@@ -71,7 +71,7 @@ def sniff_kind(opening: bytes) -> Kind | None:
         Kind.LAYER_INFO: _LAYER_INFO,
         Kind.PROFILE: _PROFILE,
     }
-    return next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
+    return next((kind for kind, pattern in patterns.items() if pattern.compiled.search(opening)), None)
 
 
 def _is_regular(path: str) -> bool:
@@ -82,6 +82,8 @@ def _is_regular(path: str) -> bool:
 
 
 def _kind_of_directory(path: str) -> Kind:
+    from pathlib import Path  # noqa: PLC0415 - most sources are files
+
     folder = Path(path)
     if (folder / "job.json").is_file() or all((folder / side).is_dir() for side in ("good", "bad")):
         return Kind.ARTIFACTS

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import NotABuildLogError, UsageError
@@ -15,6 +13,7 @@ from trtforensics.parsers import halves
 from trtforensics.parsers.assembler import assemble
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.source import MAX_BYTES, open_source
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.source import Source, Window
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Progress:
     """How far reading is: stored bytes done and in all (None for a pipe), and lines read."""
 
@@ -179,6 +178,8 @@ def keep_sources(paths: Sequence[str], output: str) -> None:
     Raises:
         UsageError: the output is one of the sources.
     """
+    from pathlib import Path  # noqa: PLC0415 - only who writes a file needs it
+
     with suppress(OSError):  # one of them does not exist or cannot be looked at: whoever opens them says what is wrong
         target = Path(output)
         if any(target.is_file() and target.samefile(_STDIN if path == "-" else path) for path in paths):

@@ -6,7 +6,7 @@ Tactic ids are unsigned 64-bit integers, outside ``0x%016x``; durations millisec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -478,7 +478,7 @@ class UnknownShape:
     count: int
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class BuildLog:
     """A parsed build log: its builds, and an honest account of the lines that were not understood."""
 

@@ -6,7 +6,6 @@ import io
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 from trtforensics.errors import OutputError
 
@@ -20,7 +19,7 @@ def prepare() -> None:
     Python sets a closed stream to None, and prints what is meant for None on stdout.
     """
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open as long as the process
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open as long as the process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace", newline="\n")
 

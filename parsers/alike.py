@@ -8,7 +8,6 @@ to say that they read none of these bodies.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,27 +18,13 @@ if TYPE_CHECKING:
 DIGITS = b"0123456789"
 
 _SAME = bytes.maketrans(DIGITS, DIGITS[:1] * len(DIGITS))
-_TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|.", re.DOTALL)
-"""What a regex is made of: escapes, classes, repetitions, characters."""
-
-
-def minds_digits(regex: str) -> bool:
-    """Say whether a regex could take one digit where it does not take another."""
-    return any(map(_minds, _TOKEN.findall(regex)))
-
-
-def _minds(token: str) -> bool:
-    if token[0] == "[":
-        members = re.compile(token)
-        return len({members.match(digit) is None for digit in DIGITS.decode()}) > 1
-    return token[-1].isdigit()
 
 
 class DigitMinders:
     """Those of some kinds that mind digits, by what a body of theirs must hold."""
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
-        minding = [kind for kind in kinds if minds_digits(kind.regex)]
+        minding = [kind for kind in kinds if kind.minds_digits]
         literal = {opener for kind in minding if "" not in kind.openers for opener in kind.openers}
         self._openers = tuple(map(_same, literal))
         self._needles = [_same(kind.needle) for kind in minding if "" in kind.openers]

@@ -101,7 +101,7 @@ class Found(NamedTuple):
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
-    def __init__(self, kinds: Iterable[Kind], found: list[Layout], rank: Mapping[str, int], texts: Texts) -> None:
+    def __init__(self, kinds: Iterable[Kind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts) -> None:
         self._openers = Openers(kinds)
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
@@ -173,16 +173,20 @@ class _LayoutReader:
         self.rank = rank
         self.lines = 0
         """How many lines this layout has read."""
-        kept = KEEP.get(layout.kind.name, ())
-        readers = enumerate(_reader(segment, kept, texts) for segment in layout.segments)
-        self._readers = sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
-        """By segment; texts come last, which cost most."""
+        self._texts = texts
         behind_opener = list(enumerate(layout.anchors))[1:]
         self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
         self._searched = max((anchor.text for anchor in layout.anchors if layout.only_searched), key=len, default=b"")
         """What is searched for in every line, where nothing else tells which may be of this layout."""
         self._closing = layout.anchors[-1].text if layout.closed and not layout.opener else b""
         """What a line must end with, where its beginning does not tell."""
+
+    @cached_property
+    def _readers(self) -> list[tuple[int, _Direct]]:
+        """By segment; texts come last, which cost most. Most layouts read no line of a log."""
+        kept = KEEP.get(self.layout.kind.name, ())
+        readers = enumerate(_reader(segment, kept, self._texts) for segment in self.layout.segments)
+        return sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
 
     def order(self) -> tuple[int, int]:
         """Return what decides which reader is asked first."""

@@ -7,11 +7,8 @@ compressed data expands.
 from __future__ import annotations
 
 import codecs
-import zlib
 from itertools import chain
 from typing import TYPE_CHECKING
-
-import zstandard
 
 from trtforensics.errors import SourceError
 
@@ -93,6 +90,8 @@ def to_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _gunzip(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
     """Give the text of all members; zero bytes after a member are padding, as tapes and block devices leave it."""
+    import zlib  # noqa: PLC0415 - few sources are compressed
+
     member = None
     for chunk in chunks:
         data = chunk if member else chunk.lstrip(b"\0")
@@ -113,6 +112,8 @@ def _gunzip(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
 
 def _unzstandard(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
     """Give the text of all frames, fed in small steps because the library bounds what it takes, not what it gives."""
+    import zstandard  # noqa: PLC0415 - few sources are compressed
+
     decompressor = zstandard.ZstdDecompressor()
     frame = None
     for chunk in chunks:

@@ -11,7 +11,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.parsers import grammar
+from trtforensics.parsers import grammar, tables
+from trtforensics.regexes import LateRegex
 
 if TYPE_CHECKING:
     from trtforensics.parsers.grammar import Kind
@@ -43,8 +44,12 @@ WEAK_DIALECTS = frozenset(
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
-_KINDS = grammar.kinds(grammar.PREFIX)
-DIALECTS = tuple(kind.name for kind in _KINDS)
+_USUAL, *_OTHERS = tables.kinds(grammar.PREFIX)
+"""Of two kinds that read a line the first has it. That is trtexec's, and many a log has no other."""
+DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
+
+_OPENINGS = frozenset((b"[", b">", b"_"))
+"""What a prefix opens with, if not with a letter or a digit: a line of ``&&&&`` needs no other kind's regex either."""
 
 
 class Prefix(NamedTuple):
@@ -57,25 +62,37 @@ class Prefix(NamedTuple):
 
 def prefix_of(line: bytes) -> Prefix | None:
     """Return the logger prefix that opens a line, or None."""
-    regex, kinds = _any_prefix()
+    found = _USUAL.match.match(line)
+    if found is not None:
+        return _prefix(_USUAL, found.groups(), found.end())
+    first = line[:1]
+    if not first.isalnum() and first not in _OPENINGS:
+        return None
+    regex, kinds = _other_prefix()
     found = regex.match(line)
     if found is None:
         return None
     own = found.lastindex or 0  # the group of the kind: it closes behind those in it
     kind = kinds[own]
-    levels = found.groups()[own : own + len(kind.fields)]
-    return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), found.end())
+    return _prefix(kind, found.groups()[own : own + len(kind.fields)], found.end())
+
+
+def _prefix(kind: Kind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
+    return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), end)
 
 
 @cache
-def _any_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
-    """Return one regex for all kinds, in their order, and which group is whose: a line without one costs one call."""
+def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
+    """Return one regex for all other kinds, in their order, and which group is whose: it takes milliseconds to compile.
+
+    A line without a prefix costs one call.
+    """
     kinds: dict[int, Kind] = {}
     group = 1
-    for kind in _KINDS:
+    for kind in _OTHERS:
         kinds[group] = kind
         group += 1 + len(kind.fields)
-    return re.compile("|".join(f"({kind.regex})" for kind in _KINDS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
+    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:
@@ -84,13 +101,13 @@ def _severity(level: bytes) -> str:
     return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
 
 
-_SITE = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
+_SITE = LateRegex(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
 
 
 def _without_site(body: bytes) -> bytes:
     """Take the place in the source off that some loggers print behind a message."""
     at = body.rfind(b" [" if body.endswith(b"]") else b" ")
-    return body[:at] if at >= 0 and _SITE.fullmatch(body, at) else body
+    return body[:at] if at >= 0 and _SITE.compiled.fullmatch(body, at) else body
 
 
 def _unquoted(body: bytes) -> bytes:

@@ -3,21 +3,19 @@
 Lark reads the grammars; from its rules and terminals this module makes a :class:`Kind` for every
 rule: the regex that judges a whole line body, the literals that open it or must be in it, and the
 fields it captures. A terminal becomes an atomic group, which is what a lexer does: it never gives
-back. The result is plain data and is cached in the user's cache folder, so that Lark itself is not
-imported in daily use; ``reference.py`` runs the same grammars through LALR and tests hold both equal.
+back. The result is plain data, which ``tables.py`` keeps, so that Lark itself is not imported in
+daily use; ``reference.py`` runs the same grammars through LALR and tests hold both equal.
 """
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import os
 import re
-from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,11 +35,14 @@ _OWNED = frozenset(_OWN_FILES.values())
 REGEX_FLAGS = re.ASCII | re.MULTILINE
 """ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
 
-_FORMAT = 2
-"""Raised when the cached table changes its shape."""
+_PIECE = r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|."
+"""What a regex is made of: escapes, classes, repetitions, characters."""
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "grammars")  # noqa: PTH118, PTH120 - every start would pay for pathlib
 
 
-class Part(NamedTuple):
+@record(frozen=True, slots=True)
+class Part:
     """A terminal in an alternative: a literal text, or a regex that may fill a field."""
 
     literal: str
@@ -49,7 +50,7 @@ class Part(NamedTuple):
     field: str | None
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class Kind:
     """A kind of line. ``fields`` names the capture groups in order; a name may occur twice (two alternatives)."""
 
@@ -60,8 +61,8 @@ class Kind:
     """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
     needle: str
     """A literal that every body of this kind holds; empty where there is none."""
-    alternatives: tuple[tuple[Part, ...], ...]
-    """The sequences of terminals that the regex stands for."""
+    minds_digits: bool
+    """Whether the regex may take one digit where it does not take another."""
 
     @cached_property
     def match(self) -> re.Pattern[bytes]:
@@ -79,59 +80,70 @@ class Kind:
         return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
 
 
+@record(frozen=True, slots=True)
+class CompiledRule:
+    """A rule: the kind of line that it reads, and the sequences of terminals that the kind's regex stands for."""
+
+    kind: Kind
+    alternatives: tuple[tuple[Part, ...], ...]
+
+
+def minds_digits(regex: str) -> bool:
+    """Say whether a regex may take one digit where it does not take another: it holds one that is no repetition's."""
+    return any(map(_minds, re.findall(_PIECE, regex, re.DOTALL)))
+
+
+def _minds(token: str) -> bool:
+    if token[0] == "[":
+        return len({re.match(token, digit) is None for digit in "0123456789"}) > 1
+    return token[-1].isdigit()
+
+
 def field_of(terminal: str) -> str | None:
     """Return the field that a terminal fills: ``LAYER__SET`` fills ``layer``; ``_NAME`` and anonymous ones none."""
     return None if terminal.startswith("_") else terminal.partition("__")[0].lower()
 
 
+@cache
+def files() -> dict[str, bytes]:
+    """Return the grammar files by their names, in order."""
+    found = {}
+    for name in sorted(os.listdir(_FOLDER)):  # noqa: PTH208 - see _FOLDER
+        if name.endswith(".lark"):
+            with open(os.path.join(_FOLDER, name), "rb") as file:  # noqa: PTH118, PTH123 - see _FOLDER
+                found[name] = file.read()
+    return found
+
+
 def grammar_text(start: str) -> str:
     """Return a grammar as one text, with its start rule: of the line bodies (LINE), the prefixes or the causes."""
     own = _OWN_FILES.get(start)
-    texts = {name: text for name, text in _files().items() if name == own or (own is None and name not in _OWNED)}
-    text = "\n".join(texts.values())
+    texts = [text for name, text in files().items() if name == own or (own is None and name not in _OWNED)]
+    text = b"\n".join(texts).decode()
     return f"{start}: {' | '.join(_rules(text))}\n{text}"
 
 
-@cache
-def kinds(start: str = LINE) -> tuple[Kind, ...]:
-    """Return every kind of line (or of prefix, or of cause), from the cache folder or freshly compiled."""
-    text = grammar_text(start)
-    path = _cache_path(text)
-    table = _read_cache(path)
-    if table is None:
-        table = tuple(compile_kinds(start, text))
-        _write_cache(path, table)
-    return table
-
-
-@cache
-def bare_kinds() -> tuple[Kind, ...]:
-    """Return the kinds of line that also come without a logger prefix."""
-    bare = set(_rules(_files()[BARE_FILE]))
-    return tuple(kind for kind in kinds() if kind.name in bare)
-
-
-@cache
-def _files() -> dict[str, str]:
-    folder = Path(__file__).with_name("grammars")
-    return {file.name: file.read_text("utf-8") for file in sorted(folder.glob("*.lark"))}
+def bare_names() -> list[str]:
+    """Return the names of the kinds of line that also come without a logger prefix."""
+    return _rules(files()[BARE_FILE].decode())
 
 
 def _rules(text: str) -> list[str]:
     return re.findall(r"^([a-z][a-z0-9_]*)\s*:", text, re.MULTILINE)
 
 
-def compile_kinds(start: str, text: str) -> Iterable[Kind]:
-    """Compile a grammar text to kinds, in the grammar's order."""
+def compile_rules(start: str) -> Iterable[CompiledRule]:
+    """Compile a grammar's rules, in the grammar's order."""
     # Not through ``Lark(...)``: it would build tables for a parser or a lexer that nobody runs here, and with
     # the package interegular installed compare every two terminals, which takes minutes.
     from lark.load_grammar import load_grammar  # noqa: PLC0415 - Lark is not needed when the table is cached
 
-    grammar, _ = load_grammar(text, "trtforensics", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003 - Lark's own form
+    grammar, _ = load_grammar(grammar_text(start), "trtforensics", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003 - Lark's own form
     terminal_list, rules, _ = grammar.compile([start], "*")
     terminals = {terminal.name: terminal for terminal in terminal_list}
     for name, sequences in _sequences(start, rules).items():
-        yield _kind(name, sequences, terminals)
+        alternatives = tuple(tuple(_part(n, terminals[n]) for n in s) for s in sequences)
+        yield CompiledRule(_kind(name, sequences, terminals), alternatives)
 
 
 def _sequences(start: str, rules: Iterable[Rule]) -> dict[str, list[tuple[str, ...]]]:
@@ -153,7 +165,7 @@ def _kind(name: str, sequences: list[tuple[str, ...]], terminals: dict[str, Term
         fields=fields,
         openers=tuple(sorted({literal[s[0]] for s in sequences})),
         needle=max((literal[n] for n in common), key=len, default=""),
-        alternatives=tuple(tuple(_part(n, terminals[n]) for n in s) for s in sequences),
+        minds_digits=minds_digits(regex),
     )
 
 
@@ -219,39 +231,3 @@ def _optional_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
         if with_opening == without:
             return opening
     return ()
-
-
-def _cache_path(text: str) -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    compiler = Path(__file__).read_bytes()
-    digest = hashlib.sha256(text.encode() + compiler).hexdigest()[:16]
-    return Path(root) / "trtforensics" / f"grammar-{_FORMAT}-{digest}.json"
-
-
-def _read_cache(path: Path) -> tuple[Kind, ...] | None:
-    try:
-        rows = json.loads(path.read_bytes())
-        return tuple(
-            Kind(
-                name,
-                regex,
-                tuple(fields),
-                tuple(openers),
-                needle,
-                tuple(tuple(Part(*p) for p in a) for a in alternatives),
-            )
-            for name, regex, fields, openers, needle, alternatives in rows
-        )
-    except (OSError, ValueError, TypeError):
-        return None  # missing, unreadable or damaged: compile again
-
-
-def _write_cache(path: Path, table: tuple[Kind, ...]) -> None:
-    rows = [(k.name, k.regex, k.fields, k.openers, k.needle, k.alternatives) for k in table]
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(rows), "utf-8")
-        temporary.replace(path)
-    except OSError:
-        return  # a cache folder that cannot be written only costs the next start its speed

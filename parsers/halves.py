@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import sys
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -81,11 +79,15 @@ def _worker(path: str, begin: int) -> Iterator[Callable[[], Part]]:
 
 def _may_fork() -> bool:
     """Whether a fork is safe: another thread may hold a lock at that moment, which nobody would give back."""
+    import threading  # noqa: PLC0415 - only a large file is read by two
+
     return sys.platform == "linux" and threading.active_count() == 1
 
 
 @contextmanager
 def _forked(path: str, begin: int) -> Iterator[BinaryIO]:
+    import signal  # noqa: PLC0415 - only a large file is read by two
+
     reading, writing = os.pipe()
     process = os.fork()
     if not process:

@@ -26,8 +26,8 @@ _BLOCKS = {
     "Reporting Options": "reporting",
     "Device Information": "device",
 }
-_LIBRARY_VERSION = re.compile(r"libnvinfer\w*\.so\.(\d+(?:\.\d+)+)")
-_MODULE_VERSION = re.compile(r"tensorrt +\| Version: (\d+(?:\.\d+)+)")
+_LIBRARY_VERSION = r"libnvinfer\w*\.so\.(\d+(?:\.\d+)+)"
+_MODULE_VERSION = r"tensorrt +\| Version: (\d+(?:\.\d+)+)"
 _WRAPPERS = (
     ({"torch_tensorrt", "torch_tensorrt_python"}, Tool.TORCH_TENSORRT),
     ({"onnxruntime", "onnxruntime_site"}, Tool.ONNXRUNTIME),
@@ -77,7 +77,7 @@ def tensorrt_versions(log: Log) -> list[str | None]:
             found.setdefault(build, _decoded(int(printed)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
         for build, text in log.placed(kind, "text"):
-            named = pattern.search(text or "") if build not in found else None
+            named = re.search(pattern, text or "") if build not in found else None
             if named:
                 found[build] = named.group(1)
     return list(map(found.get, range(len(log.builds))))

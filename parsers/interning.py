@@ -37,17 +37,13 @@ _MOST = 1 << 16
 
 _BLOCK = 128
 """Bytes that are hashed at once, perhaps fewer; what is longer, in further steps."""
-_WORDS = _BLOCK // WORD
 _SEEDS = np.frombuffer(os.urandom(_BLOCK), np.uint64) | np.uint64(1)
 """A factor for each word, of this process alone, so that nobody can write a log whose texts collide; by chance two of a
 million texts do so in one of 10**7 logs."""
 
 _FACTOR = np.uint64(MIXER)
 _HALF = np.uint64(32)
-_MASKS = np.array(
-    [[(1 << 8 * min(max(size - 8 * word, 0), 8)) - 1 for word in range(_WORDS)] for size in range(_BLOCK + 1)],
-    np.uint64,
-)
+_MASKS = np.negative((np.arange(_BLOCK) < np.arange(_BLOCK + 1)[:, None]).view(np.int8)).view(np.uint64)
 """By the length of a text, which bits of its words are its own."""
 
 _EMPTY = np.uint64(0)

@@ -10,15 +10,14 @@ number checked, and a text counts only after its terminals' regex took exactly i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.parsers.grammar import Kind, Part
+    from trtforensics.parsers.grammar import CompiledRule, Kind, Part
 
 BULK = (
     "tactic_named",
@@ -87,8 +86,7 @@ _MOST_SEARCHED = 2
 _BLANK_FREE = {Content.NUMBER, Content.INTEGER, Content.TACTIC, Content.HEX, Content.NONBLANK, Content.WORD}
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(NamedTuple):
     """A literal and where it stands: its first blank is separator ``place`` of the body, from the left or the right.
 
     ``offset`` is that blank's place in the literal. ``place`` is None for a literal at the body's beginning or end, and
@@ -102,8 +100,7 @@ class Anchor:
     searched: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """What stands between two anchors: one ``terminal``, or some with literals that hold no blank between them.
 
     ``regex`` captures the ``fields``, in their order, one group each.
@@ -115,8 +112,7 @@ class Segment:
     terminal: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """One alternative of a kind: where ``anchors[i]`` ends, ``segments[i]`` begins; a first anchor of b"" is the start.
 
     ``separators`` is how many the body must hold, None where a free text makes that open.
@@ -128,6 +124,8 @@ class Layout:
     separators: int | None
     closed: bool
     """Whether the last anchor is the end of the line."""
+    first_byte: bytes
+    """What a body that opens with text begins with; empty where that may be more than one byte."""
 
     @property
     def opener(self) -> bytes:
@@ -139,21 +137,14 @@ class Layout:
         """Whether every anchor behind the opener has to be searched for."""
         return len(self.anchors) > 1 and all(anchor.searched for anchor in self.anchors[1:])
 
-    @property
-    def first_byte(self) -> bytes:
-        """What a body that opens with text begins with; empty where that may be more than one byte."""
-        first = _FIRST_BYTE.match(self.segments[0].regex)
-        return first[1].encode("latin-1") if first and not self.opener else b""
 
-
-def layouts(kinds: Iterable[Kind]) -> list[Layout]:
+def layouts(rules: Iterable[CompiledRule]) -> list[Layout]:
     """Derive the layouts of the bulk kinds: opening literals first, then anchors that are counted, then the most."""
-    by_name = {kind.name: kind for kind in kinds}
+    by_name = {rule.kind.name: rule for rule in rules}
     found = []
     for name in BULK:
-        kind = by_name[name]
-        for alternative in kind.alternatives:
-            layout = _layout(kind, _merge_literals(alternative))
+        for alternative in by_name[name].alternatives:
+            layout = _layout(by_name[name].kind, _merge_literals(alternative))
             if layout is not None and any(anchor.text for anchor in layout.anchors):
                 found.append(layout)
     return sorted(found, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
@@ -172,11 +163,11 @@ def ranks(found: Iterable[Layout]) -> dict[str, int]:
     return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(free + opened)))}
 
 
-_FIRST_BYTE = re.compile(r"\(*(?:\?>)([^\\\[\](){}.?*+^$|])(?![?*+{])(?!.*\|)")
+_FIRST_BYTE = r"\(*(?:\?>)([^\\\[\](){}.?*+^$|])(?![?*+{])(?!.*\|)"
 """A literal at the beginning of a segment's regex, in which there is no choice."""
-_BLANK_FREE_TERMINAL = re.compile(r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+(?:\(\?=.*\))?")
+_BLANK_FREE_TERMINAL = r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+(?:\(\?=.*\))?"
 """A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``; what must follow may stand behind it."""
-_CHARACTERS = re.compile(r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+")
+_CHARACTERS = r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+"
 _NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
 _TACTICS = ("0x0", "0x0123456789abcdef")
 _NAME = "x_y"
@@ -205,9 +196,9 @@ def _numeric(regex: str) -> Content | None:
 
 
 def _text(regex: str) -> Content:
-    if _BLANK_FREE_TERMINAL.fullmatch(regex):
+    if re.fullmatch(_BLANK_FREE_TERMINAL, regex):
         return Content.WORD
-    characters = _CHARACTERS.fullmatch(regex)
+    characters = re.fullmatch(_CHARACTERS, regex)
     if characters is None:
         return Content.FREE
     if characters.group(2) is None or (characters.group(1), characters.group(2)) == ("^", " "):
@@ -238,9 +229,15 @@ def _layout(kind: Kind, items: list[str | Part]) -> Layout | None:
         return None
     for i in range(first + 1, last):  # no separators are counted there
         if segments[i].content is Content.NONBLANK:
-            segments[i] = replace(segments[i], content=Content.WORD)
+            segments[i] = segments[i]._replace(content=Content.WORD)
     separators = None if free else sum(text.count(" ") for text in texts)
-    return Layout(kind, _anchors(texts, first, last, closed=closed), tuple(segments), separators, closed)
+    anchors = _anchors(texts, first, last, closed=closed)
+    return Layout(kind, anchors, tuple(segments), separators, closed, b"" if texts[0] else _first_byte(segments[0]))
+
+
+def _first_byte(segment: Segment) -> bytes:
+    first = re.match(_FIRST_BYTE, segment.regex)
+    return first[1].encode("latin-1") if first else b""
 
 
 def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:

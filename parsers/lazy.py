@@ -12,13 +12,14 @@ from operator import and_
 from typing import Self
 
 from trtforensics.parsers.grammar import REGEX_FLAGS
+from trtforensics.regexes import LateRegex
 
-_TERMINAL = re.compile(r"\(\(\?>(.*)\)\)|\(\?>(.*)\)")
+_TERMINAL = r"\(\(\?>(.*)\)\)|\(\?>(.*)\)"
 """As a layout has it, perhaps captured."""
 
-_LAZY = re.compile(r"(?P<forbidden>\(\?![^()]*\))?\.\+\?(?P<follows>\(\?=.*\))")
+_LAZY = r"(?P<forbidden>\(\?![^()]*\))?\.\+\?(?P<follows>\(\?=.*\))"
 
-_LITERAL = re.compile(r"(?:\\(?P<escaped>[^\w\s])|(?P<plain>[^\\\[\](){}.?*+^$|]))(?![?*+{])")
+_LITERAL = LateRegex(r"(?:\\(?P<escaped>[^\w\s])|(?P<plain>[^\\\[\](){}.?*+^$|]))(?![?*+{])")
 
 
 class LazyText:
@@ -32,8 +33,8 @@ class LazyText:
     @classmethod
     def of(cls, regex: str) -> Self | None:
         """Return the terminal of a regex; None where it has another form, or what follows may begin with anything."""
-        terminal = _TERMINAL.fullmatch(regex)
-        found = _LAZY.fullmatch(terminal[1] or terminal[2]) if terminal else None
+        terminal = re.fullmatch(_TERMINAL, regex)
+        found = re.fullmatch(_LAZY, terminal[1] or terminal[2]) if terminal else None
         if found is None:
             return None
         beginnings = [_beginning(choice) for choice in _choices(found["follows"][3:-1])]
@@ -68,7 +69,7 @@ def _choices(regex: str) -> list[str]:
 def _beginning(regex: str) -> bytes:
     """Return the literal that a regex without a choice begins with."""
     text, at = "", 0
-    while found := _LITERAL.match(regex, at):
+    while found := _LITERAL.compiled.match(regex, at):
         text += found["escaped"] or found["plain"]
         at = found.end()
     return text.encode("latin-1")

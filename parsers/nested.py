@@ -8,7 +8,6 @@ log has few distinct names and LALR costs some fifty microseconds a name. What n
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 @cache
 def parser(grammar: str) -> Lark:
     """Return the LALR parser of one of the nested grammars; it raises Lark's errors, which say where and what."""
+    from pathlib import Path  # noqa: PLC0415 - see above
+
     from lark import Lark  # noqa: PLC0415 - see above
 
     text = Path(__file__).with_name("grammars").joinpath("nested", f"{grammar}.lark").read_text("utf-8")

@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.notes import Note
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.events import KEEP
+from trtforensics.parsers.grammar import CAUSE
 from trtforensics.parsers.singly import named_fields
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
     """Return the causes that a message names (rules of ``causes.lark``), with what each captures."""
     raw = message.encode()
     found = []
-    for kind in grammar.kinds(grammar.CAUSE):
+    for kind in tables.kinds(CAUSE):
         match = kind.match.search(raw) if kind.needle.encode("latin-1") in raw else None
         if match is not None:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -90,11 +91,19 @@ class _Family:
 
     def __init__(self, texts: list[bytes]) -> None:
         self._texts = texts
-        self._common = len(os.path.commonprefix(texts))  # noqa: RUF071 - bytes of any kind, no paths
-        self._next = np.zeros(256, np.bool_)
+
+    @cached_property
+    def _common(self) -> int:
+        """How many bytes all have in common."""
+        return len(os.path.commonprefix(self._texts))  # noqa: RUF071 - bytes of any kind, no paths
+
+    @cached_property
+    def _next(self) -> Bools:
         """The bytes that may stand behind what all have in common."""
-        for text in texts:
-            self._next[text[self._common] if len(text) > self._common else slice(None)] = True
+        behind = np.zeros(256, np.bool_)
+        for text in self._texts:
+            behind[text[self._common] if len(text) > self._common else slice(None)] = True
+        return behind
 
     def opened(self, index: LineIndex, starts: Positions) -> Bools:
         opened = self._next[index.bytes[starts + self._common]]

@@ -9,7 +9,7 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import compress, pairwise, repeat
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from trtforensics.model import CachedResult, Choice, EngineLayer
 from trtforensics.parsers.formats import parse_formats
 from trtforensics.parsers.names import is_reformat, myelin_graph, profile_of
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -153,7 +154,7 @@ def _grouped(pairs: list[tuple[Tuned, int]]) -> tuple[_Group, ...]:
     return tuple(groups.values())
 
 
-@dataclass(slots=True)
+@record(frozen=False, slots=True)
 class _Case:
     """One engine layer on its way to its origin."""
 

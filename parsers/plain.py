@@ -11,15 +11,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_STRIDE = r"(?:0|-?[1-9][0-9]*)"
-_FORMAT = re.compile(
-    rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:[1-9][0-9]*)((?:,{_STRIDE})*))?\)", re.ASCII
-)
-"""Type, the strides up to a packed one, its components, the strides behind it."""
-_FORMATS = re.compile(rf"{_FORMAT.pattern}(?:, {_FORMAT.pattern})*", re.ASCII)
+from trtforensics.regexes import LateRegex
 
-_SEPARATOR = re.compile(r" \+ | \|\| ")
-_INNER_SEPARATOR = re.compile(r" \+ |, ")
+_STRIDE = r"(?:0|-?[1-9][0-9]*)"
+_ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:[1-9][0-9]*)((?:,{_STRIDE})*))?\)"
+"""Type, the strides up to a packed one, its components, the strides behind it."""
+_FORMAT = LateRegex(_ONE_FORMAT, re.ASCII)
+_FORMATS = LateRegex(rf"{_ONE_FORMAT}(?:, {_ONE_FORMAT})*", re.ASCII)
+
+_SEPARATOR = LateRegex(r" \+ | \|\| ")
+_INNER_SEPARATOR = LateRegex(r" \+ |, ")
 _POINTWISE, _FOREIGN, _FOREIGN_END = "PWN(", "{ForeignNode[", "]}"
 _NESTING = (_POINTWISE, _FOREIGN, "\n")
 
@@ -29,15 +30,16 @@ _PROFILE = r" \[profile [0-9]+\]"
 """What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
 _NAME = rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|[^\[(,> \n])(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|[^\[(,>\n])*"
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
-_SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
-_SHORTS = re.compile(rf"(?:{_SHORT.pattern}(?:, {_SHORT.pattern})*)?", re.ASCII)
+_ONE_SHORT = rf"({_NAME})(?:{_NEW}|{_OLD})"
+_SHORT = LateRegex(_ONE_SHORT, re.ASCII)
+_SHORTS = LateRegex(rf"(?:{_ONE_SHORT}(?:, {_ONE_SHORT})*)?", re.ASCII)
 
-_DETAILED = re.compile(
+_ONE_DETAILED = (
     r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
-    r"(, (?:Format/Datatype|Strides): [^{}\n]*) \}",
-    re.ASCII,
+    r"(, (?:Format/Datatype|Strides): [^{}\n]*) \}"
 )
-_DETAILED_LIST = re.compile(rf"\[\]|\[ {_DETAILED.pattern}(?:, {_DETAILED.pattern})*\]", re.ASCII)
+_DETAILED = LateRegex(_ONE_DETAILED, re.ASCII)
+_DETAILED_LIST = LateRegex(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
 
 
 class PlainFormat(NamedTuple):
@@ -51,14 +53,14 @@ class PlainFormat(NamedTuple):
 
 def formats(text: str) -> list[PlainFormat] | None:
     """Read ``Float(784,28,1), Half(100352,50176:2,224,1)``: numbers alone, at most one of them packed."""
-    if not _FORMATS.fullmatch(text):
+    if not _FORMATS.compiled.fullmatch(text):
         return None
-    return [_format(*found) for found in _FORMAT.findall(text)]
+    return [_format(*found) for found in _FORMAT.compiled.findall(text)]
 
 
 def is_formats(text: str) -> bool:
     """Whether :func:`formats` reads a text; each format is then printed as it stands."""
-    return _FORMATS.fullmatch(text) is not None
+    return _FORMATS.compiled.fullmatch(text) is not None
 
 
 def _format(dtype: str, strides: str, components: str, behind: str) -> PlainFormat:
@@ -74,9 +76,9 @@ def members(name: str) -> tuple[str, ...] | None:
         return ends(inner) if inner and "\n" not in inner and _FOREIGN_END not in inner else None
     if name.startswith(_POINTWISE) and name.endswith(")"):
         inner = name[len(_POINTWISE) : -1]
-        parts = [] if any(sign in inner for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.split(inner)
+        parts = [] if any(sign in inner for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.compiled.split(inner)
     else:
-        parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.split(name)
+        parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.compiled.split(name)
     return tuple(parts) if parts and all(parts) else None
 
 
@@ -93,10 +95,13 @@ Printed = tuple[str, str, str]
 def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
     """Read the two sides of ``x (Half[1,3]), w (Half[3]) -> y (Half[1])``, or of TensorRT 7's ``x[Half(1,3)] -> …``."""
     sides = text.split(" -> ")
-    if len(sides) != 2 or not all(map(_SHORTS.fullmatch, sides)):  # noqa: PLR2004 - inputs and outputs
+    if len(sides) != 2 or not all(map(_SHORTS.compiled.fullmatch, sides)):  # noqa: PLR2004 - inputs and outputs
         return None
     read = [
-        [(name, new or old, new_dims or old_dims) for name, new, new_dims, old, old_dims in _SHORT.findall(side)]
+        [
+            (name, new or old, new_dims or old_dims)
+            for name, new, new_dims, old, old_dims in _SHORT.compiled.findall(side)
+        ]
         for side in sides
     ]
     return read[0], read[1]
@@ -104,6 +109,6 @@ def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
 
 def detailed_tensors(text: str) -> list[Printed] | None:
     """Read ``[ { Name: x, Location: Device, Dimensions: [1,3], Format/Datatype: Half }]``: name, format, dimensions."""
-    if not _DETAILED_LIST.fullmatch(text):
+    if not _DETAILED_LIST.compiled.fullmatch(text):
         return None
-    return [(name, printed, dims) for name, dims, printed in _DETAILED.findall(text)]
+    return [(name, printed, dims) for name, dims, printed in _DETAILED.compiled.findall(text)]

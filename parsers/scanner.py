@@ -7,22 +7,23 @@ whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from trtforensics.model import LineCounts
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.bulk import Bodies, BulkReader
 from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, NO_TEXT, Events
 from trtforensics.parsers.interning import Memo, Spans
-from trtforensics.parsers.layouts import layouts, ranks
+from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.prefixes import PrefixReader
 from trtforensics.parsers.singly import Dispatch, SingleReader
+from trtforensics.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ class _Piece:
         return lines
 
 
-@dataclass(slots=True)
+@record(frozen=False, slots=True)
 class _Singles:
     """Single lines of a window, from 0, that mean something by what stands around them."""
 
@@ -129,8 +130,7 @@ class Scanner:
         """By the letter of a line's level: the text that it is."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
             self._severities[letter] = self.events.texts.id(bytes((letter,)))
-        all_kinds, bare_kinds = grammar.kinds(), grammar.bare_kinds()
-        found = layouts(all_kinds)
+        all_kinds, bare_kinds, found = tables.kinds(), tables.bare_kinds(), tables.layouts()
         rank = ranks(found)
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]

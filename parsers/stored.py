@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import re
-import select
 import stat
 import time
 from typing import TYPE_CHECKING
@@ -30,8 +29,8 @@ _ATTENTION_MS = 100
 """How often ``on_wait`` is called: whoever asks to stop does not notice the delay."""
 
 _PIPE_IN = "Pipe a log in (trtexec … 2>&1 | trtforensics parse -) or name a file"
-_TERMINAL = re.compile(r"/dev/(?:tty|pts/)")
-_READABLE_DEVICE = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
+_TERMINAL = r"/dev/(?:tty|pts/)"
+_READABLE_DEVICE = r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+"
 
 
 class StoredBytes:
@@ -128,6 +127,8 @@ class StoredBytes:
 
     def _gather(self) -> bytes:
         """Wait for bytes, then take those that follow within the patience; empty at the end of the stream."""
+        import select  # noqa: PLC0415 - a file does without
+
         descriptor = self._file.fileno()
         if not hasattr(select, "poll"):  # Windows: one read gives what a pipe holds
             return os.read(descriptor, self.chunk_bytes)
@@ -150,7 +151,7 @@ def _open(path: str) -> io.FileIO:
     else:
         _refuse_special(path)
         file = io.FileIO(path)
-    if file.isatty() and not _TERMINAL.match(path):
+    if file.isatty() and not re.match(_TERMINAL, path):
         file.close()
         shown = STANDARD_INPUT if path == "-" else path
         raise SourceError(shown, "nothing is piped in, it is a terminal", _PIPE_IN)
@@ -172,7 +173,7 @@ def _refuse_special(path: str) -> None:
     if not stat.S_ISCHR(mode):
         kind = "a socket" if stat.S_ISSOCK(mode) else "a block device"
         raise SourceError(path, f"is {kind}, neither a file nor a pipe", "Name a file, or pipe the log in and name `-`")
-    if not (_READABLE_DEVICE.fullmatch(path) or _TERMINAL.match(path)):
+    if not (re.fullmatch(_READABLE_DEVICE, path) or re.match(_TERMINAL, path)):
         raise SourceError(path, "is a device that may never end", "Name a file, or pipe the log in and name `-`")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ import numpy as np
 
 from trtforensics.parsers.decoding import pieces
 from trtforensics.parsers.line_index import LineIndex
+from trtforensics.records import record
+from trtforensics.regexes import LateRegex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ LONGEST_LINE = 16 << 20
 CUT_LINE = 64 << 10
 """Bytes that are left of a line that is cut."""
 
-_ESCAPE_SEQUENCES = re.compile(
+_ESCAPE_SEQUENCES = LateRegex(
     rb"\x1b(?:"
     rb"\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor movements, erasing
     rb"|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)"  # OSC: window titles, hyperlinks
@@ -31,7 +32,7 @@ _ESCAPE_SEQUENCES = re.compile(
 """Complete sequences only; none holds a line feed, so removing them never joins lines."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class Window:
     r"""Whole lines of a source, a few megabytes of them.
 
@@ -52,7 +53,7 @@ class Window:
         text = self.data.replace(b"\r\n", b"\n") if b"\r" in self.data else self.data
         if b"\x1b" not in text:
             return text
-        clean = _ESCAPE_SEQUENCES.sub(b"", text)
+        clean = _ESCAPE_SEQUENCES.compiled.sub(b"", text)
         vanished = not text.endswith(b"\n") and (not clean or clean.endswith(b"\n"))
         return clean + b"\n" if vanished else clean  # a last line of escape sequences only is a line all the same
 

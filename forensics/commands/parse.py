@@ -69,14 +69,14 @@ def run(args: Namespace) -> int:
 
 def _kind(args: Namespace) -> Kind:
     """Return what the sources are; several are parts of a build log, unless all are exports of one engine."""
-    from pathlib import Path
-
     from trtforensics.kinds import Kind, kind_of
 
     if args.kind:
         return Kind(args.kind)
     if len(args.sources) == 1:
         return kind_of(args.sources[0])
+    from pathlib import Path
+
     kinds = {kind_of(path) for path in args.sources if Path(path).is_file()}
     return Kind.LAYER_INFO if kinds and kinds <= {Kind.LAYER_INFO, Kind.PROFILE} else Kind.BUILD_LOG
 

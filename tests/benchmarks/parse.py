@@ -207,9 +207,9 @@ def _by_lark() -> Callable[[bytes], object]:
 
 def _by_loop() -> Callable[[bytes], object]:
     """Return what anybody would write first: one regex a kind, tried in turn."""
-    from trtforensics.parsers import grammar  # noqa: PLC0415 - see main: not before the children
+    from trtforensics.parsers import tables  # noqa: PLC0415 - see main: not before the children
 
-    matches = [kind.match.fullmatch for kind in grammar.kinds()]
+    matches = [kind.match.fullmatch for kind in tables.kinds()]
     return lambda body: next((found.groups() for match in matches if (found := match(body))), None)
 
 

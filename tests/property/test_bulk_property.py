@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from trtforensics.parsers import grammar
 from trtforensics.parsers.events import KEEP
+from trtforensics.parsers.grammar import LINE
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.windows import WindowCutter
 
@@ -68,7 +69,9 @@ def _lines() -> list[bytes]:
 
 
 _line = st.sampled_from(_lines())
-_literals = {part.literal.encode() for kind in grammar.kinds() for parts in kind.alternatives for part in parts}
+_literals = {
+    part.literal.encode() for rule in grammar.compile_rules(LINE) for parts in rule.alternatives for part in parts
+}
 _inserted = st.sampled_from(
     [
         *sorted(_literals - {b""}),

@@ -12,7 +12,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from lark.load_grammar import load_grammar
 
-from trtforensics.parsers import grammar, reference
+from trtforensics.parsers import grammar, reference, tables
 from trtforensics.parsers.dialects import prefix_of
 from trtforensics.parsers.grammar import LINE
 from trtforensics.parsers.singly import Dispatch
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     Fault = Callable[[bytes, int, int, bytes], bytes]
 
-READER = Dispatch(grammar.kinds())
-KINDS = {kind.name: kind for kind in grammar.kinds()}
+READER = Dispatch(tables.kinds())
+KINDS = {kind.name: kind for kind in tables.kinds()}
 
 FREE = [*"aZ0_/.,:()[]{}>-+ \x1e\xff", ", ", " -> ", " with ", " (", "]", "0x1f", " = "]
 """What names and formats are made of, for text that a rule does not look into."""

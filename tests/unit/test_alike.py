@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import grammar
-from trtforensics.parsers.alike import minds_digits
+from trtforensics.parsers import grammar, tables
 from trtforensics.parsers.events import KEEP
-from trtforensics.parsers.layouts import layouts, ranks
+from trtforensics.parsers.grammar import minds_digits
+from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.singly import Dispatch
 
-_RANKS = ranks(layouts(grammar.kinds()))
+_RANKS = ranks(tables.layouts())
 _DISPATCHES = {
-    "all": Dispatch(grammar.kinds(), _RANKS),
-    "bare": Dispatch(grammar.bare_kinds(), _RANKS),
+    "all": Dispatch(tables.kinds(), _RANKS),
+    "bare": Dispatch(tables.bare_kinds(), _RANKS),
 }
 _USUAL = [
     b"   [ 0.91164738  0.19755137  0.33522276  0.76822964]",
@@ -41,7 +41,7 @@ def test_a_regex_without_one_does_not(regex: str) -> None:
 
 
 def test_no_prefix_minds_digits() -> None:
-    assert [kind.name for kind in grammar.kinds(grammar.PREFIX) if minds_digits(kind.regex)] == []
+    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if minds_digits(kind.regex)] == []
 
 
 @pytest.mark.parametrize("body", _USUAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.parsers import grammar, reference
+from trtforensics.parsers import grammar, reference, tables
 from trtforensics.parsers.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.windows import Window
@@ -98,11 +98,24 @@ def test_a_blank_that_opens_the_message_stays(prefix: bytes) -> None:
     assert read.end == (len(prefix) if b"[GIE]" not in prefix else len(b"[GIE]  "))
 
 
+def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens_with() -> None:
+    openings = [b"", *(bytes((byte,)) for byte in range(256))]
+    forms = [
+        b"",
+        BODY,
+        b": [TRT] text",
+        *{form for _, _, prefix in PREFIXES for form in (prefix + BODY, prefix[1:] + BODY)},
+    ]
+    for line in {opening + form for opening in openings for form in forms}:
+        first = next((kind for kind in tables.kinds(grammar.PREFIX) if kind.match.match(line)), None)
+        assert (prefix_of(line) or (None,))[0] == (first and first.name), line
+
+
 @pytest.mark.parametrize(("dialect", "severity", "prefix"), PREFIXES)
 def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
     dialect: str, severity: str, prefix: bytes
 ) -> None:
-    assert [kind.name for kind in grammar.kinds(grammar.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
+    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
     read = reference.parse(prefix, grammar.PREFIX)
     assert read is not None
     assert read[0] == dialect

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.parsers import grammar, reference
+from trtforensics.parsers import reference, tables
 from trtforensics.parsers.dialects import prefix_of
-from trtforensics.parsers.grammar import LINE, PREFIX, Kind
+from trtforensics.parsers.grammar import PREFIX, Kind
 from trtforensics.parsers.singly import Dispatch
 from trtforensics.parsers.source import open_source
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Lines = set[bytes]
 
-KINDS = {kind.name: kind for kind in grammar.kinds()}
+KINDS = {kind.name: kind for kind in tables.kinds()}
 VARYING = re.compile(rb"(?<![A-Za-z])[0-9]")
 """Digits that stand for a number; lines that differ in nothing else are read alike, and LALR is slow."""
 
@@ -132,7 +132,7 @@ def by_regex(body: bytes) -> tuple[str, dict[str, bytes]] | None:
     return found and (found[0], {name: value for name, value in found[1].items() if value is not None})
 
 
-DISPATCH = Dispatch(grammar.kinds())
+DISPATCH = Dispatch(tables.kinds())
 
 
 def disagreements(bodies: Lines) -> list[object]:
@@ -172,7 +172,7 @@ def test_regexes_and_lalr_agree_on_every_prefix(
     prefixes = corpus_lines[1] | sample_lines[1]
     assert len(prefixes) > 15
     for text in sorted(prefixes):
-        matching = [(kind, found) for kind in grammar.kinds(PREFIX) if (found := kind.match.fullmatch(text))]
+        matching = [(kind, found) for kind in tables.kinds(PREFIX) if (found := kind.match.fullmatch(text))]
         read_as = [
             (kind.name, {n: v for n, v in zip(kind.fields, found.groups(), strict=True) if v is not None})
             for kind, found in matching
@@ -211,31 +211,6 @@ def test_a_body_that_no_rule_reads_is_refused_by_both() -> None:
 def test_a_prefix_that_is_none_is_refused_by_lalr_too() -> None:
     assert prefix_of(b"[Q] text") is None
     assert reference.parse(b"[Q] ", PREFIX) is None
-
-
-def test_the_cached_table_is_the_compiled_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    compiled = grammar.kinds.__wrapped__(LINE)
-    assert list(tmp_path.rglob("grammar-*.json"))
-    assert grammar.kinds.__wrapped__(LINE) == compiled == tuple(KINDS.values())
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b"[[1]]", b"\xff"])
-def test_a_damaged_cached_table_is_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    grammar.kinds.__wrapped__(PREFIX)
-    (table,) = tmp_path.rglob("grammar-*.json")
-    table.write_bytes(damage)
-    assert grammar.kinds.__wrapped__(PREFIX) == grammar.kinds(PREFIX)
-
-
-def test_a_cache_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_bytes(b"")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert grammar.kinds.__wrapped__(PREFIX) == grammar.kinds(PREFIX)
 
 
 SIZES = [1 << power for power in range(12, 21, 2)]

@@ -11,6 +11,13 @@ import pytest
 
 PARSERS = Path(__file__).resolve().parents[2] / "parsers"
 HEAVY = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual")
+NOT_FOR_A_LOG = (
+    *("bz2", "lzma", "shutil", "zlib", "zstandard"),
+    *("ipaddress", "pathlib", "urllib.parse"),
+    *("select", "shlex", "signal", "subprocess", "threading"),
+    *("lark", "networkx", "onnx", "polygraphy", "textual"),
+)
+"""What reading a log from a plain file does without: small logs take hardly longer than the imports."""
 
 RUN_VERSION = """
 import sys, trtforensics.cli
@@ -19,6 +26,14 @@ try:
 except SystemExit as stopped:
     status = stopped.code
 assert not status, status
+"""
+PARSE_A_LOG = f"""
+import sys, numpy, trtforensics.parsers.tables
+trtforensics.parsers.tables.tables()  # a first start compiles the grammars, with Lark
+for name in {NOT_FOR_A_LOG}:  # what numpy imports, and an editable installation, is none of ours
+    sys.modules.pop(name, None)
+from trtforensics.cli import main
+assert main(["parse", "--json", "--quiet", sys.argv[1]]) == 0
 """
 IMPORT_PARSERS = """
 import importlib, pkgutil, sys, trtforensics.parsers
@@ -30,9 +45,10 @@ for module in found:
 PRINT_MODULES = "\nprint('\\n--modules--', *sys.modules, sep='\\n')\n"
 
 
-def modules_after(script: str) -> set[str]:
+def modules_after(script: str, *arguments: str) -> set[str]:
     """Return what a fresh interpreter has imported when the script is done."""
-    done = subprocess.run([sys.executable, "-c", script + PRINT_MODULES], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", script + PRINT_MODULES, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.partition("\n--modules--\n")[2].split("\n"))
 
@@ -53,6 +69,14 @@ def test_asking_for_the_version_imports_no_heavy_library() -> None:
     loaded = modules_after(RUN_VERSION)
     assert "trtforensics.cli" in loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_reading_a_plain_log_imports_nothing_that_it_does_without(tmp_path: Path) -> None:
+    log = tmp_path / "build.log"
+    log.write_text("[11/21/2026-07:52:04] [V] [TRT] Tactic: 0x0000000000000001 Time: 0.5\n")
+    loaded = modules_after(PARSE_A_LOG, str(log))
+    assert "trtforensics.json_document" in loaded
+    assert loaded.isdisjoint(NOT_FOR_A_LOG)
 
 
 def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:

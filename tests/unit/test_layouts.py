@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trtforensics.parsers import grammar
-from trtforensics.parsers.layouts import BULK, Content, Layout, layouts, ranks
+from trtforensics.parsers import tables
+from trtforensics.parsers.layouts import BULK, Content, Layout, ranks
 
-_LAYOUTS = layouts(grammar.kinds())
+_LAYOUTS = tables.layouts()
 
 
 def _of(kind: str) -> list[Layout]:

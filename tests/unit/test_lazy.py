@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.grammar import REGEX_FLAGS
-from trtforensics.parsers.layouts import layouts
 from trtforensics.parsers.lazy import LazyText
 
-_REGEXES = sorted({s.regex for layout in layouts(grammar.kinds()) for s in layout.segments if LazyText.of(s.regex)})
+_REGEXES = sorted({s.regex for layout in tables.layouts() for s in layout.segments if LazyText.of(s.regex)})
 
 
 def _lazy(regex: str) -> LazyText:

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.openers import Openers, WordTable
 
-_OPENERS = Openers(grammar.kinds())
+_OPENERS = Openers(tables.kinds())
 _LITERALS = sorted(
-    {opener.encode("latin-1") for kind in grammar.kinds() if "" not in kind.openers for opener in kind.openers}
+    {opener.encode("latin-1") for kind in tables.kinds() if "" not in kind.openers for opener in kind.openers}
 )
 _line = st.tuples(
     st.sampled_from(_LITERALS), st.integers(0, 60), st.sampled_from([b"", b" ", b"x", b"(", b"Tactic", b"\xff"])

@@ -12,7 +12,7 @@ from tests.emulator import opening as o
 from tests.emulator import render
 from tests.emulator import tuning as t
 from tests.emulator.event import DetailedTensor, LayerTensor, OnnxTensor
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.events import duration, tactic_id
 from trtforensics.parsers.names import onnx_nodes
 from trtforensics.parsers.singly import Dispatch
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.emulator.event import Event, Version
 
 VERSIONS: tuple[Version, ...] = ((8, 6, 1), (10, 16, 1))
-READER = Dispatch(grammar.kinds())
+READER = Dispatch(tables.kinds())
 
 PIECES = [
     "a",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.loading import load_build_log
-from trtforensics.parsers import grammar
+from trtforensics.parsers import tables
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.singly import Dispatch
 from trtforensics.parsers.source import open_source
@@ -31,7 +31,7 @@ def scan(data: bytes) -> Scanner:
 
 
 def test_a_literal_opening_wins_over_free_text_whatever_was_read_before() -> None:
-    dispatch = Dispatch(grammar.kinds())
+    dispatch = Dispatch(tables.kinds())
     layer_like = dispatch.fields(b"Searching for it [Constant] inputs: ")
     both = dispatch.fields(b"Searching for input: conv [Constant] inputs: ")
     assert layer_like is not None

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.parsers import grammar, singly
+from trtforensics.parsers import singly, tables
 from trtforensics.parsers.events import NO_TEXT, Texts
 from trtforensics.parsers.interning import Spans
-from trtforensics.parsers.layouts import layouts, ranks
+from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.singly import Dispatch, SingleReader
 
@@ -53,7 +53,7 @@ class _Counting(Dispatch):
     """Remembers what it was asked."""
 
     def __init__(self) -> None:
-        super().__init__(grammar.kinds())
+        super().__init__(tables.kinds())
         self.asked: list[bytes] = []
 
     def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
@@ -126,7 +126,7 @@ def test_a_field_that_a_body_does_not_print_is_not_there() -> None:
 def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line() -> None:
     """A line of one ran into a line of the other, as programs that share a file make them."""
     body = b"Name: conv1, IOMode: InputName: conv2, LayerType: kgen, Inputs: [ { Name: x }]"
-    found = Dispatch(grammar.kinds(), ranks(layouts(grammar.kinds()))).fields(body)
+    found = Dispatch(tables.kinds(), ranks(tables.layouts())).fields(body)
     assert found is not None
     assert found[0] == "layer_detailed"
 
@@ -135,7 +135,7 @@ def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line(
 @given(st.lists(_rows, min_size=1, max_size=40))
 def test_bodies_with_other_digits_are_what_each_would_be_alone(rows: list[bytes]) -> None:
     found = {row: kind for kind, read in _Bench().read(rows).items() for row, *_ in read}
-    alone = [Dispatch(grammar.kinds()).find(row) for row in rows]
+    alone = [Dispatch(tables.kinds()).find(row) for row in rows]
     assert [found[place] for place in range(len(rows))] == [one[0].name if one else None for one in alone]
 
 
