@@ -408,19 +408,20 @@ class _Composite(_Direct):
         sure: Bools = rows != _REFUSED
         return sure
 
-    def _judged(self, index: LineIndex, spans: Spans) -> Iterator[int]:
-        """Give the row in the columns of what was read in each text."""
-        match, ends, limits = _compiled(self._regex).match, spans.ends.tolist(), index.ends[spans.lines].tolist()
-        for begin, end, limit in zip(spans.begins.tolist(), ends, limits, strict=True):
-            found = match(index.data, begin, limit)
-            if found is None or found.end() != end:
-                yield _REFUSED
-                continue
-            groups = found.groups()
-            for column, (group, read) in zip(self._columns, self._readers, strict=True):
-                column.append(read(groups[group]))
-            yield self._count
-            self._count += 1
+    def _judged(self, index: LineIndex, spans: Spans) -> list[int]:
+        """Return the row in the columns of what was read in each text."""
+        match, limits = _compiled(self._regex).match, index.ends[spans.lines].tolist()
+        found = map(match, repeat(index.data), spans.begins.tolist(), limits)
+        return [self._row(one, end) for one, end in zip(found, spans.ends.tolist(), strict=True)]
+
+    def _row(self, found: re.Match[bytes] | None, end: int) -> int:
+        if found is None or found.end() != end:
+            return _REFUSED
+        groups = found.groups()
+        for column, (group, read) in zip(self._columns, self._readers, strict=True):
+            column.append(read(groups[group]))
+        self._count += 1
+        return self._count - 1
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 from trtforensics.parsers.numbers import MIXER, WORD, blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
 
-    _Read = Callable[["Spans"], Iterable[int]]
+    _Read = Callable[["Spans"], list[int]]
 
 _FEW = 200
 """Rows below which a dictionary is faster than some fifty calls of numpy."""
@@ -100,7 +100,7 @@ class Memo:
         rows = np.concatenate((new[:1], new[changes + 1]))
         first = _first_of_each(hashes[rows])
         distinct = hashes[rows[first]]
-        learned = np.fromiter(read(spans.of(rows[first])), np.int32, len(first))
+        learned = np.array(read(spans.of(rows[first])), np.int32)
         if self._table.count + len(distinct) > _MOST:
             self._table = _Table()
         self._table.add(distinct, learned)

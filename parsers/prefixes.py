@@ -20,8 +20,6 @@ from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.numbers import blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
     from trtforensics.parsers.dialects import Prefix
@@ -107,9 +105,9 @@ class PrefixReader:
         ends = np.minimum(index.ends[lines], starts + min(size, _LONGEST))
         return memo.values(index, Spans(lines, starts, ends), partial(self._of_new, index, size))
 
-    def _of_new(self, index: LineIndex, size: int, spans: Spans) -> Iterator[int]:
+    def _of_new(self, index: LineIndex, size: int, spans: Spans) -> list[int]:
         limits = index.ends[spans.lines].tolist()
-        return map(partial(self._number, index.data, size), spans.begins.tolist(), limits)
+        return list(map(partial(self._number, index.data, size), spans.begins.tolist(), limits))
 
     def _number(self, data: bytes, size: int, begin: int, limit: int) -> int:
         found = self._found.get(begin)

@@ -165,7 +165,7 @@ class SingleReader:
                 rows = order[low:high]
                 yield Reading(kind, rows, self._columns(kind, bodies[rows]))
 
-    def _of_new(self, index: LineIndex, spans: Spans) -> npt.NDArray[np.int32]:
+    def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
         """Return the number of each of these bodies, none of which was read before."""
         judged: dict[bytes, int] = {}
         numbers = self._alike.values(
@@ -174,7 +174,8 @@ class SingleReader:
         left = np.flatnonzero(numbers == _OPEN)
         bodies = spans.of(left).texts(index.data)
         numbers[left] = [judged[body] if body in judged else self._judge(body) for body in bodies]
-        return numbers
+        known: list[int] = numbers.tolist()
+        return known
 
     def _of_alike(self, body: bytes, judged: dict[bytes, int]) -> int:
         """Judge a body; return its number if it is that of all bodies with other digits, too."""

@@ -62,6 +62,21 @@ def test_where_windows_are_cut_does_not_matter(block: int) -> None:
     _assert_equal(text, block=block)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        b" (foreignNode) Autotuning op /block.%d/Conv(key: 0x%032x):",
+        b" (foreignNode) Autotuning op /block.%d/Conv: [ONNX Layer: /block.%d/Conv]",
+        b"--------------- Timing Runner: /block.%d/Conv (CaskConvolution[0x8%07x])",
+        b"/block.%d/Conv Set Tactic Name: sm80_xmma_%d Tactic: 0x1",
+        b"/block.%d/Conv [Float(%d,1) -> Float(1,1)] got cached result: CaskConvolution, tactic 0x1, 0.5 ms",
+    ],
+)
+def test_what_is_new_in_every_window_is_kept_apart(form: bytes) -> None:
+    rows = [form % (number // 2, number // 3) for number in range(1500)]
+    _assert_equal(b"".join(b"[V] [TRT] " + row + b"\n" for row in rows), block=30_000)
+
+
 def _lines() -> list[bytes]:
     rng = random.Random(7)  # noqa: S311 - a sample of lines, not a secret
     lines = {line for log in _LOGS for line in log.read_bytes().split(b"\n")}

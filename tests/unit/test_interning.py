@@ -13,8 +13,6 @@ from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.line_index import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pytest
 
 
@@ -28,11 +26,10 @@ class _Asked:
         """Look texts up, one a line between bytes that are not theirs; return what their numbers stand for."""
         index = LineIndex(b"".join(b"(%s%%" % text + b"\n" for text in texts))
 
-        def read(new: Spans) -> Iterator[int]:
+        def read(new: Spans) -> list[int]:
             assert new.lines.tolist() == index.last.searchsorted(index.separators.searchsorted(new.ends)).tolist()
-            for text in new.texts(index.data):
-                self.texts.append(text)
-                yield len(self.texts) - 1
+            self.texts += new.texts(index.data)
+            return list(range(len(self.texts) - len(new.lines), len(self.texts)))
 
         spans = Spans(np.arange(len(texts)), index.starts + 1, index.ends - 1)
         return [self.texts[number] for number in memo.values(index, spans, read).tolist()]
