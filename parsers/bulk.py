@@ -176,7 +176,8 @@ class _LayoutReader:
         self._texts = texts
         behind_opener = list(enumerate(layout.anchors))[1:]
         self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
-        self._searched = max((anchor.text for anchor in layout.anchors if layout.only_searched), key=len, default=b"")
+        searched = (anchor.text.strip(b" ") for anchor in layout.anchors if layout.only_searched)
+        self._searched = max(searched, key=len, default=b"")
         """What is searched for in every line, where nothing else tells which may be of this layout."""
         self._closing = layout.anchors[-1].text if layout.closed and not layout.opener else b""
         """What a line must end with, where its beginning does not tell."""
