@@ -486,7 +486,7 @@ class BuildLog:
     lines: LineCounts
     unknown_shapes: int
     unknown_samples: tuple[UnknownShape, ...]
-    builds: tuple[Build, ...]
+    builds: Sequence[Build]
     line_starts: Int64Column = field(repr=False)
     """Byte offset of each line's start in the (decoded) text; one entry a line."""
 

@@ -52,7 +52,7 @@ def engine_layers(
     nodes: Sequence[tuple[OnnxNode, ...]],
     foreign: Sequence[tuple[ForeignNode, ...]],
     span: Callable[[int], SourceSpan],
-) -> list[tuple[EngineLayer, ...]]:
+) -> Sequence[tuple[EngineLayer, ...]]:
     """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice."""
     rows = [
         (line, name, type_, tactic, _short(tensors))
@@ -61,7 +61,9 @@ def engine_layers(
     for line, name, type_, text in log.each("layer_detailed", "name", "type", "details"):
         rows.append((line, name, type_, *_detailed(text)))
     rows.sort(key=itemgetter(0))
-    limits = log.limits([line for line, *_ in rows])
+    if not rows:
+        return log.same(())
+    limits = log.ranges([line for line, *_ in rows])
     return [
         _of_build(rows[low:high], _OnnxMembers(own_nodes, own_foreign), span) if low < high else ()
         for (low, high), own_nodes, own_foreign in zip(limits, nodes, foreign, strict=True)

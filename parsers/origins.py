@@ -180,7 +180,7 @@ def resolve(
     layers: tuple[EngineLayer, ...],
     tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
     network: tuple[tuple[ForeignNode, ...], Sequence[ReformatLayer]],
-    passes: tuple[BackendPass, ...],
+    passes: Sequence[BackendPass],
 ) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
     """Join the engine's layers to the choices and cached results they came from, and mark those final.
 
