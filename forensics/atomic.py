@@ -125,10 +125,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     Raises:
         OutputError: The destination cannot be written; nothing half-written is left.
     """
-    write_batches(path, (text,))
+    write_pieces(path, (text,))
 
 
-def write_batches(path: str | os.PathLike[str], texts: Iterable[str]) -> None:
+def write_pieces(path: str | os.PathLike[str], texts: Iterable[str]) -> None:
     """Write a result that is made while it is written, as :func:`write_text` does."""
     with open_output(path) as sink:
         for text in texts:

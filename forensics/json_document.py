@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trtforensics.json_rendering import WORD, Rendered, number, pieces, text, texts, woven
@@ -40,20 +40,18 @@ _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
 
 _NEXT = ",\n    "
-_BATCH = 1 << 13
-"""Pieces joined at a time, of forty bytes or, in a large build, of some megabytes."""
+_BATCH = 1 << 8
+"""Builds rendered at a time: a log of many has tens of megabytes of small ones."""
 
 
 def to_json(log: BuildLog) -> str:
     """Render a parsed build log in ASCII, a record a line. Tactic ids are strings, durations milliseconds."""
-    return "".join(batches(log))
+    return "".join(in_pieces(log))
 
 
-def batches(log: BuildLog) -> Iterator[str]:
-    """Give what :func:`to_json` returns batch by batch, because a log of many builds has tens of megabytes of it."""
-    rendered = pieces(_document(log), _RECORD_DEPTH)
-    while batch := "".join(islice(rendered, _BATCH)):
-        yield batch
+def in_pieces(log: BuildLog) -> Iterator[str]:
+    """Give in pieces what :func:`to_json` returns."""
+    return pieces(_document(log), _RECORD_DEPTH)
 
 
 def _document(log: BuildLog) -> Document:
@@ -87,12 +85,16 @@ def _parts(source: SourceInfo) -> Document:
     return {"parts": parts}
 
 
-def _builds(builds: Sequence[Build]) -> Iterable[str]:
-    """Render the builds of a log in pieces."""
+def _builds(builds: Sequence[Build]) -> Iterator[str]:
+    """Render the builds of a log, many at a time."""
     if not builds:
-        return ("[]",)
-    rendered = chain.from_iterable(woven(len(builds), (",\n  ", *members(_fields(builds), 3))))
-    return chain(("[", next(rendered)[1:]), rendered, ("\n ]",))
+        yield "[]"
+        return
+    openings = chain(("[\n  ",), repeat(",\n  ", len(builds) - 1))
+    rendered = woven(len(builds), (openings, *members(_fields(builds), 3)))
+    while batch := "".join(chain.from_iterable(islice(rendered, _BATCH))):
+        yield batch
+    yield "\n ]"
 
 
 def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:

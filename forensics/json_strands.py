@@ -67,7 +67,7 @@ def lists(
         return text(own, [column(own, path) for path in lines])
 
     if not isinstance(records, Parts):
-        return [map(whole, records)]
+        return each(whole, records)
     groups = records.alike(said)
     forms: list[list[Strand]] = []
     for places in groups:

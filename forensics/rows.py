@@ -5,6 +5,7 @@ A log may hold twenty thousand builds, and a hundred thousand lines of one kind,
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
@@ -147,9 +148,9 @@ class Parts(Sequence[Rows[_T]]):
         """Group the parts, by their places, whose records are the same under some names."""
         rows = np.column_stack([self.table.codes(path).view(np.int64) for path in paths])
         data, limits = rows.tobytes(), (self.limits * rows.strides[0]).tolist()
-        groups: dict[bytes, list[int]] = {}
+        groups: defaultdict[bytes, list[int]] = defaultdict(list)
         for place, (first, behind) in enumerate(pairwise(limits)):
-            groups.setdefault(data[first:behind], []).append(place)
+            groups[data[first:behind]].append(place)
         return [*groups.values()]
 
     def matrix(self, places: list[int], paths: Sequence[str]) -> npt.NDArray[np.int64]:

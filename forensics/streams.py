@@ -36,10 +36,10 @@ def print_result(text: str) -> None:
         OutputError: Standard output does not take it.
         BrokenPipeError: Whoever read it has gone.
     """
-    print_batches((text,))
+    print_pieces((text,))
 
 
-def print_batches(texts: Iterable[str]) -> None:
+def print_pieces(texts: Iterable[str]) -> None:
     """Print a result that is made while it is printed, as :func:`print_result` does."""
     if sys.stdout is None:
         if any(texts):

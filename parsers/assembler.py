@@ -57,13 +57,13 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         return SourceSpan(file.path, line, starts[line - 1], before=before)
 
     alone = source.parts[0].lines if source.parts else source.lines
-    runs = segments(scanner.events, source.lines, alone) if source.lines else []
+    edges = segments(scanner.events, source.lines, alone) if source.lines else None
     return BuildLog(
         source=source,
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=_builds(Log(scanner.events, runs), span_in_parts if source.parts else span) if runs else (),
+        builds=() if edges is None else _builds(Log(scanner.events, edges), span_in_parts if source.parts else span),
         line_starts=np.array(starts, np.int64),
     )
 
@@ -79,12 +79,12 @@ class _Late:
     """
 
     def __init__(self, log: Log, timed: TacticTimings, span: Span) -> None:
-        self._events, self._builds = log.events.only(("message", *NOTED, *SKIPPED)), log.builds
+        self._events, self._edges = log.events.only(("message", *NOTED, *SKIPPED)), log.edges
         self._timed, self._span = timed, span
 
     @cached_property
     def _log(self) -> Log:
-        return Log(self._events, self._builds)
+        return Log(self._events, self._edges)
 
     @cached_property
     def messages(self) -> Sequence[tuple[Message, ...]]:
@@ -116,7 +116,7 @@ def _builds(log: Log, span: Span) -> Rows[Build]:
     tuned = choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)
     layers, own_choices, cached = _resolved(log, (dumps, *tuned), (foreign, reformats), passes)
     columns: dict[str, Sequence[Any]] = {
-        "index": numbers(range(len(log.builds))),
+        "index": numbers(np.arange(log.size)),
         "first_line": numbers(log.edges[:-1]),
         "last_line": numbers(log.edges[1:] - 1),
         "tool": header.tools(log),
@@ -149,7 +149,7 @@ def _builds(log: Log, span: Span) -> Rows[Build]:
         build.leave(_LATE, late, build.index)
         return build
 
-    return Rows(Table(made, {name: columns[name] for name in Build.__dataclass_fields__}), 0, len(log.builds))
+    return Rows(Table(made, {name: columns[name] for name in Build.__dataclass_fields__}), 0, log.size)
 
 
 def _resolved(

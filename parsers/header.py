@@ -110,7 +110,7 @@ def commands(log: Log) -> Column[str | None]:
 
 def outcomes(log: Log) -> Column[Outcome]:
     """Say how each build ended, from its verdict, else from whether an engine followed."""
-    failed = np.zeros(len(log.builds), bool)
+    failed = np.zeros(log.size, bool)
     for build, severity, text in log.placed("message", "severity", "text"):
         failed[build] |= severity == "E" and _BENIGN not in text
     announced, begun = log.having("banner", "poly_run"), log.having("stage_original")

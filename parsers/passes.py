@@ -85,8 +85,8 @@ def _table(log: Log) -> Table:
         log.placed("strategy_begin", "strategy"), log.lines("strategy_begin"), strict=True
     ):
         begun.setdefault(build, []).append((line, strategy))
-    strategies = np.full(len(log.builds), NO_INTEGER)
-    alone = np.ones(len(log.builds), bool)
+    strategies = np.full(log.size, NO_INTEGER)
+    alone = np.ones(log.size, bool)
     rows: list[_Row] = []
     for build, begins in begun.items():
         if len(begins) == 1:
@@ -95,7 +95,7 @@ def _table(log: Log) -> Table:
             alone[build] = False
             rows += _several(log.views[build], begins)
     chosen = np.where(log.having(*_ENGINE), _KEPT, _UNTOLD)
-    ms = np.full(len(log.builds), math.nan)
+    ms = np.full(log.size, math.nan)
     columns = [column[alone] for column in (strategies, log.edges[:-1], log.edges[1:] - 1, chosen, ms)]
     if rows:
         coded = [

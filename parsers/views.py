@@ -108,12 +108,12 @@ class Log(View):
     What a log says of its builds is read for all of them at once, and parted afterwards.
     """
 
-    def __init__(self, events: Events, builds: Sequence[tuple[int, int]]) -> None:
-        """``builds`` are the first and the last line of each; they follow one another without a gap."""
-        super().__init__(events, builds[0][0], builds[-1][1])
-        self.builds = builds
-        self.edges = np.array([*(first for first, _ in builds), self.last_line + 1])
-        """The first line of each build, and the line behind the last one."""
+    def __init__(self, events: Events, edges: npt.NDArray[np.int64]) -> None:
+        """``edges`` are the first line of each build, and the line behind the last one."""
+        super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
+        self.edges = edges
+        self.size = len(edges) - 1
+        """How many builds there are."""
 
     def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the first line of the build that each of some lines belongs to."""
@@ -129,12 +129,12 @@ class Log(View):
 
     def same(self, value: _T) -> Column[_T]:
         """Return what all builds say alike."""
-        return same(value, len(self.builds))
+        return same(value, self.size)
 
     def told(self, found: Mapping[int, _H]) -> Column[_H | None]:
         """Return what was found of some builds, by their places, and None of the others."""
         values = coded(found.values())
-        codes = np.full(len(self.builds), -1)
+        codes = np.full(self.size, -1)
         codes[[*found]] = values.codes
         return Column(codes, lambda code: None if code < 0 else values.read(code))
 
@@ -182,12 +182,12 @@ class Log(View):
 
     def counted(self, kind: type[_T], counts: Mapping[str, npt.NDArray[np.int64]]) -> Rows[_T]:
         """Return a record of each build of what was counted, by its fields in their order."""
-        return Rows(Table(kind, {name: numbers(own) for name, own in counts.items()}), 0, len(self.builds))
+        return Rows(Table(kind, {name: numbers(own) for name, own in counts.items()}), 0, self.size)
 
     @cached_property
     def views(self) -> list[View]:
         """A view of each build."""
-        spans: list[dict[str, range]] = [{} for _ in self.builds]
+        spans: list[dict[str, range]] = [{} for _ in range(self.size)]
         for kind in self._spans:
             limits = self.limits(self.events[kind].lines)
             some = np.flatnonzero(limits[1:] > limits[:-1])
@@ -195,7 +195,10 @@ class Log(View):
             for build, span in zip(some.tolist(), rows, strict=True):
                 spans[build][kind] = span
         tables = self._tables
-        return [View(self.events, *run, spans=own, tables=tables) for run, own in zip(self.builds, spans, strict=True)]
+        return [
+            View(self.events, first, behind - 1, spans=own, tables=tables)
+            for (first, behind), own in zip(pairwise(self.edges.tolist()), spans, strict=True)
+        ]
 
 
 class Tables:

@@ -63,9 +63,9 @@ def run(args: Namespace) -> int:
     if args.output is not None:
         from trtforensics import atomic
 
-        atomic.write_batches(args.output, texts)
+        atomic.write_pieces(args.output, texts)
     else:
-        streams.print_batches(texts)
+        streams.print_pieces(texts)
     return 0
 
 
@@ -127,9 +127,9 @@ def _timing_cache(args: Namespace) -> str:
 
 
 def _json(log: BuildLog) -> Iterator[str]:
-    from trtforensics.json_document import batches
+    from trtforensics.json_document import in_pieces
 
-    return batches(log)
+    return in_pieces(log)
 
 
 def _summary(log: BuildLog, *, to_file: bool) -> str:
