@@ -40,8 +40,8 @@ _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
 
 _NEXT = ",\n    "
-_BATCH = 1 << 8
-"""Builds rendered at a time: a log of many has tens of megabytes of small ones."""
+_LINES_AT_ONCE = 5000
+"""Lines whose builds are handed out as one text: a build of twenty lines comes in fifty pieces."""
 
 
 def to_json(log: BuildLog) -> str:
@@ -68,7 +68,7 @@ def _document(log: BuildLog) -> Document:
         },
         "unknown_shapes": log.unknown_shapes,
         "unknown_samples": [{"line": s.line, "text": s.text, "count": s.count} for s in log.unknown_samples],
-        "builds": Rendered(_builds(log.builds)),
+        "builds": Rendered(_builds(log.builds, source.lines)),
     }
 
 
@@ -85,15 +85,17 @@ def _parts(source: SourceInfo) -> Document:
     return {"parts": parts}
 
 
-def _builds(builds: Sequence[Build]) -> Iterator[str]:
-    """Render the builds of a log, many at a time."""
+def _builds(builds: Sequence[Build], lines: int) -> Iterator[str]:
+    """Render the builds of a log of so many lines; the lists of a large one, which may be megabytes, are not copied."""
     if not builds:
         yield "[]"
         return
     openings = chain(("[\n  ",), repeat(",\n  ", len(builds) - 1))
     rendered = woven(len(builds), (openings, *members(_fields(builds), 3)))
-    while batch := "".join(chain.from_iterable(islice(rendered, _BATCH))):
+    at_once = _LINES_AT_ONCE * len(builds) // lines
+    while at_once > 1 and (batch := "".join(chain.from_iterable(islice(rendered, at_once)))):
         yield batch
+    yield from chain.from_iterable(rendered)
     yield "\n ]"
 
 
