@@ -162,7 +162,7 @@ def _resolved(
     if not log.has(*_RESOLVED):
         return found
     layers, *tuned = found
-    joined = map(resolve, layers, zip(*tuned, strict=True), zip(*network, strict=True), passes.of_builds)
+    joined = map(resolve, layers, zip(*tuned, strict=True), zip(*network, strict=True), passes.chosen())
     return tuple(zip(*joined, strict=True))
 
 

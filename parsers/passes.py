@@ -60,6 +60,13 @@ class Passes:
         self._places: list[int] = places[order][changes].tolist()
         """From each beginning on: which pass of its build a line is of, and as the last bit if that was thrown away."""
 
+    def chosen(self) -> list[int | None]:
+        """Return which pass of each build made its engine; None where the log does not tell."""
+        limits = self.of_builds.limits
+        kept = np.append((self.of_builds.table.codes("chosen") == _KEPT).nonzero()[0], limits[-1])
+        first = kept[kept.searchsorted(limits[:-1])]
+        return list(map(_index, np.where(first < limits[1:], first - limits[:-1], _NO_PASS).tolist()))
+
     def column(self, lines: npt.NDArray[np.int64]) -> Column[int | None]:
         """Return the pass of its build that each line is of; None before the first of several (what all share)."""
         places = np.array(self._places)[np.array(self._begins).searchsorted(lines, side="right") - 1]
