@@ -18,16 +18,34 @@ _FORMAT = re.compile(
 """Type, the strides up to a packed one, its components, the strides behind it."""
 _FORMATS = re.compile(rf"{_FORMAT.pattern}(?:, {_FORMAT.pattern})*", re.ASCII)
 
+_ATOM = rf"(?:{_STRIDE}|[A-Za-z_][^\s(),:=]*)"
+_OPERATOR = r"[^\s(),:=]+"
+_EXPRESSION = _ATOM
+for _ in range(4):
+    _EXPRESSION = rf"(?:{_ATOM}|\({_OPERATOR}(?: {_EXPRESSION})*\))"
+"""A stride of symbols, four operations deep: ``(* 64 (# 2 (SHAPE x)))``."""
+_SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::[1-9][0-9]*)?(?:,(?!\))|(?=\))))+)\)"
+_BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
+_SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}(?:, (?!$)|$))+", rf"(?:{_BINDING}(?:, (?!$)|$))+"
+"""Few logs have any: they are compiled when they are first needed."""
+_WHERE = " where "
+_SYMBOL = re.compile(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
+
 _SEPARATOR = re.compile(r" \+ | \|\| ")
 _INNER_SEPARATOR = re.compile(r" \+ |, ")
 _POINTWISE, _FOREIGN, _FOREIGN_END = "PWN(", "{ForeignNode[", "]}"
 _NESTING = (_POINTWISE, _FOREIGN, "\n")
 
-_UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z ]*\]"
-_FOREIGN_NODE = r"\{ForeignNode\[[^\[\](),>\n]*\]\}"
+_UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z0-9_ ]*\]"
+_UNNAMED_LAYER = re.compile(_UNNAMED)
+_FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
+_NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
 _PROFILE = r" \[profile [0-9]+\]"
 """What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
-_NAME = rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|[^\[(,> \n])(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|[^\[(,>\n])*"
+_NAME = (
+    rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[^\[(,> \n])"
+    rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|{_NO_TYPE}|[^\[(,>\n])*"
+)
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
 _SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
 _SHORTS = re.compile(rf"(?:{_SHORT.pattern}(?:, {_SHORT.pattern})*)?", re.ASCII)
@@ -41,10 +59,10 @@ _DETAILED_LIST = re.compile(rf"\[\]|\[ {_DETAILED.pattern}(?:, {_DETAILED.patter
 
 
 class PlainFormat(NamedTuple):
-    """A format: its type, strides as printed, which of them is packed (-1: none) and how many components that holds."""
+    """A format: its type, its strides, which of them is packed (-1: none) and how many components that holds."""
 
     dtype: str
-    strides: tuple[int, ...]
+    strides: tuple[int | str, ...]
     packed: int
     components: int
 
@@ -67,6 +85,37 @@ def _format(dtype: str, strides: str, components: str, behind: str) -> PlainForm
     return PlainFormat(dtype, values, len(before) - 1 if components else -1, int(components[1:] or 1))
 
 
+def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
+    """Read ``Float(E0:32,(# 2 (SHAPE x)),1) where E0=(* 64 (# 2 (SHAPE x)))``.
+
+    Symbols are replaced by what they stand for there, or in ``definitions``: the formats of the other side.
+    """
+    symbols: dict[str, str] = {}
+
+    def known(found: re.Match[str]) -> str:
+        return symbols.get(found[0], found[0])
+
+    for source in filter(None, (definitions, text)):
+        printed, where, bindings = source.partition(_WHERE)
+        if not re.fullmatch(_SYMBOLICS, printed, re.ASCII) or (
+            where and not re.fullmatch(_BINDINGS, bindings, re.ASCII)
+        ):
+            return None
+        for symbol, value in re.findall(_BINDING, bindings, re.ASCII):
+            symbols[symbol] = _SYMBOL.sub(known, value)
+    found = re.findall(_SYMBOLIC, text.partition(_WHERE)[0], re.ASCII)
+    if any(strides.count(":") > 1 for _, strides in found):
+        return None
+    return [_symbolic(dtype, _SYMBOL.sub(known, strides).split(",")) for dtype, strides in found]
+
+
+def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
+    values, _, components = zip(*(stride.partition(":") for stride in strides), strict=True)
+    packed = next((place for place, printed in enumerate(components) if printed), -1)
+    numbers = tuple(int(value) if value.lstrip("-").isdecimal() else value for value in values)
+    return PlainFormat(dtype, numbers, packed, int("".join(components) or 1))
+
+
 def members(name: str) -> tuple[str, ...] | None:
     """Read ``a + b || c``, ``{ForeignNode[a...b]}``, ``PWN(a, b)``; None where a part nests or is missing."""
     if name.startswith(_FOREIGN) and name.endswith(_FOREIGN_END):
@@ -74,7 +123,8 @@ def members(name: str) -> tuple[str, ...] | None:
         return ends(inner) if inner and "\n" not in inner and _FOREIGN_END not in inner else None
     if name.startswith(_POINTWISE) and name.endswith(")"):
         inner = name[len(_POINTWISE) : -1]
-        parts = [] if any(sign in inner for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.split(inner)
+        others = _UNNAMED_LAYER.sub("", inner)
+        parts = [] if any(sign in others for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.split(inner)
     else:
         parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.split(name)
     return tuple(parts) if parts and all(parts) else None
