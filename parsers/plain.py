@@ -16,7 +16,9 @@ _FORMAT = re.compile(
     rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:[1-9][0-9]*)((?:,{_STRIDE})*))?\)", re.ASCII
 )
 """Type, the strides up to a packed one, its components, the strides behind it."""
-_FORMATS = re.compile(rf"{_FORMAT.pattern}(?:, {_FORMAT.pattern})*", re.ASCII)
+_FURTHER = r"(?:, (?!\Z)|\Z)"
+"""Behind an item of a list: another one follows, or the text ends."""
+_FORMATS = re.compile(rf"(?:{_FORMAT.pattern}{_FURTHER})+", re.ASCII)
 
 _ATOM = rf"(?:{_STRIDE}|[A-Za-z_][^\s(),:=]*)"
 _OPERATOR = r"[^\s(),:=]+"
@@ -26,7 +28,7 @@ for _ in range(4):
 """A stride of symbols, four operations deep: ``(* 64 (# 2 (SHAPE x)))``."""
 _SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::[1-9][0-9]*)?(?:,(?!\))|(?=\))))+)\)"
 _BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
-_SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}(?:, (?!$)|$))+", rf"(?:{_BINDING}(?:, (?!$)|$))+"
+_SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}{_FURTHER})+", rf"(?:{_BINDING}{_FURTHER})+"
 """Few logs have any: they are compiled when they are first needed."""
 _WHERE = " where "
 _SYMBOL = re.compile(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
@@ -42,13 +44,10 @@ _FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
 _NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
 _PROFILE = r" \[profile [0-9]+\]"
 """What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
-_NAME = (
-    rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[^\[(,> \n])"
-    rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|{_NO_TYPE}|[^\[(,>\n])*"
-)
+_NAME = rf"(?! )(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|{_NO_TYPE}|[^\[(,>\n])+"
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
 _SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
-_SHORTS = re.compile(rf"(?:{_SHORT.pattern}(?:, {_SHORT.pattern})*)?", re.ASCII)
+_SHORTS = re.compile(rf"(?:{_SHORT.pattern}{_FURTHER})*", re.ASCII)
 
 _DETAILED = re.compile(
     r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
