@@ -44,10 +44,10 @@ _FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
 _NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
 _PROFILE = r" \[profile [0-9]+\]"
 """What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
-_NAME = rf"(?! )(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|{_NO_TYPE}|[^\[(,>\n])+"
+_NAME = rf"(?! )(?:[^\[(,>{{ \n]++|{_PROFILE}|{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[ {{])+"
+"""Words are taken whole: a type opens behind a blank, or at a bracket."""
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
-_SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD})", re.ASCII)
-_SHORTS = re.compile(rf"(?:{_SHORT.pattern}{_FURTHER})*", re.ASCII)
+_SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
 
 _DETAILED = re.compile(
     r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
@@ -142,13 +142,23 @@ Printed = tuple[str, str, str]
 def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
     """Read the two sides of ``x (Half[1,3]), w (Half[3]) -> y (Half[1])``, or of TensorRT 7's ``x[Half(1,3)] -> …``."""
     sides = text.split(" -> ")
-    if len(sides) != 2 or not all(map(_SHORTS.fullmatch, sides)):  # noqa: PLR2004 - inputs and outputs
+    if len(sides) != 2:  # noqa: PLR2004 - inputs and outputs
         return None
-    read = [
-        [(name, new or old, new_dims or old_dims) for name, new, new_dims, old, old_dims in _SHORT.findall(side)]
-        for side in sides
-    ]
-    return read[0], read[1]
+    inputs, outputs = map(_short_list, sides)
+    return None if inputs is None or outputs is None else (inputs, outputs)
+
+
+def _short_list(text: str) -> list[Printed] | None:
+    found: list[Printed] = []
+    at = 0
+    while at < len(text):
+        tensor = _SHORT.match(text, at)
+        if tensor is None:
+            return None
+        name, new, new_dims, old, old_dims = tensor.groups("")
+        found.append((name, new or old, new_dims or old_dims))
+        at = tensor.end()
+    return found
 
 
 def detailed_tensors(text: str) -> list[Printed] | None:
