@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         ForeignNode,
         LayerTuning,
         MyelinOperation,
-        OnnxNode,
         SourceInfo,
     )
 
@@ -116,7 +115,7 @@ def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
         "stages": in_pass(_stage, of("stages"), ("name", "layers", "pass_index")),
         "fusions": in_pass(_fusion, of("fusions"), ("kind", "inputs", "pass_index")),
         "reformats": in_pass(_reformat, of("reformats"), ("name", "tensor", "source", "target", "pass_index")),
-        "onnx_nodes": each(_records(_onnx_node), of("onnx_nodes")),
+        "onnx_nodes": lists(_onnx_node, of("onnx_nodes"), ("name", "op", "layers"), ("span.line",)),
         "foreign_nodes": each(_records(_foreign_node), of("foreign_nodes")),
         "autotuning": members({name: integers(column(of("autotuning"), name)) for name in counted}, 4),
         "runner_ids": each(_runner_ids, of("runner_ids")),
@@ -215,11 +214,8 @@ def _reformat(name: str, tensor: str, source: str, target: str, pass_index: int 
     )
 
 
-def _onnx_node(node: OnnxNode) -> str:
-    return (
-        f'{{"name": {text(node.name)}, "op": {text(node.op)}, "layers": {texts(node.layers)}, '
-        f'"line": {node.span.line}}}'
-    )
+def _onnx_node(name: str, op: str, layers: tuple[str, ...], line: object) -> str:
+    return f'{{"name": {text(name)}, "op": {text(op)}, "layers": {texts(layers)}, "line": {line}}}'
 
 
 def _foreign_node(node: ForeignNode) -> str:

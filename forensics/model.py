@@ -390,7 +390,7 @@ class Build(Late):
     stages: Sequence[Stage]
     fusions: Sequence[Fusion]
     reformats: Sequence[ReformatLayer]
-    onnx_nodes: tuple[OnnxNode, ...]
+    onnx_nodes: Sequence[OnnxNode]
     foreign_nodes: tuple[ForeignNode, ...]
     autotuning: Autotuning
     timings: TacticTimings

@@ -110,7 +110,7 @@ def _builds(log: Log, span: Span) -> Rows[Build]:
     """Put the builds together from what is made for all of them at once; what few ask for is left for later."""
     passes = Passes(log)
     timed = autotuning.timings(log)
-    nodes, foreign = log.parted(onnx_nodes(log, span)), _foreign_nodes(log, passes, span)
+    nodes, foreign = onnx_nodes(log, span), _foreign_nodes(log, passes, span)
     reformats = _reformats(log, passes, span)
     dumps = engine_layers(log, nodes, foreign, span)
     tuned = choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)

@@ -11,6 +11,7 @@ from trtforensics.model import EngineLayer
 from trtforensics.parsers.events import tactic_id
 from trtforensics.parsers.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.tensors import details, short_tensors
+from trtforensics.rows import column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +30,11 @@ _ANY_TACTIC = "0x"
 class _OnnxMembers:
     """Finds the ONNX nodes behind an engine layer that carries no metadata of its own."""
 
-    def __init__(self, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
+    def __init__(self, nodes: Sequence[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
         self._by_layer: dict[str, list[str]] = {}
-        for node in nodes:
-            for layer in node.layers:
-                self._by_layer.setdefault(layer, []).append(node.name)
+        for name, layers in zip(column(nodes, "name"), column(nodes, "layers"), strict=True):
+            for layer in layers:
+                self._by_layer.setdefault(layer, []).append(name)
         self._foreign = {without_profile(f.name): f.onnx_nodes for f in foreign}
 
     def of(self, name: str) -> tuple[str, ...]:
@@ -49,7 +50,7 @@ class _OnnxMembers:
 
 def engine_layers(
     log: Log,
-    nodes: Sequence[tuple[OnnxNode, ...]],
+    nodes: Sequence[Sequence[OnnxNode]],
     foreign: Sequence[tuple[ForeignNode, ...]],
     span: Callable[[int], SourceSpan],
 ) -> Sequence[tuple[EngineLayer, ...]]:
@@ -65,8 +66,8 @@ def engine_layers(
         return log.same(())
     limits = log.ranges([line for line, *_ in rows])
     return [
-        _of_build(rows[low:high], _OnnxMembers(own_nodes, own_foreign), span) if low < high else ()
-        for (low, high), own_nodes, own_foreign in zip(limits, nodes, foreign, strict=True)
+        _of_build(rows[low:high], _OnnxMembers(nodes[build], foreign[build]), span) if low < high else ()
+        for build, (low, high) in enumerate(limits)
     ]
 
 
