@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
 _OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/(\d+))|/proc/self/fd/(\d+)")
@@ -125,7 +125,14 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     Raises:
         OutputError: The destination cannot be written; nothing half-written is left.
     """
-    write_bytes(path, text.encode())
+    write_pieces(path, (text,))
+
+
+def write_pieces(path: str | os.PathLike[str], texts: Iterable[str]) -> None:
+    """Write a result that is made while it is written, as :func:`write_text` does."""
+    with open_output(path) as sink:
+        for text in texts:
+            sink.write(text.encode())
 
 
 @contextmanager

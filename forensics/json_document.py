@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import accumulate
+from functools import lru_cache, partial
+from itertools import accumulate, chain, islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from trtforensics.json_rendering import WORD, Records, number, render, text, texts
+from trtforensics.json_rendering import WORD, Rendered, number, pieces, text, texts, woven
+from trtforensics.json_strands import each, integers, listed, lists, members
 from trtforensics.model import tactic_text
-from trtforensics.rows import columns
+from trtforensics.rows import column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from trtforensics.json_rendering import Strand
     from trtforensics.model import (
-        BackendPass,
         Build,
         BuildLog,
         CachedResult,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         ForeignNode,
         LayerTuning,
         MyelinOperation,
-        OnnxNode,
         SourceInfo,
     )
 
@@ -39,13 +39,18 @@ _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
 
 _NEXT = ",\n    "
-_FEW = 256
-"""Records that the many builds of a log may have alike; a large build has its own."""
+_LINES_AT_ONCE = 5000
+"""Lines whose builds are handed out as one text: a build of twenty lines comes in fifty pieces."""
 
 
 def to_json(log: BuildLog) -> str:
     """Render a parsed build log in ASCII, a record a line. Tactic ids are strings, durations milliseconds."""
-    return render(_document(log), _RECORD_DEPTH)
+    return "".join(in_pieces(log))
+
+
+def in_pieces(log: BuildLog) -> Iterator[str]:
+    """Give in pieces what :func:`to_json` returns."""
+    return pieces(_document(log), _RECORD_DEPTH)
 
 
 def _document(log: BuildLog) -> Document:
@@ -62,7 +67,7 @@ def _document(log: BuildLog) -> Document:
         },
         "unknown_shapes": log.unknown_shapes,
         "unknown_samples": [{"line": s.line, "text": s.text, "count": s.count} for s in log.unknown_samples],
-        "builds": Records(_build, log.builds),
+        "builds": Rendered(_builds(log.builds, source.lines)),
     }
 
 
@@ -79,49 +84,51 @@ def _parts(source: SourceInfo) -> Document:
     return {"parts": parts}
 
 
-def _build(build: Build) -> tuple[str, ...]:
-    """Render a build in pieces: the lists that may be megabytes are copied once only."""
-    counts, messages = build.autotuning, build.message_counts
-    before = f"""{{
-   "index": {build.index},
-   "first_line": {build.first_line},
-   "last_line": {build.last_line},
-   "tool": "{build.tool}",
-   "tensorrt_version": {_text_or_null(build.tensorrt_version)},
-   "command": {_text_or_null(build.command)},
-   "outcome": "{build.outcome}",
-   "options": {_options(build.options)},
-   "passes": {_records(_pass, build.passes)},
-   "stages": {_alike(_stage, build.stages, "name", "layers", "pass_index")},
-   "fusions": {_alike(_fusion, build.fusions, "kind", "inputs", "pass_index")},
-   "reformats": {_alike(_reformat, build.reformats, "name", "tensor", "source", "target", "pass_index")},
-   "onnx_nodes": """
-    tuning = f""",
-   "foreign_nodes": {_records(_foreign_node, build.foreign_nodes)},
-   "autotuning": {{
-    "runner_blocks": {counts.runner_blocks},
-    "tactics_timed": {counts.tactics_timed},
-    "tactics_skipped": {counts.tactics_skipped},
-    "cache_hits": {counts.cache_hits}
-   }},
-   "runner_ids": {_members([f"{text(runner)}: {known}" for runner, known in build.runner_ids.items()])},
-   "tuning_seconds": {_records(_layer_tuning, build.tuning)},
-   "choices": """
-    behind = f""",
-   "layer_names": {_records(text, build.layer_names)},
-   "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
-   "myelin_operations": {_records(_myelin_operation, build.myelin_operations)},
-   "results": {_members(_facts([(fact.name, fact.value) for fact in build.results]))},
-   "messages": {{
-    "warning": {messages.warning},
-    "error": {messages.error}
-   }}
-  }}"""
-    return (
-        *(before, _records(_onnx_node, build.onnx_nodes), tuning, _records(_choice, build.choices)),
-        *(',\n   "cached": ', _records(_cached, build.cached)),
-        *(',\n   "engine_layers": ', _records(_engine_layer, build.engine_layers), behind),
-    )
+def _builds(builds: Sequence[Build], lines: int) -> Iterator[str]:
+    """Render the builds of a log of so many lines; the lists of a large one, which may be megabytes, are not copied."""
+    if not builds:
+        yield "[]"
+        return
+    openings = chain(("[\n  ",), repeat(",\n  ", len(builds) - 1))
+    rendered = woven(len(builds), (openings, *members(_fields(builds), 3)))
+    at_once = _LINES_AT_ONCE * len(builds) // lines
+    while at_once > 1 and (batch := "".join(chain.from_iterable(islice(rendered, at_once)))):
+        yield batch
+    yield from chain.from_iterable(rendered)
+    yield "\n ]"
+
+
+def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
+    """Render the fields of builds."""
+    of = partial(column, builds)
+    in_pass = partial(lists, lines=("span.line",))
+    counted = "runner_blocks", "tactics_timed", "tactics_skipped", "cache_hits"
+    return {
+        **{name: integers(of(name)) for name in ("index", "first_line", "last_line")},
+        "tool": each(text, of("tool")),
+        **{name: each(_text_or_null, of(name)) for name in ("tensorrt_version", "command")},
+        "outcome": each(text, of("outcome")),
+        "options": each(_options, of("options")),
+        "passes": lists(
+            *(_pass, of("passes")), ("backend_strategy", "chosen", "estimated_ms"), ("first_line", "last_line")
+        ),
+        "stages": in_pass(_stage, of("stages"), ("name", "layers", "pass_index")),
+        "fusions": in_pass(_fusion, of("fusions"), ("kind", "inputs", "pass_index")),
+        "reformats": in_pass(_reformat, of("reformats"), ("name", "tensor", "source", "target", "pass_index")),
+        "onnx_nodes": lists(_onnx_node, of("onnx_nodes"), ("name", "op", "layers"), ("span.line",)),
+        "foreign_nodes": each(_records(_foreign_node), of("foreign_nodes")),
+        "autotuning": members({name: integers(column(of("autotuning"), name)) for name in counted}, 4),
+        "runner_ids": each(_runner_ids, of("runner_ids")),
+        "tuning_seconds": each(_records(_layer_tuning), of("tuning")),
+        "choices": each(_records(_choice), of("choices")),
+        "cached": each(_records(_cached), of("cached")),
+        "engine_layers": each(_records(_engine_layer), of("engine_layers")),
+        "layer_names": each(_records(text), of("layer_names")),
+        "timing_cache_keys": each(_cache_keys, of("myelin_operations")),
+        "myelin_operations": each(_records(_myelin_operation), of("myelin_operations")),
+        "results": each(_results, of("results")),
+        "messages": members({name: integers(column(of("message_counts"), name)) for name in ("warning", "error")}, 4),
+    }
 
 
 def _options(options: Mapping[str, Sequence[Fact]]) -> str:
@@ -136,7 +143,7 @@ def _no_options(blocks: tuple[str, ...]) -> str:
 
 
 def _block(facts: Sequence[Fact]) -> str:
-    return _same(*columns(facts, "name", "value")) if facts else ""
+    return _same(tuple(column(facts, "name")), tuple(column(facts, "value"))) if facts else ""
 
 
 @lru_cache(maxsize=1 << 6)
@@ -150,29 +157,17 @@ def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{text(name)}: {text(value)}" for name, value in dict(facts).items()]
 
 
-def _records(rendered: Callable[[_Record], str], records: Sequence[_Record]) -> str:
-    return _list(map(rendered, records)) if records else "[]"
+def _results(results: Sequence[Fact]) -> str:
+    return _members(_facts([(fact.name, fact.value) for fact in results]))
 
 
-def _alike(rendered: Callable[..., str], records: Sequence[Any], *paths: str) -> str:
-    """Render records that many builds have alike but for their lines, as builds of one network do."""
-    if not records:
-        return "[]"
-    *said, lines = columns(records, *paths, "span.line")
-    if len(lines) > _FEW:
-        return _list([rendered(*row) for row in zip(*said, lines, strict=True)])
-    return _form(rendered, *said) % lines
+def _runner_ids(runner_ids: Mapping[str, int]) -> str:
+    return _members([f"{text(runner)}: {known}" for runner, known in runner_ids.items()])
 
 
-@lru_cache(maxsize=1 << 6)
-def _form(rendered: Callable[..., str], *said: tuple[Any, ...]) -> str:
-    """Render records with a place for each line, marked by what JSON cannot hold."""
-    records = [rendered(*row, "\0") for row in zip(*said, strict=True)]
-    return _list(records).replace("%", "%%").replace("\0", "%d")
-
-
-def _list(rendered: Iterable[str]) -> str:
-    return f"[\n    {_NEXT.join(rendered)}\n   ]"
+def _records(rendered: Callable[[_Record], str]) -> Callable[[Sequence[_Record]], str]:
+    """Return what renders a list of such records."""
+    return lambda records: listed(map(rendered, records)) if records else "[]"
 
 
 def _members(rendered: Sequence[str]) -> str:
@@ -197,11 +192,10 @@ def _or_null(value: str) -> str:
     return text(value) if value else "null"
 
 
-def _pass(backend: BackendPass) -> str:
+def _pass(strategy: int | None, chosen: bool | None, ms: float | None, first: object, last: object) -> str:  # noqa: FBT001 - a field
     return (
-        f'{{"backend_strategy": {number(backend.backend_strategy)}, "first_line": {backend.first_line}, '
-        f'"last_line": {backend.last_line}, "chosen": {WORD[backend.chosen]}, '
-        f'"estimated_ms": {number(backend.estimated_ms)}}}'
+        f'{{"backend_strategy": {number(strategy)}, "first_line": {first}, "last_line": {last}, '
+        f'"chosen": {WORD[chosen]}, "estimated_ms": {number(ms)}}}'
     )
 
 
@@ -220,11 +214,8 @@ def _reformat(name: str, tensor: str, source: str, target: str, pass_index: int 
     )
 
 
-def _onnx_node(node: OnnxNode) -> str:
-    return (
-        f'{{"name": {text(node.name)}, "op": {text(node.op)}, "layers": {texts(node.layers)}, '
-        f'"line": {node.span.line}}}'
-    )
+def _onnx_node(name: str, op: str, layers: tuple[str, ...], line: object) -> str:
+    return f'{{"name": {text(name)}, "op": {text(op)}, "layers": {texts(layers)}, "line": {line}}}'
 
 
 def _foreign_node(node: ForeignNode) -> str:
@@ -283,6 +274,10 @@ def _cache_key(key: MyelinOperation) -> str:
         f'"time_ms": {number(key.time_ms)}, "candidates": [{", ".join(map(_candidate, key.candidates))}], '
         f'"line": {key.span.line}}}'
     )
+
+
+def _cache_keys(operations: Sequence[MyelinOperation]) -> str:
+    return _records(_cache_key)([operation for operation in operations if operation.key])
 
 
 def _candidate(candidate: Candidate) -> str:

@@ -390,7 +390,7 @@ class Build(Late):
     stages: Sequence[Stage]
     fusions: Sequence[Fusion]
     reformats: Sequence[ReformatLayer]
-    onnx_nodes: tuple[OnnxNode, ...]
+    onnx_nodes: Sequence[OnnxNode]
     foreign_nodes: tuple[ForeignNode, ...]
     autotuning: Autotuning
     timings: TacticTimings
@@ -486,7 +486,7 @@ class BuildLog:
     lines: LineCounts
     unknown_shapes: int
     unknown_samples: tuple[UnknownShape, ...]
-    builds: tuple[Build, ...]
+    builds: Sequence[Build]
     line_starts: Int64Column = field(repr=False)
     """Byte offset of each line's start in the (decoded) text; one entry a line."""
 

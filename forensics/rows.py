@@ -1,25 +1,77 @@
 """Records that a table holds in columns: who wants a column takes it, and who looks at a record has it made.
 
-A log may hold a hundred thousand lines of one kind, of which a document prints two fields.
+A log may hold twenty thousand builds, and a hundred thousand lines of one kind, of which a document prints two fields.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+    import numpy.typing as npt
 
 _T = TypeVar("_T")
+_H = TypeVar("_H", bound="Hashable")
+
+
+class Column(Sequence[_T]):
+    """A value for each row. ``codes`` are eight bytes wide and equal where the values are; ``read`` reads one."""
+
+    __slots__ = ("codes", "read")
+
+    def __init__(self, codes: npt.NDArray[Any], read: Callable[[Any], _T]) -> None:
+        self.codes = codes
+        self.read = read
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[_T]:
+        return map(self.read, self.codes.tolist())
+
+    @overload
+    def __getitem__(self, index: int) -> _T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Column[_T]: ...
+    def __getitem__(self, index: int | slice) -> _T | Column[_T]:
+        return Column(self.codes[index], self.read) if isinstance(index, slice) else self.read(self.codes[index].item())
+
+
+def numbers(values: npt.ArrayLike) -> Column[int]:
+    """Return a column of integers, which are their own codes."""
+    return Column(np.asarray(values, np.int64), int)
+
+
+def coded(values: Iterable[_H]) -> Column[_H]:
+    """Return a column of values that hash."""
+    known: dict[_H, int] = {}
+    codes = [known.setdefault(value, len(known)) for value in values]
+    return Column(np.array(codes, np.int64), [*known].__getitem__)
+
+
+def same(value: _T, size: int) -> Column[_T]:
+    """Return a column that holds one value."""
+    return Column(np.zeros(size, np.int64), (value,).__getitem__)
 
 
 class Table(NamedTuple):
     """A table's columns by what they hold of a record (``name``, ``span.line``), and what makes a record of a row."""
 
     make: Callable[..., Any]
-    columns: Mapping[str, tuple[Any, ...]]
+    columns: Mapping[str, Sequence[Any]]
+
+    def codes(self, path: str) -> npt.NDArray[Any]:
+        """Return the codes of a column that has some."""
+        held: Column[Any] = self.columns[path]  # type: ignore[assignment]
+        return held.codes
 
 
 class Rows(Sequence[_T]):
@@ -32,9 +84,14 @@ class Rows(Sequence[_T]):
         self.span = slice(first, behind)
         self._made: tuple[_T, ...] | None = None
 
+    def column(self, path: str) -> Sequence[Any]:
+        """Return what the records have under a name, without making them."""
+        held = self.table.columns[path]
+        return held if len(held) == len(self) else held[self.span]
+
     def _records(self) -> tuple[_T, ...]:
         if self._made is None:
-            self._made = tuple(map(self.table.make, *[column[self.span] for column in self.table.columns.values()]))
+            self._made = tuple(map(self.table.make, *map(self.column, self.table.columns)))
         return self._made
 
     def __len__(self) -> int:
@@ -65,9 +122,49 @@ class Rows(Sequence[_T]):
         return tuple, (self._records(),)
 
 
-def columns(records: Sequence[Any], *paths: str) -> list[tuple[Any, ...]]:
-    """Return what records have under some names, a column each, without making the records."""
-    if isinstance(records, Rows):
-        held, span = records.table.columns, records.span
-        return [held[path][span] for path in paths]
-    return [tuple(map(attrgetter(path), records)) for path in paths]
+class Parts(Sequence[Rows[_T]]):
+    """A table parted, by builds say. ``limits`` are where each part begins, and where the last one ends."""
+
+    __slots__ = ("limits", "table")
+
+    def __init__(self, table: Table, limits: npt.NDArray[np.intp]) -> None:
+        self.table = table
+        self.limits = limits
+
+    def __len__(self) -> int:
+        return len(self.limits) - 1
+
+    def __iter__(self) -> Iterator[tuple[_T, ...]]:  # type: ignore[override]
+        """Give the records of each part: those of the whole table are made together."""
+        records = tuple(map(self.table.make, *self.table.columns.values()))
+        return (records[first:behind] for first, behind in pairwise(self.limits.tolist()))
+
+    @overload
+    def __getitem__(self, index: int) -> Rows[_T]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Rows[_T]]: ...
+    def __getitem__(self, index: int | slice) -> Rows[_T] | list[Rows[_T]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        first, behind = self.limits[range(len(self))[index] :][:2].tolist()
+        return Rows(self.table, first, behind)
+
+    def alike(self, paths: Sequence[str]) -> list[list[int]]:
+        """Group the parts, by their places, whose records are the same under some names."""
+        rows = np.column_stack([self.table.codes(path).view(np.int64) for path in paths])
+        data, limits = rows.tobytes(), (self.limits * rows.strides[0]).tolist()
+        groups: defaultdict[bytes, list[int]] = defaultdict(list)
+        for place, (first, behind) in enumerate(pairwise(limits)):
+            groups[data[first:behind]].append(place)
+        return [*groups.values()]
+
+    def matrix(self, places: list[int], paths: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the numbers that parts of one size have under some names: a row a part, record by record."""
+        first = self.limits[places]
+        rows = first[:, None] + np.arange(self.limits[places[0] + 1] - first[0])
+        return np.stack([self.table.codes(path)[rows] for path in paths], axis=2).reshape(len(places), -1)
+
+
+def column(records: Sequence[Any], path: str) -> Sequence[Any]:
+    """Return what records have under a name, as it is kept where they are rows of a table."""
+    return records.column(path) if isinstance(records, Rows) else tuple(map(attrgetter(path), records))

@@ -6,8 +6,12 @@ import io
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from trtforensics.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 STANDARD_OUTPUT = "<stdout>"
 """How standard output is shown in an error."""
@@ -31,12 +35,17 @@ def print_result(text: str) -> None:
         OutputError: Standard output does not take it.
         BrokenPipeError: Whoever read it has gone.
     """
+    print_pieces((text,))
+
+
+def print_pieces(texts: Iterable[str]) -> None:
+    """Print a result that is made while it is printed, as :func:`print_result` does."""
     if sys.stdout is None:
-        if text:
+        if any(texts):
             raise OutputError(STANDARD_OUTPUT, "is closed", "Leave it open or name a file with `-o`")
         return
     try:
-        sys.stdout.write(text)
+        sys.stdout.writelines(texts)
         sys.stdout.flush()
     except BrokenPipeError:
         discard_stdout()

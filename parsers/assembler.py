@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import repeat, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,9 +20,9 @@ from trtforensics.model import (
     Stage,
 )
 from trtforensics.parsers import autotuning, header, names
-from trtforensics.parsers.choices import choices
+from trtforensics.parsers.choices import CHOSEN, choices
 from trtforensics.parsers.engine import engine_layers
-from trtforensics.parsers.events import NO_INTEGER, NO_TEXT
+from trtforensics.parsers.events import NO_TEXT, integer_or_none
 from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import NOTED, notes
@@ -33,12 +32,12 @@ from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
 from trtforensics.parsers.starved import SKIPPED, starved_layers
 from trtforensics.parsers.views import Log
-from trtforensics.rows import Table
+from trtforensics.rows import Column, Rows, Table, coded, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from trtforensics.model import TacticTimings
+    from trtforensics.model import CachedResult, Choice, EngineLayer, TacticTimings
     from trtforensics.notes import Note, StarvedLayer
     from trtforensics.parsers.scanner import Scanner
 
@@ -58,17 +57,18 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         return SourceSpan(file.path, line, starts[line - 1], before=before)
 
     alone = source.parts[0].lines if source.parts else source.lines
-    runs = segments(scanner.events, source.lines, alone) if source.lines else []
+    edges = segments(scanner.events, source.lines, alone) if source.lines else None
     return BuildLog(
         source=source,
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=_builds(Log(scanner.events, runs), span_in_parts if source.parts else span) if runs else (),
+        builds=() if edges is None else _builds(Log(scanner.events, edges), span_in_parts if source.parts else span),
         line_starts=np.array(starts, np.int64),
     )
 
 
+_RESOLVED = ("layer_short", "layer_detailed", *CHOSEN, "cached_result")
 _LATE = ("messages", "notes", "starved", "timings")
 
 
@@ -79,20 +79,20 @@ class _Late:
     """
 
     def __init__(self, log: Log, timed: TacticTimings, span: Span) -> None:
-        self._events, self._builds = log.events.only(("message", *NOTED, *SKIPPED)), log.builds
+        self._events, self._edges = log.events.only(("message", *NOTED, *SKIPPED)), log.edges
         self._timed, self._span = timed, span
 
     @cached_property
     def _log(self) -> Log:
-        return Log(self._events, self._builds)
+        return Log(self._events, self._edges)
 
     @cached_property
-    def messages(self) -> list[tuple[Message, ...]]:
+    def messages(self) -> Sequence[tuple[Message, ...]]:
         rows = self._log.each("message", "severity", "text")
         return self._log.parted(Message(severity, text, self._span(line)) for line, severity, text in rows)
 
     @cached_property
-    def notes(self) -> list[tuple[Note, ...]]:
+    def notes(self) -> Sequence[tuple[Note, ...]]:
         return notes(self._log, self._span)
 
     @cached_property
@@ -106,21 +106,19 @@ class _Late:
         return autotuning.timings_of_builds(self._timed, self._log)
 
 
-def _builds(log: Log, span: Span) -> tuple[Build, ...]:
+def _builds(log: Log, span: Span) -> Rows[Build]:
     """Put the builds together from what is made for all of them at once; what few ask for is left for later."""
     passes = Passes(log)
     timed = autotuning.timings(log)
-    nodes, foreign = log.parted(onnx_nodes(log, span)), _foreign_nodes(log, passes, span)
+    nodes, foreign = onnx_nodes(log, span), _foreign_nodes(log, passes, span)
     reformats = _reformats(log, passes, span)
-    tuned = choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)
     dumps = engine_layers(log, nodes, foreign, span)
-    joined = map(resolve, dumps, zip(*tuned, strict=True), zip(foreign, reformats, strict=True), passes.of_builds)
-    layers, own_choices, cached = zip(*joined, strict=True)
-    first_lines, last_lines = zip(*log.builds, strict=True)
-    columns: dict[str, Iterable[Any]] = {
-        "index": range(len(log.builds)),
-        "first_line": first_lines,
-        "last_line": last_lines,
+    tuned = choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)
+    layers, own_choices, cached = _resolved(log, (dumps, *tuned), (foreign, reformats), passes)
+    columns: dict[str, Sequence[Any]] = {
+        "index": numbers(np.arange(log.size)),
+        "first_line": numbers(log.edges[:-1]),
+        "last_line": numbers(log.edges[1:] - 1),
         "tool": header.tools(log),
         "tensorrt_version": header.tensorrt_versions(log),
         "command": header.commands(log),
@@ -142,28 +140,49 @@ def _builds(log: Log, span: Span) -> tuple[Build, ...]:
         "message_counts": header.message_counts(log),
         "results": header.results(log, passes, span),
         "runner_ids": autotuning.runner_ids(log),
-        **dict.fromkeys(_LATE, [()] * len(log.builds)),
+        **dict.fromkeys(_LATE, log.same(())),
     }
-    builds = tuple(starmap(Build, zip(*[columns[name] for name in Build.__dataclass_fields__], strict=True)))
     late = _Late(log, timed, span)
-    for build in builds:
+
+    def made(*values: Any) -> Build:  # noqa: ANN401 - any field
+        build = Build(*values)
         build.leave(_LATE, late, build.index)
-    return builds
+        return build
+
+    return Rows(Table(made, {name: columns[name] for name in Build.__dataclass_fields__}), 0, log.size)
 
 
-def _stages(log: Log, passes: Passes, span: Span) -> list[Sequence[Stage]]:
+def _resolved(
+    log: Log,
+    found: tuple[Sequence[tuple[EngineLayer, ...]], Sequence[tuple[Choice, ...]], Sequence[tuple[CachedResult, ...]]],
+    network: tuple[Sequence[tuple[ForeignNode, ...]], Sequence[Sequence[ReformatLayer]]],
+    passes: Passes,
+) -> tuple[Sequence[Any], ...]:
+    """Return what was found in each build, its layers joined to what they came from."""
+    if not log.has(*_RESOLVED):
+        return found
+    layers, *tuned = found
+    joined = map(resolve, layers, zip(*tuned, strict=True), zip(*network, strict=True), passes.chosen())
+    return tuple(zip(*joined, strict=True))
+
+
+def _stages(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Stage]]:
     line, stage, count = log.columns(("stage_original", "stage"), "stage", "count")
     pool = log.events.texts.all()
-    columns = {
-        "span.line": tuple(line.tolist()),
-        "name": tuple(["Original" if index == NO_TEXT else pool[index] for index in stage.tolist()]),
-        "layers": tuple([None if layers == NO_INTEGER else layers for layers in count.tolist()]),
-        "pass_index": passes.indexes(line),
+
+    def name(index: int) -> str:
+        return "Original" if index == NO_TEXT else pool[index]
+
+    columns: dict[str, Column[Any]] = {
+        "span.line": numbers(line),
+        "name": Column(stage.astype(np.int64), name),
+        "layers": Column(count, integer_or_none),
+        "pass_index": passes.column(line),
     }
     return log.rows(Table(_made_in_pass(Stage, span), columns))
 
 
-def _fusions(log: Log, passes: Passes, span: Span) -> list[Sequence[Fusion]]:
+def _fusions(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Fusion]]:
     rows = [
         *((line, kind, (one, other)) for line, kind, one, other in log.each("fusing", "pass", "first", "second")),
         *((line, "ConvScaleWeights", tuple(pair)) for line, *pair in log.each("fusing_weights", "first", "second")),
@@ -172,7 +191,7 @@ def _fusions(log: Log, passes: Passes, span: Span) -> list[Sequence[Fusion]]:
     return _in_passes(log, passes, span, Fusion, ("kind", "inputs"), rows)
 
 
-def _reformats(log: Log, passes: Passes, span: Span) -> list[Sequence[ReformatLayer]]:
+def _reformats(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[ReformatLayer]]:
     rows = [
         (line, layer, tensor, ", ".join(source), ", ".join(target))
         for line, layer, tensor, *sides in log.each("adding_reformat", "layer", "tensor", "source", "target")
@@ -188,13 +207,14 @@ def _in_passes(  # noqa: PLR0913, PLR0917 - what makes a record, and its fields
     kind: Callable[..., _Record],
     names: tuple[str, ...],
     rows: list[tuple[Any, ...]],
-) -> list[Sequence[_Record]]:
+) -> Sequence[Sequence[_Record]]:
     """Return records of rows that begin with their line; each has the line's place and pass behind its other fields."""
-    paths = ("span.line", *names)
-    ordered = zip(*sorted(rows, key=itemgetter(0)), strict=True) if rows else repeat(())
-    columns = dict(zip(paths, ordered, strict=False))
-    columns["pass_index"] = passes.indexes(np.array(columns["span.line"], np.int64))
-    return log.rows(Table(_made_in_pass(kind, span), columns))
+    if not rows:
+        return log.same(())
+    lines, *values = zip(*sorted(rows, key=itemgetter(0)), strict=True)
+    line = numbers(lines)
+    columns = {"span.line": line, **dict(zip(names, map(coded, values), strict=True))}
+    return log.rows(Table(_made_in_pass(kind, span), columns | {"pass_index": passes.column(line.codes)}))
 
 
 def _made_in_pass(kind: Callable[..., _Record], span: Span) -> Callable[..., _Record]:
@@ -206,7 +226,7 @@ def _made_in_pass(kind: Callable[..., _Record], span: Span) -> Callable[..., _Re
     return made
 
 
-def _foreign_nodes(log: Log, passes: Passes, span: Span) -> list[tuple[ForeignNode, ...]]:
+def _foreign_nodes(log: Log, passes: Passes, span: Span) -> Sequence[tuple[ForeignNode, ...]]:
     return log.parted(
         ForeignNode(name, names.onnx_nodes(metadata or ""), span(line), passes.index(line))
         for line, name, metadata in log.each("foreign_node", "layer", "metadata")

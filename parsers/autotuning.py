@@ -18,10 +18,11 @@ from trtforensics.parsers.events import NO_TEXT
 from trtforensics.parsers.formats import both_sides
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from trtforensics.parsers.passes import Passes
     from trtforensics.parsers.views import Log
+    from trtforensics.rows import Rows
 
 _TIMED = ("tactic_timed", "tactic_named", "tactic_old")
 RUNNERS = ("timing_runner", "timing_old")
@@ -41,7 +42,7 @@ def timings(log: Log) -> TacticTimings:
 def timings_of_builds(timed: TacticTimings, log: Log) -> list[TacticTimings]:
     """Return each build's part of the timings of its log."""
     nothing = _rows_of(timed, slice(0), slice(0))
-    limits = zip(log.limits(timed.line), log.limits(timed.runner_line), strict=True)
+    limits = zip(log.ranges(timed.line), log.ranges(timed.runner_line), strict=True)
     return [
         _rows_of(timed, slice(*rows), slice(*blocks)) if rows[0] < rows[1] or blocks[0] < blocks[1] else nothing
         for rows, blocks in limits
@@ -70,29 +71,35 @@ def _named_kernels(log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.nd
     return np.where(fits, named_kernel[before], kernel)
 
 
-def runner_ids(log: Log) -> list[dict[str, int]]:
+def runner_ids(log: Log) -> Sequence[dict[str, int]]:
     """Return of each build the id of each runner that was timed, as far as the log prints ids, by name."""
     line, runner, identifier = log.columns(("timing_runner",), "runner", "runner_id")
     texts = log.events.texts.all()
     told = identifier != NO_TEXT
+    if not told.any():
+        return log.same({})
     # as one number: much faster than as a pair
     pairs = (runner.astype(np.int64) << _HALF | identifier)[told]
     return [
         dict(sorted([(texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in set(pairs[low:high].tolist())]))
         if low < high
         else {}
-        for low, high in log.limits(line[told])
+        for low, high in log.ranges(line[told])
     ]
 
 
-def counts(log: Log) -> list[Autotuning]:
+def counts(log: Log) -> Rows[Autotuning]:
     """Count the lines of each build's autotuning."""
-    runner_blocks = log.counts("timing_runner")
-    skipped = log.counts("tactic_skipped", "tactic_skipped_old")
-    return list(map(Autotuning, runner_blocks, log.counts(*_TIMED), skipped, log.counts("cached_result")))
+    kinds = {
+        "runner_blocks": ("timing_runner",),
+        "tactics_timed": _TIMED,
+        "tactics_skipped": ("tactic_skipped", "tactic_skipped_old"),
+        "cache_hits": ("cached_result",),
+    }
+    return log.counted(Autotuning, {name: log.counts(*own) for name, own in kinds.items()})
 
 
-def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[LayerTuning, ...]]:
+def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[tuple[LayerTuning, ...]]:
     """Add up how long each build's layers were profiled, slowest first."""
     line, layer, duration = log.columns(("profiling_completed",), "layer", "seconds")
     build = log.build_of(line)
@@ -110,7 +117,7 @@ def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[Laye
     return log.part(build[first], starmap(LayerTuning, layers))
 
 
-def cached_results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[CachedResult, ...]]:
+def cached_results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Sequence[tuple[CachedResult, ...]]:
     """Read every ``got cached result`` line of each build."""
     rows = log.each("cached_result", "layer", "runner", "tactic", "ms", "inputs", "outputs")
     return log.parted(

@@ -17,7 +17,7 @@ from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.views import latest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     _Texts = npt.NDArray[np.int32]
     _Sides = tuple[tuple[str, ...], tuple[str, ...]]
 
-_CHOSEN = ("chose", "chose_old")
-_BLOCK_BEGINS = ("format_combination", "costs_begin", *_CHOSEN, "reformat_costs_begin", "reformat_combination")
+CHOSEN = ("chose", "chose_old")
+_BLOCK_BEGINS = ("format_combination", "costs_begin", *CHOSEN, "reformat_costs_begin", "reformat_combination")
 
 
 def choices(
     log: Log, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]
-) -> list[tuple[Choice, ...]]:
+) -> Sequence[tuple[Choice, ...]]:
     """Return the choices of each build; ``final`` is not decided here."""
     blocks = _blocks(log)
     layers, runner_ids = _layers(log, blocks)
@@ -92,7 +92,7 @@ class _Rows(NamedTuple):
 
 
 def _blocks(log: Log) -> _Blocks:
-    line, runner, tactic = log.columns(_CHOSEN, "runner", "tactic")
+    line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
     (begins,) = log.columns(_BLOCK_BEGINS)
     build = log.build_of(line)
     return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)

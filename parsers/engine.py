@@ -11,6 +11,7 @@ from trtforensics.model import EngineLayer
 from trtforensics.parsers.events import tactic_id
 from trtforensics.parsers.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.tensors import details, short_tensors
+from trtforensics.rows import column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +30,11 @@ _ANY_TACTIC = "0x"
 class _OnnxMembers:
     """Finds the ONNX nodes behind an engine layer that carries no metadata of its own."""
 
-    def __init__(self, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
+    def __init__(self, nodes: Sequence[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
         self._by_layer: dict[str, list[str]] = {}
-        for node in nodes:
-            for layer in node.layers:
-                self._by_layer.setdefault(layer, []).append(node.name)
+        for name, layers in zip(column(nodes, "name"), column(nodes, "layers"), strict=True):
+            for layer in layers:
+                self._by_layer.setdefault(layer, []).append(name)
         self._foreign = {without_profile(f.name): f.onnx_nodes for f in foreign}
 
     def of(self, name: str) -> tuple[str, ...]:
@@ -49,10 +50,10 @@ class _OnnxMembers:
 
 def engine_layers(
     log: Log,
-    nodes: Sequence[tuple[OnnxNode, ...]],
+    nodes: Sequence[Sequence[OnnxNode]],
     foreign: Sequence[tuple[ForeignNode, ...]],
     span: Callable[[int], SourceSpan],
-) -> list[tuple[EngineLayer, ...]]:
+) -> Sequence[tuple[EngineLayer, ...]]:
     """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice."""
     rows = [
         (line, name, type_, tactic, _short(tensors))
@@ -61,10 +62,12 @@ def engine_layers(
     for line, name, type_, text in log.each("layer_detailed", "name", "type", "details"):
         rows.append((line, name, type_, *_detailed(text)))
     rows.sort(key=itemgetter(0))
-    limits = log.limits([line for line, *_ in rows])
+    if not rows:
+        return log.same(())
+    limits = log.ranges([line for line, *_ in rows])
     return [
-        _of_build(rows[low:high], _OnnxMembers(own_nodes, own_foreign), span) if low < high else ()
-        for (low, high), own_nodes, own_foreign in zip(limits, nodes, foreign, strict=True)
+        _of_build(rows[low:high], _OnnxMembers(nodes[build], foreign[build]), span) if low < high else ()
+        for build, (low, high) in enumerate(limits)
     ]
 
 

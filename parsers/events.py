@@ -294,6 +294,16 @@ class Rows:
         return tuple([np.array(column) for column in (self.lines, *columns)])
 
 
+def integer_or_none(value: int) -> int | None:
+    """Read a count as it is stored."""
+    return None if value == NO_INTEGER else value
+
+
+def duration_or_none(value: float) -> float | None:
+    """Read a number as it is stored."""
+    return None if math.isnan(value) else value
+
+
 def not_printed(name: str) -> tuple[str, list[float]]:
     """Return the type that a field's name decides, and what stands in its column where a line does not print it."""
     if name in TACTIC_FIELDS:

@@ -40,8 +40,8 @@ def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None
     """Read a list of formats; None where it is not one. ``definitions`` is the other side, with its ``where E0=…``."""
     if not text:
         return ()
-    numbers = plain.formats(text)
-    return _nested(text, definitions) if numbers is None else tuple(Format(*one) for one in numbers)
+    read = plain.formats(text) or plain.symbolic_formats(text, definitions)
+    return tuple(Format(*one) for one in read) if read else _nested(text, definitions)
 
 
 def _nested(text: str, definitions: str) -> tuple[Format, ...] | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trtforensics.model import Fact, MessageCounts, Outcome, Tool
 from trtforensics.parsers.views import latest
-from trtforensics.rows import Table
+from trtforensics.rows import Column, Table, coded, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.passes import Passes
     from trtforensics.parsers.views import Log
+    from trtforensics.rows import Rows
+
+    _FactColumns = tuple[Column[int], Column[str], Column[str]]
 
 _BLOCKS = {
     "Model Options": "model",
@@ -41,15 +44,20 @@ _FACT = ("span.line", "name", "value")
 _FROM_10 = 100_000
 _BENIGN = "catchCudaError"
 """TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
+_OUTCOMES = tuple(Outcome)
+_UNKNOWN = _OUTCOMES.index(Outcome.UNKNOWN)
 _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
 
 
-def tools(log: Log) -> list[Tool]:
+def tools(log: Log) -> Column[Tool]:
     """Say who drove each build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
-    lines = log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY)
-    told = list(zip(log.in_force("dialect", "dialect"), *lines, strict=True))
-    known = {one: _tool(*one) for one in set(told)}
-    return [known[one] for one in told]
+    dialects = log.in_force("dialect", "dialect")
+    banner, rtx, polygraphy = log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY)
+
+    def tool(code: int) -> Tool:
+        return _tool(dialects.read(code >> 3), bool(code & 4), bool(code & 2), bool(code & 1))
+
+    return Column(dialects.codes << 3 | banner << 2 | rtx << 1 | polygraphy, tool)
 
 
 def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) -> Tool:  # noqa: FBT001 - what a log has
@@ -67,7 +75,7 @@ def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) 
     return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN
 
 
-def tensorrt_versions(log: Log) -> list[str | None]:
+def tensorrt_versions(log: Log) -> Column[str | None]:
     """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
     found: dict[int, str] = {}
     for build, version in log.placed("tensorrt_version", "version"):
@@ -80,7 +88,7 @@ def tensorrt_versions(log: Log) -> list[str | None]:
             named = re.search(pattern, text or "") if build not in found else None
             if named:
                 found[build] = named.group(1)
-    return list(map(found.get, range(len(log.builds))))
+    return log.told(found)
 
 
 def _decoded(number: int) -> str:
@@ -90,64 +98,52 @@ def _decoded(number: int) -> str:
     return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
 
 
-def commands(log: Log) -> list[str | None]:
+def commands(log: Log) -> Column[str | None]:
     """Return the command lines as the log prints them (trtexec joins its arguments with blanks, unquoted)."""
     found: dict[int, str] = {}
     for kind in ("banner", "poly_run"):
         for build, text in log.placed(kind, "command"):
             if text is not None:
                 found.setdefault(build, text)
-    return list(map(found.get, range(len(log.builds))))
+    return log.told(found)
 
 
-def outcomes(log: Log) -> list[Outcome]:
+def outcomes(log: Log) -> Column[Outcome]:
     """Say how each build ended, from its verdict, else from whether an engine followed."""
-    ended: dict[int, Outcome] = {}
+    failed = np.zeros(log.size, bool)
+    for build, severity, text in log.placed("message", "severity", "text"):
+        failed[build] |= severity == "E" and _BENIGN not in text
+    announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
+    engines = log.having(*_ENGINE, "deserialization", "engine_size")
+    unsaid = Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED
+    codes = np.select([announced, engines, failed, begun], [*map(_OUTCOMES.index, unsaid)], _UNKNOWN)
     for kind in ("poly_verdict", "banner"):
         for build, verdict in log.placed(kind, "verdict"):
             if verdict != "RUNNING":
-                ended[build] = Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED
-    failed = {
-        build
-        for build, severity, text in log.placed("message", "severity", "text")
-        if severity == "E" and _BENIGN not in text
-    }
-    announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
-    engines = log.having(*_ENGINE, "deserialization", "engine_size")
-    return [
-        ended.get(build) or _unsaid(*said, failed=build in failed)
-        for build, said in enumerate(zip(announced, engines, begun, strict=True))
-    ]
+                codes[build] = _OUTCOMES.index(Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED)
+    return Column(codes, _OUTCOMES.__getitem__)
 
 
-def _unsaid(announced: bool, engine: bool, begun: bool, *, failed: bool) -> Outcome:  # noqa: FBT001 - what a log has
-    """Say how a build ended that prints no verdict."""
-    if announced:
-        return Outcome.TRUNCATED
-    if engine:
-        return Outcome.PASSED
-    if failed:
-        return Outcome.FAILED
-    return Outcome.TRUNCATED if begun else Outcome.UNKNOWN
-
-
-def message_counts(log: Log) -> list[MessageCounts]:
+def message_counts(log: Log) -> Rows[MessageCounts]:
     """Count the warnings and the errors of each build."""
     line, severity = log.columns(("message",), "severity")
     errors = np.array([text == "E" for text in log.texts(severity)], bool)
-    limits = zip(log.limits(line[~errors]), log.limits(line[errors]), strict=True)
-    return [MessageCounts(warnings[1] - warnings[0], failures[1] - failures[0]) for warnings, failures in limits]
+    counted = {"warning": np.diff(log.limits(line[~errors])), "error": np.diff(log.limits(line[errors]))}
+    return log.counted(MessageCounts, counted)
 
 
-def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, Sequence[Fact]]]:
+def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str, Sequence[Fact]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
     if not log.has("option", "device", "device_available"):
-        return [dict.fromkeys(_BLOCKS.values(), ())] * len(log.builds)
+        return log.same(dict.fromkeys(_BLOCKS.values(), ()))
     line, name, value = log.columns(("option", "device"), "name", "value")
     sections, title = log.columns(("section",), "section")
-    numbers = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
-    number = np.array([numbers.get(text, -1) for text in log.texts(title)], np.int64)
-    block = latest(sections, number, line, log.build_of(line))
+    places = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
+    place = np.array([places.get(text, -1) for text in log.texts(title)], np.int64)
+    block = latest(sections, place, line, log.build_of(line))
+
+    def name_of(index: int) -> str:
+        return log.text(index).rstrip(" ")
 
     def fact(line: int, name: str, value: str) -> Fact:
         return Fact(name, value, span(line))
@@ -155,15 +151,18 @@ def options(log: Log, span: Callable[[int], SourceSpan]) -> list[Mapping[str, Se
     of_blocks = []
     for each, kind in enumerate(_BLOCKS.values()):
         own = block == each
-        names = [text.rstrip(" ") for text in log.texts(name[own])]
-        columns = line[own].tolist(), names, log.texts(value[own])
+        columns = (
+            numbers(line[own]),
+            Column(name[own].astype(np.int64), name_of),
+            Column(value[own].astype(np.int64), log.text),
+        )
         if kind == "device":
             columns = _with_devices(log, columns)
-        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, map(tuple, columns), strict=True)))))
+        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, columns, strict=True)))))
     return [dict(zip(_BLOCKS.values(), facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
 
 
-def _with_devices(log: Log, columns: tuple[list[int], list[str], list[str]]) -> tuple[list[int], list[str], list[str]]:
+def _with_devices(log: Log, columns: _FactColumns) -> _FactColumns:
     """Return the lines, names and values of a block with the devices that there are."""
     devices = [
         (line, "Device", f"{name} ({uuid})") for line, name, uuid in log.each("device_available", "name", "uuid")
@@ -171,10 +170,10 @@ def _with_devices(log: Log, columns: tuple[list[int], list[str], list[str]]) -> 
     if not devices:
         return columns
     lines, names, values = zip(*sorted([*zip(*columns, strict=True), *devices]), strict=True)
-    return list(lines), list(names), list(values)
+    return numbers(lines), coded(names), coded(values)
 
 
-def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[Fact, ...]]:
+def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Sequence[tuple[Fact, ...]]:
     """Read the performance summary and the engine's build time and size, without those of discarded passes."""
     facts = [
         Fact(name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms", span(line))

@@ -12,7 +12,7 @@ from trtforensics.parsers.views import latest
 from trtforensics.timed import TimedTactics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -27,10 +27,12 @@ _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
 
 
-def myelin_operations(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> list[tuple[MyelinOperation, ...]]:
+def myelin_operations(
+    log: Log, passes: Passes, span: Callable[[int], SourceSpan]
+) -> Sequence[tuple[MyelinOperation, ...]]:
     """Read every operation that Myelin timed, with its table and, where the log has one, its timing-cache key."""
     if not log.has("myelin_op"):
-        return [()] * len(log.builds)
+        return log.same(())
     return [_of_build(view, passes, span) for view in log.views]
 
 

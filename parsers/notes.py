@@ -12,7 +12,7 @@ from trtforensics.parsers.grammar import CAUSE
 from trtforensics.parsers.singly import named_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.views import Log
@@ -86,7 +86,7 @@ NOTED = (
 """Kinds of line, all of which a log has few of."""
 
 
-def notes(log: Log, span: Callable[[int], SourceSpan]) -> list[tuple[Note, ...]]:
+def notes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[tuple[Note, ...]]:
     """Return each build's noted lines and the causes that its warnings and errors name, in the log's order."""
     found = [
         Note(kind, span(line), dict(zip(KEEP[kind], values, strict=True)))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from trtforensics.model import OnnxNode
+from trtforensics.parsers.events import NO_TEXT
+from trtforensics.rows import Column, Table, coded, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
@@ -17,38 +21,60 @@ if TYPE_CHECKING:
 
     _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
-_NONE: _Tensors = (), ()
+_NAMES, _TYPES = range(2)
+"""Where they are of what is read of tensors."""
 
 
-def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> tuple[OnnxNode, ...]:
-    """Read the nodes in the order of the log. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
+def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Sequence[OnnxNode]]:
+    """Read each build's nodes in the log's order. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
     if not log.has("parsing_node"):
-        return ()
+        return log.same(())
     begins, names, ops = log.columns(("parsing_node",), "node", "op")
-    layers: dict[int, list[str]] = {}
-    for place, layer in _of_nodes(log, begins, ("registering_layer", "registering_helper"), "layer"):
-        layers.setdefault(place, []).append(layer)
-    inputs, outputs = (
-        {place: _tensors(text) for place, text in _of_nodes(log, begins, (kind,), "tensors")}
-        for kind in ("node_inputs", "node_outputs")
-    )
-    nodes = []
-    for place, (line, name, op) in enumerate(zip(begins.tolist(), log.texts(names), log.texts(ops), strict=True)):
-        read, read_types = inputs.get(place, _NONE)
-        written, written_types = outputs.get(place, _NONE)
-        own = tuple(layers.get(place, ()))
-        nodes.append(OnnxNode(name, op, own, read, written, span(line), read_types, written_types))
-    return tuple(nodes)
+    layers: list[list[str]] = [[] for _ in begins]
+    places, texts = _of_nodes(log, begins, ("registering_layer", "registering_helper"), "layer")
+    for place, layer in zip(places.tolist(), log.texts(texts), strict=True):
+        layers[place].append(layer)
+    tensors = [_last_texts(log, begins, kind) for kind in ("node_inputs", "node_outputs")]
+    named, typed = ([Column(own, partial(_side, log, which)) for own in tensors] for which in (_NAMES, _TYPES))
+
+    def made(*fields: Any) -> OnnxNode:  # noqa: ANN401 - any field
+        before, line, behind = fields[:5], fields[5], fields[6:]
+        return OnnxNode(*(*before, span(line), *behind))
+
+    columns: dict[str, Sequence[Any]] = {
+        "name": Column(names.astype(np.int64), log.text),
+        "op": Column(ops.astype(np.int64), log.text),
+        "layers": coded(map(tuple, layers)),
+        **dict(zip(("inputs", "outputs"), named, strict=True)),
+        "span.line": numbers(begins),
+        **dict(zip(("input_types", "output_types"), typed, strict=True)),
+    }
+    return log.rows(Table(made, columns))
 
 
-def _of_nodes(log: Log, begins: npt.NDArray[np.int64], kinds: tuple[str, ...], field: str) -> Iterator[tuple[int, str]]:
-    """Give a text of each line of some kinds with the place of the node that the line belongs to, if to any."""
+def _last_texts(log: Log, begins: npt.NDArray[np.int64], kind: str) -> npt.NDArray[np.int64]:
+    """Return of each node its last text of a kind of line, as an index."""
+    places, texts = _of_nodes(log, begins, (kind,), "tensors")
+    found = np.full(len(begins), NO_TEXT)
+    found[places] = texts
+    return found
+
+
+def _of_nodes(
+    log: Log, begins: npt.NDArray[np.int64], kinds: tuple[str, ...], field: str
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+    """Return the places of the nodes that lines of some kinds belong to, and a text of each of these, as an index."""
     lines, texts = log.columns(kinds, field)
     places = begins.searchsorted(lines) - 1
     within = (places >= 0) & (begins[places] >= log.build_of(lines))
-    return zip(places[within].tolist(), log.texts(texts[within]), strict=True)
+    return places[within], texts[within]
 
 
+def _side(log: Log, which: int, index: int) -> tuple[str, ...]:
+    return _tensors(log.text(index))[which]
+
+
+@lru_cache(maxsize=4)
 def _tensors(text: str) -> _Tensors:
     """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[HALF]], `` as names and types; an input that is not set has neither."""
     names, types = [], []

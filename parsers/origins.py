@@ -22,7 +22,7 @@ from trtforensics.records import record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.model import BackendPass, EngineTensor, ForeignNode, ReformatLayer
+    from trtforensics.model import EngineTensor, ForeignNode, ReformatLayer
 
 Tuned = Choice | CachedResult
 
@@ -181,17 +181,17 @@ def resolve(
     layers: tuple[EngineLayer, ...],
     tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
     network: tuple[tuple[ForeignNode, ...], Sequence[ReformatLayer]],
-    passes: tuple[BackendPass, ...],
+    chosen: int | None,
 ) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
     """Join the engine's layers to the choices and cached results they came from, and mark those final.
 
-    ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers.
+    ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers,
+    ``chosen`` is the pass that made the engine.
     """
     choices, cached = tuned
     if not (layers or choices or cached):
         return (), (), ()
-    chosen = next((index for index, one in enumerate(passes) if one.chosen), None) if choices or cached else None
-    if chosen is None:
+    if chosen is None or not (choices or cached):
         reason = _UNTOLD if choices or cached else _NO_TUNING
         return tuple([_set(layer, "origin", layer.origin or reason) for layer in layers]), choices, cached
     foreign = [f for f in network[0] if f.pass_index in {chosen, None}]

@@ -5,17 +5,23 @@ The last pass in the log is not always the engine's: only ``Use``, ``Chose`` and
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.model import BackendPass
+from trtforensics.parsers.events import NO_INTEGER, duration_or_none, integer_or_none
+from trtforensics.rows import Column, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from trtforensics.parsers.views import Log, View
+    from trtforensics.rows import Parts
 
 _ENGINE = (
     "engine_generated",
@@ -27,60 +33,96 @@ _ENGINE = (
 )
 
 
+_CHOSEN = (False, True, None)
+_THROWN_AWAY, _KEPT, _UNTOLD = range(3)
+"""Their places."""
+
+_NO_PASS = -1
+
+_Row = tuple[int | None, int, int, bool | None, float | None]
+"""The fields of a pass."""
+
+
 class Passes:
     """The passes of each build, and which of them a line belongs to."""
 
     def __init__(self, log: Log) -> None:
-        self.of_builds = _of_builds(log)
-        self._begins: list[int] = []
-        self._places: list[tuple[int | None, bool]] = []
-        """From each beginning on: which pass of its build a line is of, and whether that was thrown away."""
-        for (first_line, _), passes in zip(log.builds, self.of_builds, strict=True):
-            if first_line < passes[0].first_line:
-                self._begin(first_line, (None, False))
-            for index, one in enumerate(passes):
-                self._begin(one.first_line, (index, one.chosen is False))
+        self.of_builds: Parts[BackendPass] = log.rows(_table(log), "first_line")
+        table, limits = self.of_builds.table, self.of_builds.limits
+        begins, chosen = table.codes("first_line"), table.codes("chosen")
+        index = np.arange(len(begins)) - np.repeat(limits[:-1], np.diff(limits))
+        before = log.edges[:-1][begins[limits[:-1]] > log.edges[:-1]]
+        lines = np.concatenate((begins, before))
+        places = np.concatenate((index << 1 | (chosen == _THROWN_AWAY), np.full(len(before), _NO_PASS << 1)))
+        order = lines.argsort()
+        changes = np.diff(places[order], prepend=(_NO_PASS << 1) - 1).nonzero()[0]
+        self._begins: list[int] = lines[order][changes].tolist()
+        self._places: list[int] = places[order][changes].tolist()
+        """From each beginning on: which pass of its build a line is of, and as the last bit if that was thrown away."""
 
-    def _begin(self, line: int, place: tuple[int | None, bool]) -> None:
-        if not self._places or self._places[-1] != place:
-            self._begins.append(line)
-            self._places.append(place)
+    def chosen(self) -> list[int | None]:
+        """Return which pass of each build made its engine; None where the log does not tell."""
+        limits = self.of_builds.limits
+        kept = np.append((self.of_builds.table.codes("chosen") == _KEPT).nonzero()[0], limits[-1])
+        first = kept[kept.searchsorted(limits[:-1])]
+        return list(map(_index, np.where(first < limits[1:], first - limits[:-1], _NO_PASS).tolist()))
+
+    def column(self, lines: npt.NDArray[np.int64]) -> Column[int | None]:
+        """Return the pass of its build that each line is of; None before the first of several (what all share)."""
+        places = np.array(self._places)[np.array(self._begins).searchsorted(lines, side="right") - 1]
+        return Column(places >> 1, _index)
 
     def index(self, line: int) -> int | None:
-        """Return the pass of its build that a line belongs to; None before the first of several (what all share)."""
-        return self._places[bisect_right(self._begins, line) - 1][0]
-
-    def indexes(self, lines: npt.NDArray[np.int64]) -> tuple[int | None, ...]:
-        """Return the pass of each line, as :meth:`index` does."""
-        places = np.array(self._begins).searchsorted(lines, side="right") - 1
-        indexes = [index for index, _ in self._places]
-        return tuple([indexes[place] for place in places.tolist()])
+        """Return the pass of a line, as :meth:`column` does."""
+        return _index(self._places[bisect_right(self._begins, line) - 1] >> 1)
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
-        return self._places[bisect_right(self._begins, line) - 1][1]
+        return bool(self._places[bisect_right(self._begins, line) - 1] & 1)
 
 
-def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:
+def _index(code: int) -> int | None:
+    return None if code == _NO_PASS else code
+
+
+def _table(log: Log) -> Table:
+    """Return the passes of all builds: one each, but for those that tell of several."""
     begun: dict[int, list[tuple[int, int | None]]] = {}
     for (build, strategy), line in zip(
         log.placed("strategy_begin", "strategy"), log.lines("strategy_begin"), strict=True
     ):
         begun.setdefault(build, []).append((line, strategy))
-    alone = {build: begins[0][1] for build, begins in begun.items() if len(begins) == 1}
-    passes: list[tuple[BackendPass, ...]] = [
-        (BackendPass(alone.get(build), first_line, last_line, True if has_engine else None),)
-        for build, ((first_line, last_line), has_engine) in enumerate(
-            zip(log.builds, log.having(*_ENGINE), strict=True)
-        )
-    ]
+    strategies = np.full(log.size, NO_INTEGER)
+    alone = np.ones(log.size, bool)
+    rows: list[_Row] = []
     for build, begins in begun.items():
-        if len(begins) > 1:
-            passes[build] = _several(log.views[build], begins)
-    return passes
+        if len(begins) == 1:
+            strategies[build] = _code(begins[0][1])
+        else:
+            alone[build] = False
+            rows += _several(log.views[build], begins)
+    chosen = np.where(log.having(*_ENGINE), _KEPT, _UNTOLD)
+    ms = np.full(log.size, math.nan)
+    columns = [column[alone] for column in (strategies, log.edges[:-1], log.edges[1:] - 1, chosen, ms)]
+    if rows:
+        coded = [
+            (_code(strategy), *lines, _CHOSEN.index(kept), math.nan if ms is None else ms)
+            for strategy, *lines, kept, ms in rows
+        ]
+        columns = [np.append(column, more) for column, more in zip(columns, zip(*coded, strict=True), strict=True)]
+        order = columns[1].argsort()
+        columns = [column[order] for column in columns]
+    reads: tuple[Callable[[Any], Any], ...] = integer_or_none, int, int, _CHOSEN.__getitem__, duration_or_none
+    names = BackendPass.__dataclass_fields__
+    held = [Column(codes, read) for codes, read in zip(columns, reads, strict=True)]
+    return Table(BackendPass, dict(zip(names, held, strict=True)))
 
 
-def _several(view: View, begins: list[tuple[int, int | None]]) -> tuple[BackendPass, ...]:
+def _code(strategy: int | None) -> int:
+    return NO_INTEGER if strategy is None else strategy
+
+
+def _several(view: View, begins: list[tuple[int, int | None]]) -> list[_Row]:
     limits = [*(line for line, _ in begins[1:]), view.last_line + 1]
     verdicts = sorted(
         (line, kind, strategy, ms)
@@ -101,7 +143,7 @@ def _several(view: View, begins: list[tuple[int, int | None]]) -> tuple[BackendP
             best = judged
     if best is not None and len(outcome) < len(begins):
         outcome[best] = (None, outcome[best][1])  # a pass without a verdict may still have replaced it
-    return tuple(
-        BackendPass(strategy, begin, limit - 1, *outcome.get(i, (None, None)))
+    return [
+        (strategy, begin, limit - 1, *outcome.get(i, (None, None)))
         for i, ((begin, strategy), limit) in enumerate(zip(begins, limits, strict=True))
-    )
+    ]

@@ -17,22 +17,38 @@ _STRIDE = r"(?:0|-?[1-9][0-9]*)"
 _ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:[1-9][0-9]*)((?:,{_STRIDE})*))?\)"
 """Type, the strides up to a packed one, its components, the strides behind it."""
 _FORMAT = LateRegex(_ONE_FORMAT, re.ASCII)
-_FORMATS = LateRegex(rf"{_ONE_FORMAT}(?:, {_ONE_FORMAT})*", re.ASCII)
+_FURTHER = r"(?:, (?!\Z)|\Z)"
+"""Behind an item of a list: another one follows, or the text ends."""
+_FORMATS = LateRegex(rf"(?:{_ONE_FORMAT}{_FURTHER})+", re.ASCII)
+
+_ATOM = rf"(?:{_STRIDE}|[A-Za-z_][^\s(),:=]*)"
+_OPERATOR = r"[^\s(),:=]+"
+_EXPRESSION = _ATOM
+for _ in range(4):
+    _EXPRESSION = rf"(?:{_ATOM}|\({_OPERATOR}(?: {_EXPRESSION})*\))"
+"""A stride of symbols, four operations deep: ``(* 64 (# 2 (SHAPE x)))``."""
+_SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::[1-9][0-9]*)?(?:,(?!\))|(?=\))))+)\)"
+_BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
+_SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}{_FURTHER})+", rf"(?:{_BINDING}{_FURTHER})+"
+"""Few logs have any: they are compiled when they are first needed."""
+_WHERE = " where "
+_SYMBOL = LateRegex(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
 
 _SEPARATOR = LateRegex(r" \+ | \|\| ")
 _INNER_SEPARATOR = LateRegex(r" \+ |, ")
 _POINTWISE, _FOREIGN, _FOREIGN_END = "PWN(", "{ForeignNode[", "]}"
 _NESTING = (_POINTWISE, _FOREIGN, "\n")
 
-_UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z ]*\]"
-_FOREIGN_NODE = r"\{ForeignNode\[[^\[\](),>\n]*\]\}"
+_UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z0-9_ ]*\]"
+_UNNAMED_LAYER = LateRegex(_UNNAMED)
+_FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
+_NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
 _PROFILE = r" \[profile [0-9]+\]"
 """What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
-_NAME = rf"(?:{_UNNAMED}|{_FOREIGN_NODE}|[^\[(,> \n])(?:{_UNNAMED}|{_FOREIGN_NODE}|{_PROFILE}|[^\[(,>\n])*"
+_NAME = rf"(?! )(?:[^\[(,>{{ \n]++|{_PROFILE}|{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[ {{])+"
+"""Words are taken whole: a type opens behind a blank, or at a bracket."""
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
-_ONE_SHORT = rf"({_NAME})(?:{_NEW}|{_OLD})"
-_SHORT = LateRegex(_ONE_SHORT, re.ASCII)
-_SHORTS = LateRegex(rf"(?:{_ONE_SHORT}(?:, {_ONE_SHORT})*)?", re.ASCII)
+_SHORT = LateRegex(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
 
 _ONE_DETAILED = (
     r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
@@ -43,10 +59,10 @@ _DETAILED_LIST = LateRegex(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", 
 
 
 class PlainFormat(NamedTuple):
-    """A format: its type, strides as printed, which of them is packed (-1: none) and how many components that holds."""
+    """A format: its type, its strides, which of them is packed (-1: none) and how many components that holds."""
 
     dtype: str
-    strides: tuple[int, ...]
+    strides: tuple[int | str, ...]
     packed: int
     components: int
 
@@ -69,6 +85,37 @@ def _format(dtype: str, strides: str, components: str, behind: str) -> PlainForm
     return PlainFormat(dtype, values, len(before) - 1 if components else -1, int(components[1:] or 1))
 
 
+def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
+    """Read ``Float(E0:32,(# 2 (SHAPE x)),1) where E0=(* 64 (# 2 (SHAPE x)))``.
+
+    Symbols are replaced by what they stand for there, or in ``definitions``: the formats of the other side.
+    """
+    symbols: dict[str, str] = {}
+
+    def known(found: re.Match[str]) -> str:
+        return symbols.get(found[0], found[0])
+
+    for source in filter(None, (definitions, text)):
+        printed, where, bindings = source.partition(_WHERE)
+        if not re.fullmatch(_SYMBOLICS, printed, re.ASCII) or (
+            where and not re.fullmatch(_BINDINGS, bindings, re.ASCII)
+        ):
+            return None
+        for symbol, value in re.findall(_BINDING, bindings, re.ASCII):
+            symbols[symbol] = _SYMBOL.compiled.sub(known, value)
+    found = re.findall(_SYMBOLIC, text.partition(_WHERE)[0], re.ASCII)
+    if any(strides.count(":") > 1 for _, strides in found):
+        return None
+    return [_symbolic(dtype, _SYMBOL.compiled.sub(known, strides).split(",")) for dtype, strides in found]
+
+
+def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
+    values, _, components = zip(*(stride.partition(":") for stride in strides), strict=True)
+    packed = next((place for place, printed in enumerate(components) if printed), -1)
+    numbers = tuple(int(value) if value.lstrip("-").isdecimal() else value for value in values)
+    return PlainFormat(dtype, numbers, packed, int("".join(components) or 1))
+
+
 def members(name: str) -> tuple[str, ...] | None:
     """Read ``a + b || c``, ``{ForeignNode[a...b]}``, ``PWN(a, b)``; None where a part nests or is missing."""
     if name.startswith(_FOREIGN) and name.endswith(_FOREIGN_END):
@@ -76,7 +123,8 @@ def members(name: str) -> tuple[str, ...] | None:
         return ends(inner) if inner and "\n" not in inner and _FOREIGN_END not in inner else None
     if name.startswith(_POINTWISE) and name.endswith(")"):
         inner = name[len(_POINTWISE) : -1]
-        parts = [] if any(sign in inner for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.compiled.split(inner)
+        others = _UNNAMED_LAYER.compiled.sub("", inner)
+        parts = [] if any(sign in others for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.compiled.split(inner)
     else:
         parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.compiled.split(name)
     return tuple(parts) if parts and all(parts) else None
@@ -95,16 +143,23 @@ Printed = tuple[str, str, str]
 def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
     """Read the two sides of ``x (Half[1,3]), w (Half[3]) -> y (Half[1])``, or of TensorRT 7's ``x[Half(1,3)] -> …``."""
     sides = text.split(" -> ")
-    if len(sides) != 2 or not all(map(_SHORTS.compiled.fullmatch, sides)):  # noqa: PLR2004 - inputs and outputs
+    if len(sides) != 2:  # noqa: PLR2004 - inputs and outputs
         return None
-    read = [
-        [
-            (name, new or old, new_dims or old_dims)
-            for name, new, new_dims, old, old_dims in _SHORT.compiled.findall(side)
-        ]
-        for side in sides
-    ]
-    return read[0], read[1]
+    inputs, outputs = map(_short_list, sides)
+    return None if inputs is None or outputs is None else (inputs, outputs)
+
+
+def _short_list(text: str) -> list[Printed] | None:
+    found: list[Printed] = []
+    at = 0
+    while at < len(text):
+        tensor = _SHORT.compiled.match(text, at)
+        if tensor is None:
+            return None
+        name, new, new_dims, old, old_dims = tensor.groups("")
+        found.append((name, new or old, new_dims or old_dims))
+        at = tensor.end()
+    return found
 
 
 def detailed_tensors(text: str) -> list[Printed] | None:

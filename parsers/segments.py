@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,15 +51,10 @@ _CONTINUING = ("strategy_begin", "strategy_initial", "strategy_chosen", "strateg
 _ROLES = (*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING)
 
 
-class Segment(NamedTuple):
-    """The lines of one build, both ends included."""
-
-    first_line: int
-    last_line: int
-
-
-def segments(events: Events, lines: int, first_source: int | None = None) -> list[Segment]:
+def segments(events: Events, lines: int, first_source: int | None = None) -> npt.NDArray[np.int64]:
     """Cut the lines 1 to ``lines`` into builds; the first takes what precedes it.
+
+    Returns the first line of each build, and the line behind the last one.
 
     Behind the first ``first_source`` lines follow other files of the same build, its errors say: what a failing
     builder reports there begins no build.
@@ -82,7 +77,7 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> lis
         said = before.has("dialect", "banner") if first_source is None else before.has("banner", *_AT_WORK, *_CLOSING)
         if not said:
             del starts[1]  # no logger, or nothing but errors of this build, stands before the first beginning
-    return [Segment(a, b - 1) for a, b in pairwise([*starts, lines + 1])]
+    return np.array([*starts, lines + 1], np.int64)
 
 
 def _banner_begins(log: View, work: list[int]) -> list[int]:
@@ -124,7 +119,7 @@ def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
 
 def _roles(log: View, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
     """Return all lines that have a role, sorted, and the places of their roles in ``_ROLES``."""
-    lines = [np.array(log.lines(kind), np.int64) for kind in _ROLES]
+    lines = [np.array(log.events[kind].lines, np.int64) for kind in _ROLES]
     lines = [own[own <= reports] if kind in _REPORTED else own for kind, own in zip(_ROLES, lines, strict=True)]
     line, role = np.concatenate(lines), np.repeat(np.arange(len(lines)), list(map(len, lines)))
     order = line.argsort(kind="stable")

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from trtforensics.parsers.events import NO_TEXT
-from trtforensics.rows import Rows
+from trtforensics.rows import Column, Parts, Rows, Table, coded, numbers, same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.events import Events
-    from trtforensics.rows import Table
 
     class _HasSpan(Protocol):
         @property
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     _Number = TypeVar("_Number", np.int32, np.int64)
     _Columns = tuple[npt.NDArray[Any], ...]
     _T = TypeVar("_T")
+    _H = TypeVar("_H", bound=Hashable)
     _Record = TypeVar("_Record", bound=_HasSpan)
 
 _LINE = attrgetter("span.line")
@@ -108,74 +108,97 @@ class Log(View):
     What a log says of its builds is read for all of them at once, and parted afterwards.
     """
 
-    def __init__(self, events: Events, builds: Sequence[tuple[int, int]]) -> None:
-        """``builds`` are the first and the last line of each; they follow one another without a gap."""
-        super().__init__(events, builds[0][0], builds[-1][1])
-        self.builds = builds
-        self._edges = np.array([*(first for first, _ in builds), self.last_line + 1])
+    def __init__(self, events: Events, edges: npt.NDArray[np.int64]) -> None:
+        """``edges`` are the first line of each build, and the line behind the last one."""
+        super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
+        self.edges = edges
+        self.size = len(edges) - 1
+        """How many builds there are."""
 
     def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the first line of the build that each of some lines belongs to."""
-        return latest(self._edges, self._edges, lines)
+        return latest(self.edges, self.edges, lines)
 
-    def limits(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    def limits(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        """Return which of some sorted lines is the first of each build, and how many there are."""
+        return np.asarray(lines, np.int64).searchsorted(self.edges)
+
+    def ranges(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         """Give of each build which of some sorted lines are its own: the first of them, and the one behind."""
-        return pairwise(np.asarray(lines, np.int64).searchsorted(self._edges).tolist())
+        return pairwise(self.limits(lines).tolist())
 
-    def part(self, lines: Sequence[int] | npt.NDArray[np.int64], values: Iterable[_T]) -> list[tuple[_T, ...]]:
+    def same(self, value: _T) -> Column[_T]:
+        """Return what all builds say alike."""
+        return same(value, self.size)
+
+    def told(self, found: Mapping[int, _H]) -> Column[_H | None]:
+        """Return what was found of some builds, by their places, and None of the others."""
+        values = coded(found.values())
+        codes = np.full(self.size, -1)
+        codes[[*found]] = values.codes
+        return Column(codes, lambda code: None if code < 0 else values.read(code))
+
+    def part(self, lines: Sequence[int] | npt.NDArray[np.int64], values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
         """Return each build's part of what was read from some sorted lines."""
         whole = tuple(values)
         if not whole:
-            return [()] * len(self.builds)
-        return [whole[low:high] for low, high in self.limits(lines)]
+            return self.same(())
+        return [whole[low:high] for low, high in self.ranges(lines)]
 
-    def parted(self, records: Iterable[_Record]) -> list[tuple[_Record, ...]]:
+    def parted(self, records: Iterable[_Record]) -> Sequence[tuple[_Record, ...]]:
         """Return each build's part of some records, in the order of their lines."""
         ordered = sorted(records, key=_LINE)
         return self.part(list(map(_LINE, ordered)), ordered)
 
-    def rows(self, table: Table) -> list[Sequence[Any]]:
-        """Return each build's part of a table that is sorted by line."""
-        lines = table.columns["span.line"]
-        if not lines:
-            return [()] * len(self.builds)
-        return [Rows(table, low, high) if low < high else () for low, high in self.limits(lines)]
+    def rows(self, table: Table, line: str = "span.line") -> Parts[Any]:
+        """Return each build's part of a table that is sorted by a column of lines."""
+        return Parts(table, self.limits(table.codes(line)))
 
-    def in_force(self, kind: str, name: str) -> list[tuple[Any, ...]]:
+    def in_force(self, kind: str, name: str) -> Column[tuple[Any, ...]]:
         """Return a field of each build's rows of a kind, and before them that of the last row before the build."""
         rows = self.events[kind]
         values = tuple(rows.values(name, range(len(rows.lines))))
-        return [values[max(low - 1, 0) : high] for low, high in self.limits(rows.lines)]
+        limits = self.limits(rows.lines)
+        first, behind = np.maximum(limits[:-1] - 1, 0), limits[1:]
+        is_new = (np.diff(first, prepend=-1) != 0) | (np.diff(behind, prepend=-1) != 0)
+        runs = zip(first[is_new].tolist(), behind[is_new].tolist(), strict=True)
+        return Column(np.cumsum(is_new) - 1, [values[low:high] for low, high in runs].__getitem__)
 
     def placed(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Give ``(build, field, field, …)`` for every row of a kind, in line order."""
         if self.has(kind):
-            places = self._edges.searchsorted(self.events[kind].lines, side="right") - 1
+            places = self.edges.searchsorted(self.events[kind].lines, side="right") - 1
             for place, (_, *values) in zip(places.tolist(), self.each(kind, *names), strict=True):
                 yield place, *values
 
-    def having(self, *kinds: str) -> list[bool]:
+    def having(self, *kinds: str) -> npt.NDArray[np.bool_]:
         """Say of each build whether it has a row of any of these kinds."""
-        return list(map(bool, self.counts(*kinds)))
+        return self.counts(*kinds) > 0
 
-    def counts(self, *kinds: str) -> list[int]:
+    def counts(self, *kinds: str) -> npt.NDArray[np.int64]:
         """Count each build's rows of these kinds."""
-        places = [np.array(self.events[kind].lines).searchsorted(self._edges) for kind in self.present(kinds)]
-        counted: list[int] = np.diff(sum(places, np.zeros(len(self._edges), np.int64))).tolist()
-        return counted
+        places = [self.limits(self.events[kind].lines) for kind in self.present(kinds)]
+        return np.diff(sum(places, np.zeros(len(self.edges), np.int64)))
+
+    def counted(self, kind: type[_T], counts: Mapping[str, npt.NDArray[np.int64]]) -> Rows[_T]:
+        """Return a record of each build of what was counted, by its fields in their order."""
+        return Rows(Table(kind, {name: numbers(own) for name, own in counts.items()}), 0, self.size)
 
     @cached_property
     def views(self) -> list[View]:
         """A view of each build."""
-        spans: list[dict[str, range]] = [{} for _ in self.builds]
+        spans: list[dict[str, range]] = [{} for _ in range(self.size)]
         for kind in self._spans:
-            limits = np.array(self.events[kind].lines).searchsorted(self._edges)
+            limits = self.limits(self.events[kind].lines)
             some = np.flatnonzero(limits[1:] > limits[:-1])
             rows = map(range, limits[some].tolist(), limits[some + 1].tolist())
             for build, span in zip(some.tolist(), rows, strict=True):
                 spans[build][kind] = span
         tables = self._tables
-        return [View(self.events, *run, spans=own, tables=tables) for run, own in zip(self.builds, spans, strict=True)]
+        return [
+            View(self.events, first, behind - 1, spans=own, tables=tables)
+            for (first, behind), own in zip(pairwise(self.edges.tolist()), spans, strict=True)
+        ]
 
 
 class Tables:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable, Iterator
 
     from trtforensics.kinds import Kind
     from trtforensics.model import BuildLog
@@ -57,13 +58,14 @@ def run(args: Namespace) -> int:
         Kind.PROFILE: _engine,
         Kind.TIMING_CACHE: _timing_cache,
     }
-    text = readers.get(_kind(args), _build_log)(args)
+    kind = _kind(args)
+    texts = (readers[kind](args),) if kind in readers else _build_log(args)
     if args.output is not None:
         from trtforensics import atomic
 
-        atomic.write_text(args.output, text)
+        atomic.write_pieces(args.output, texts)
     else:
-        streams.print_result(text)
+        streams.print_pieces(texts)
     return 0
 
 
@@ -81,13 +83,13 @@ def _kind(args: Namespace) -> Kind:
     return Kind.LAYER_INFO if kinds and kinds <= {Kind.LAYER_INFO, Kind.PROFILE} else Kind.BUILD_LOG
 
 
-def _build_log(args: Namespace) -> str:
+def _build_log(args: Namespace) -> Iterable[str]:
     from trtforensics.loading import load_build_log
     from trtforensics.progress import ProgressLine
 
     with ProgressLine(quiet=args.quiet) as progress:
         log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    return _json(log) if args.json else _summary(log, to_file=args.output is not None)
+    return _json(log) if args.json else (_summary(log, to_file=args.output is not None),)
 
 
 def _replay(args: Namespace) -> str:
@@ -124,10 +126,10 @@ def _timing_cache(args: Namespace) -> str:
     return cache_export.to_json(cache) if args.json else cache_export.summarise(cache)
 
 
-def _json(log: BuildLog) -> str:
-    from trtforensics.json_document import to_json
+def _json(log: BuildLog) -> Iterator[str]:
+    from trtforensics.json_document import in_pieces
 
-    return to_json(log)
+    return in_pieces(log)
 
 
 def _summary(log: BuildLog, *, to_file: bool) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trtforensics.parsers import plain
-from trtforensics.parsers.formats import _texts, parse_formats
+from trtforensics.parsers.formats import Format, _nested, _texts, parse_formats
 from trtforensics.parsers.names import members
 from trtforensics.parsers.tensors import _detailed_tensors, short_tensors
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _READERS: dict[str, Callable[[str], object]] = {
     "formats": parse_formats,
+    "symbolic_formats": parse_formats,
     "is_formats": lambda text: _texts(text, ""),
     "members": members,
     "short_tensors": short_tensors,
@@ -33,15 +34,20 @@ def _forget() -> None:
         cached.cache_clear()
 
 
+def _asked(name: str, text: str) -> object:
+    """Ask a function of ``plain``; formats without those of the other side."""
+    return getattr(plain, name)(*((text, "") if name == "symbolic_formats" else (text,)))
+
+
 def _assert_equal(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, read in _READERS.items():
-        if not getattr(plain, name)(text):
+        if not _asked(name, text):
             continue
         _forget()
         found = read(text)
         with monkeypatch.context() as patch:
             for other in _READERS:
-                patch.setattr(plain, other, lambda _: None)
+                patch.setattr(plain, other, lambda *_: None)
             _forget()
             assert found == read(text), (name, text)
 
@@ -68,6 +74,7 @@ _PIECES = (
         "y[Half(1,3)]",
         " long-strided",
     ),
+    *("PWN((Unnamed Layer* 5) [Shuffle] + ", "(# 2 (SHAPE x))", "E0", "Float(E0:32,(* 2 E1),1)", " where E0=(* 2 x)"),
     *("(Unnamed Layer* 5) [Matrix Multiply]", "(Unnamed Layer* 5) [Shuffle]_output", "_output (Half[1])"),
     *("{ Name: ", ", Location: Device", ", Dimensions: [1,2]", ", Format/Datatype: Half", " }", "[ ", " where E0=4"),
 )
@@ -86,10 +93,38 @@ def test_what_is_plain_means_the_same_to_both(text: str, patch: pytest.MonkeyPat
 
 
 _tensor = st.tuples(
-    st.sampled_from(["x", "a b", "c, d", "(e)", "r to (Unnamed Layer* 1) [Top K]_1", "(Unnamed Layer* 1) [Half]"]),
+    st.sampled_from(
+        [
+            *("x", "a b", "c, d", "(e)", "r to (Unnamed Layer* 1) [Top K]_1", "(Unnamed Layer* 1) [Half]", "PWN(x)"),
+            *("(Unnamed Layer* 0) [P_V3]_output (1)", "to {ForeignNode[(Unnamed Layer* 0) [Q]]}", "(Half[", "a (Half)"),
+            *("PWN((Unnamed Layer* 17) [ElementWise])", " (1)", "(Int8"),
+        ]
+    ),
     st.sampled_from(["", "1", "-1,32:8"]),
 ).map(lambda drawn: f"{drawn[0]} (Half[{drawn[1]}])")
 _side = st.lists(_tensor, max_size=3).map(", ".join)
+
+
+_expression = st.recursive(
+    st.sampled_from(["1", "-1", "07", "x", "E0", "E1", "time_axis", "a-1", "--2", "E", "1x"]),
+    lambda inner: st.tuples(st.sampled_from(["*", "#", "E1", "SHAPE", "+,"]), st.lists(inner, max_size=2)).map(
+        lambda drawn: f"({' '.join([drawn[0], *drawn[1]])})"
+    ),
+    max_leaves=4,
+)
+_stride = st.tuples(_expression, st.sampled_from(["", "", "", ":8", ":08"])).map("".join)
+_format = st.lists(_stride, max_size=3).map(lambda strides: f"Half({','.join(strides)})")
+_binding = st.tuples(st.sampled_from(["E0", "E1", "F"]), _expression).map("=".join)
+_where = st.lists(_binding, max_size=2).map(lambda bindings: f" where {', '.join(bindings)}" if bindings else "")
+_formats = st.tuples(st.lists(_format, min_size=1, max_size=2).map(", ".join), _where).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(text=_formats, other=st.just("") | _formats)
+def test_symbolic_formats_mean_the_same_to_both(text: str, other: str) -> None:
+    found = plain.symbolic_formats(text, other)
+    if found is not None:
+        assert tuple(Format(*one) for one in found) == _nested(text, other)
 
 
 @settings(max_examples=200, deadline=None)
@@ -111,7 +146,7 @@ def test_what_the_corpus_prints_means_the_same_to_both(corpus: Path, patch: pyte
     for log in sorted((corpus / "buildlog").iterdir()):
         text = log.read_bytes().decode("utf-8", "replace")
         found.update(part for pattern in _TEXTS_OF_LOGS for match in pattern.findall(text) for part in match)
-    plain_ones = sorted(text for text in found if any(getattr(plain, name)(text) for name in _READERS))
+    plain_ones = sorted(text for text in found if any(_asked(name, text) for name in _READERS))
     assert plain_ones
     for text in plain_ones[:: max(1, len(plain_ones) // 400)]:
         _assert_equal(text, patch)
