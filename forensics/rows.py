@@ -37,6 +37,10 @@ class Column(Sequence[_T]):
     def __iter__(self) -> Iterator[_T]:
         return map(self.read, self.codes.tolist())
 
+    def of(self, rows: npt.NDArray[np.bool_]) -> Column[_T]:
+        """Return some rows of it."""
+        return Column(self.codes[rows], self.read)
+
     @overload
     def __getitem__(self, index: int) -> _T: ...
     @overload
@@ -145,7 +149,7 @@ class Parts(Sequence[Rows[_T]]):
     def __getitem__(self, index: slice) -> list[Rows[_T]]: ...
     def __getitem__(self, index: int | slice) -> Rows[_T] | list[Rows[_T]]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            return [Rows(self.table, *limits) for limits in [*pairwise(self.limits.tolist())][index]]
         first, behind = self.limits[range(len(self))[index] :][:2].tolist()
         return Rows(self.table, first, behind)
 

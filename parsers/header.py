@@ -142,8 +142,7 @@ def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str
     place = np.array([places.get(text, -1) for text in log.texts(title)], np.int64)
     block = latest(sections, place, line, log.build_of(line))
 
-    def name_of(index: int) -> str:
-        return log.text(index).rstrip(" ")
+    names, values = log.column(name, lambda text: text.rstrip(" ")), log.column(value)
 
     def fact(line: int, name: str, value: str) -> Fact:
         return Fact(name, value, span(line))
@@ -151,14 +150,10 @@ def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str
     of_blocks = []
     for each, kind in enumerate(_BLOCKS.values()):
         own = block == each
-        columns = (
-            numbers(line[own]),
-            Column(name[own].astype(np.int64), name_of),
-            Column(value[own].astype(np.int64), log.text),
-        )
+        columns = numbers(line[own]), names.of(own), values.of(own)
         if kind == "device":
             columns = _with_devices(log, columns)
-        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, columns, strict=True)))))
+        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, columns, strict=True))))[:])
     return [dict(zip(_BLOCKS.values(), facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
 
 

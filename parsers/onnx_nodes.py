@@ -42,8 +42,8 @@ def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Sequence
         return OnnxNode(*(*before, span(line), *behind))
 
     columns: dict[str, Sequence[Any]] = {
-        "name": Column(names.astype(np.int64), log.text),
-        "op": Column(ops.astype(np.int64), log.text),
+        "name": log.column(names),
+        "op": log.column(ops),
         "layers": coded(map(tuple, layers)),
         **dict(zip(("inputs", "outputs"), named, strict=True)),
         "span.line": numbers(begins),

@@ -17,7 +17,7 @@ from trtforensics.parsers.events import NO_TEXT
 from trtforensics.rows import Column, Parts, Rows, Table, coded, numbers, same
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -88,6 +88,11 @@ class View:
         """Return some texts by their indexes, as :meth:`text` does."""
         pool = self.events.texts.all()
         return [pool[index] if index >= 0 else "" for index in indexes.tolist()]
+
+    def column(self, indexes: npt.NDArray[np.int32], read: Callable[[str], str] = str) -> Column[str]:
+        """Return a column of texts by their indexes, each distinct one read once."""
+        texts = {index: read(self.text(index)) for index in set(indexes.tolist())}
+        return Column(indexes.astype(np.int64), texts.__getitem__)
 
     def lines(self, *kinds: str) -> list[int]:
         """Return the lines of rows of these kinds, sorted."""
