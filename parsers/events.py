@@ -220,10 +220,6 @@ def integer(raw: bytes) -> int:
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
 
-Values = tuple[float, ...]
-"""The kept fields of one row as they stand in its columns."""
-
-
 class Rows:
     """The rows of one kind: their lines, and a typed column for each kept field."""
 
@@ -234,20 +230,12 @@ class Rows:
         self._texts = texts
         self._readers = [(name, *field_reader(name, texts)) for name in self.names]
 
-    def values_of(self, fields: Mapping[str, bytes | None]) -> Values:
-        """Read the fields of a row."""
-        raws = [(fields.get(name), read, missing) for name, read, missing in self._readers]
-        return tuple([missing if raw is None else read(raw) for raw, read, missing in raws])
-
     def add(self, line: int, fields: Mapping[str, bytes | None]) -> None:
         """Append a row."""
-        self.add_all([line], [self.values_of(fields)])
-
-    def add_all(self, lines: list[int], rows: list[Values]) -> None:
-        """Append rows whose fields were read."""
-        self.lines.extend(lines)
-        for column, values in zip(self.columns.values(), zip(*rows, strict=True), strict=False):
-            column.extend(values)
+        self.lines.append(line)
+        for name, read, missing in self._readers:
+            raw = fields.get(name)
+            self.columns[name].append(missing if raw is None else read(raw))
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Append many rows; a field that is not in ``columns`` is not printed by any of them."""

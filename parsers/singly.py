@@ -51,6 +51,7 @@ class Dispatch:
         rank = rank or {}
         kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, math.inf)))
         self._literal = [kind for kind in kinds if "" not in kind.openers]
+        self._order = {kind.name: place for place, kind in enumerate(kinds)}
         # Of the kinds that open with free text any beginning may be.
         free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
         self._ranked = [one for one in free if one[1].name in rank]
@@ -95,7 +96,7 @@ class Dispatch:
             opening = [kind for kind in self._literal if kind.can_open(key)]
         else:
             opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
-            opening.sort(key=self._literal.index)
+            opening.sort(key=lambda kind: self._order[kind.name])
         literal = [(_word(kind), kind) for kind in opening]
         groups = self._by_start[key] = literal, self._ranked, self._others.copy()
         return groups
