@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trtforensics.model import NO_TACTIC
+from trtforensics.parsers.numbers import LONGEST_WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -163,6 +164,7 @@ DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "mean_ms", "me
 INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy"})
 NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 
+_ALL_BITS = (1 << 64) - 1
 NO_TEXT = -1
 NO_INTEGER = -(1 << 63)
 _ENDLESS = 3.4e38
@@ -204,8 +206,10 @@ class Texts:
 
 
 def tactic_id(raw: bytes) -> int:
-    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer."""
-    return (int(raw, 16) if raw[:2] == b"0x" else int(raw)) & 0xFFFF_FFFF_FFFF_FFFF
+    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer; a longer one is not told."""
+    if raw[:2] == b"0x":
+        return int(raw, 16) & _ALL_BITS
+    return int(raw) & _ALL_BITS if len(raw) <= LONGEST_WHOLE + 1 else NO_TACTIC  # a minus and the digits
 
 
 def duration(raw: bytes) -> float:
@@ -216,7 +220,7 @@ def duration(raw: bytes) -> float:
 
 def integer(raw: bytes) -> int:
     """Read a count; one beyond 64 bits, which no TensorRT prints, counts as not told."""
-    value = int(raw)
+    value = int(raw) if len(raw) <= LONGEST_WHOLE else NO_INTEGER
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.parsers import nested, plain
+from trtforensics.parsers.numbers import is_whole
 from trtforensics.records import record
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _format(tree: Tree[Token], symbols: Mapping[str, str]) -> Format:
     vectorized, components = -1, 1
     for position, stride in enumerate(nested.trees(tree, "stride")):
         value = _expression(stride.children[0], symbols)
-        strides.append(int(value) if value.lstrip("-").isdecimal() else value)
+        strides.append(int(value) if is_whole(value) else value)
         packed = nested.token(stride, "COMPONENTS")
         if packed is not None:
             vectorized, components = position, int(packed)

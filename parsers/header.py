@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.model import Fact, MessageCounts, Outcome, Tool
+from trtforensics.parsers.numbers import is_whole
 from trtforensics.parsers.views import latest
 from trtforensics.rows import Column, Table, coded, numbers
 
@@ -79,9 +80,10 @@ def tensorrt_versions(log: Log) -> Column[str | None]:
     """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
     found: dict[int, str] = {}
     for build, version in log.placed("tensorrt_version", "version"):
-        found.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
+        if "." in version or is_whole(version):
+            found.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
     for build, printed in log.placed("banner", "version"):
-        if printed is not None:
+        if printed is not None and is_whole(printed):
             found.setdefault(build, _decoded(int(printed)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
         for build, text in log.placed(kind, "text"):

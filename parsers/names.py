@@ -15,12 +15,12 @@ from trtforensics.regexes import LateRegex
 if TYPE_CHECKING:
     from lark import Token
 
-_PROFILE = LateRegex(r" \[profile (\d+)\]")
+_PROFILE = LateRegex(r" \[profile (\d{1,18})\]")
 _OF_PROFILE = " [profile "
 """To look for it first is several times as fast: most names hold none."""
 _REFORMAT = LateRegex(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
 _OF_REFORMAT = "Reformat"
-_KERNEL = LateRegex(r"(.*)_myl(\d+)_\d+")
+_KERNEL = LateRegex(r"(.*)_myl(\d{1,18})_\d+")
 _OF_MYELIN = "_myl"
 _FOREIGN_NODE = "{ForeignNode["
 _TRIED_REFORMAT = "Optimizer Reformat"

@@ -25,6 +25,15 @@ PADDING = b"\0" * 256
 """What must follow the text, so that a literal can be compared anywhere in it."""
 
 
+LONGEST_WHOLE = 20
+"""Signs of the longest whole number below 2**64. Python refuses to read one of some thousand digits."""
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number as TensorRT prints them, in at most 64 bits."""
+    return len(text) <= LONGEST_WHOLE and text.removeprefix("-").isdecimal()
+
+
 def _repeat(byte: int) -> np.uint64:
     return np.uint64(int.from_bytes(bytes([byte]) * WORD, "little"))
 
@@ -40,8 +49,6 @@ _EIGHT = np.uint64(8)
 _ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _POWERS = 10.0 ** np.arange(17)
 _SIXTEEN = 16
-_MOST_DIGITS = 20
-"""Of a number below 2**64."""
 _EIGHT_DIGITS = np.uint64(10**8)
 _SEVEN_BYTES = np.uint64(56)
 _ZERO = np.uint64(ord("0"))
@@ -130,7 +137,7 @@ def signed(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bool
     """Read one to twenty digits, perhaps behind a minus, as what they are modulo 2**64."""
     minus = np.frombuffer(text, np.uint8)[starts] == ord("-")
     length = ends - starts - minus
-    values, certain = np.zeros(len(starts), np.uint64), (length > 0) & (length <= _MOST_DIGITS) & (ends >= _SIXTEEN)
+    values, certain = np.zeros(len(starts), np.uint64), (length > 0) & (length <= LONGEST_WHOLE) & (ends >= _SIXTEEN)
     for behind, factor in ((0, 1), (_SIXTEEN, 10**16)):
         rows = np.flatnonzero(certain & (length > behind))
         if len(rows):

@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from trtforensics.parsers.numbers import is_whole
 from trtforensics.regexes import LateRegex
 
-_STRIDE = r"(?:0|-?[1-9][0-9]*)"
-_ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:[1-9][0-9]*)((?:,{_STRIDE})*))?\)"
+_COUNT = r"[1-9][0-9]{0,17}"
+_STRIDE = rf"(?:0|-?{_COUNT})"
+_ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:{_COUNT})((?:,{_STRIDE})*))?\)"
 """Type, the strides up to a packed one, its components, the strides behind it."""
 _FORMAT = LateRegex(_ONE_FORMAT, re.ASCII)
 _FURTHER = r"(?:, (?!\Z)|\Z)"
@@ -27,7 +29,7 @@ _EXPRESSION = _ATOM
 for _ in range(4):
     _EXPRESSION = rf"(?:{_ATOM}|\({_OPERATOR}(?: {_EXPRESSION})*\))"
 """A stride of symbols, four operations deep: ``(* 64 (# 2 (SHAPE x)))``."""
-_SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::[1-9][0-9]*)?(?:,(?!\))|(?=\))))+)\)"
+_SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::{_COUNT})?(?:,(?!\))|(?=\))))+)\)"
 _BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
 _SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}{_FURTHER})+", rf"(?:{_BINDING}{_FURTHER})+"
 """Few logs have any: they are compiled when they are first needed."""
@@ -112,7 +114,7 @@ def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
 def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
     values, _, components = zip(*(stride.partition(":") for stride in strides), strict=True)
     packed = next((place for place, printed in enumerate(components) if printed), -1)
-    numbers = tuple(int(value) if value.lstrip("-").isdecimal() else value for value in values)
+    numbers = tuple(int(value) if is_whole(value) else value for value in values)
     return PlainFormat(dtype, numbers, packed, int("".join(components) or 1))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model import EngineTensor
 from trtforensics.parsers import nested, plain
+from trtforensics.parsers.numbers import is_whole
 from trtforensics.regexes import LateRegex
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
         dtype = _DTYPES[found.group()] if found else text
     packed = _COMPONENTS_IN_TEXT.compiled.search(text)
     wide = _WIDE_IN_TEXT.compiled.search(text)
-    if packed:
+    if packed and is_whole(packed.group(1)):
         components = int(packed.group(1))
     elif wide:
         components = _WIDE[wide.group(1)]
@@ -139,6 +140,6 @@ def _dims(printed: str) -> tuple[tuple[int | str, ...], int]:
     components = 1
     for part in printed.split(",") if printed else ():
         size, _, packed = part.partition(":")
-        components = int(packed) if packed.isdecimal() else components
-        dims.append(int(size) if size.lstrip("-").isdecimal() else size)
+        components = int(packed) if is_whole(packed) else components
+        dims.append(int(size) if is_whole(size) else size)
     return tuple(dims), components

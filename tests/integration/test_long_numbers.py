@@ -1,0 +1,75 @@
+"""Numbers that no TensorRT prints: thousands of digits, which Python refuses to read, are not told, and nothing fails."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.json_document import in_pieces
+from trtforensics.loading import load_build_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.model import BuildLog
+
+_LOGS = sorted(Path(__file__).resolve().parents[2].joinpath("testdata", "logs").glob("*.log"))
+_DIGITS = re.compile(rb"[0-9]+")
+_LONG = b"7" * 5000
+_AROUND = 12
+_MOST_NUMBERS = 6
+
+
+def _damaged(log: bytes) -> Iterator[bytes]:
+    """Give the lines around each line of a form, with one of its numbers made long, each number in turn."""
+    lines, seen = log.split(b"\n"), set()
+    for place, line in enumerate(lines):
+        form = re.sub(rb"[\w./]*/[\w./]*", b"N", _DIGITS.sub(b"#", line))
+        if form in seen:
+            continue
+        seen.add(form)
+        before, behind = lines[max(0, place - _AROUND) : place], lines[place + 1 : place + _AROUND]
+        for number in [*_DIGITS.finditer(line)][:_MOST_NUMBERS]:
+            longer = line[: number.start()] + _LONG + line[number.start() :]
+            yield b"\n".join([*before, longer, *behind, b""])
+
+
+def _read(text: bytes, folder: Path) -> BuildLog:
+    path = folder / "build.log"
+    path.write_bytes(text)
+    return load_build_log([str(path)])
+
+
+@pytest.mark.parametrize("log", _LOGS, ids=lambda log: log.stem)
+def test_a_number_that_is_too_long_is_no_number(log: Path, tmp_path: Path) -> None:
+    damaged = [*_damaged(log.read_bytes())]
+    assert damaged
+    step = max(1, len(damaged) // 60)
+    for text in damaged[::step]:
+        read = _read(b"[I] [TRT] \n" + text, tmp_path)
+        assert "".join(in_pieces(read)).endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[V] [TRT] Original: %s layers" % _LONG,
+        b"[V] [TRT] Tactic %s time 0.5" % _LONG,
+        b"&&&& RUNNING TensorRT.trtexec [TensorRT v%s] # trtexec" % _LONG,
+        b"[V] [TRT] *************** Autotuning format combination: Float(%s,1) -> Half(1:%s,1) ***************"
+        % (_LONG, _LONG),
+        b"[V] [TRT] Layer(CaskConvolution): a_myl%s_1, Tactic: 0x1, x (Half[-1,%s:%s]) -> y (Half[--5,1])"
+        % (_LONG, _LONG, _LONG),
+        b"Name: a [profile %s], LayerType: kgen, Inputs: [ { Name: x, Dimensions: [%s], Format/Datatype: Half }], "
+        b"Outputs: []" % (_LONG, _LONG),
+    ],
+    ids=["count", "tactic", "version", "strides", "dimensions", "detailed"],
+)
+def test_each_kind_of_number(line: bytes, tmp_path: Path) -> None:
+    text = b"[I] [TRT] Engine Layer Information:\n%s\n[V] [TRT] Engine generation completed in 1 seconds.\n" % line
+    read = _read(text, tmp_path)
+    assert read.lines.total == 3
+    assert "".join(in_pieces(read)).endswith("}\n")
