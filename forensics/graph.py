@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         ReformatLayer,
     )
 
-_PROFILE = re.compile(r" \[profile (\d+)\]\Z")
+_PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
 _REFORMAT_NAME = re.compile(r"Reformat(?:ting CopyNode for|ted) ")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.model import Fact, MessageCounts, Outcome, Tool
-from trtforensics.parsers.numbers import is_whole
+from trtforensics.parsers.numbers import LONGEST_WHOLE, is_whole
 from trtforensics.parsers.views import latest
 from trtforensics.rows import Column, Table, coded, numbers
 
@@ -30,8 +30,9 @@ _BLOCKS = {
     "Reporting Options": "reporting",
     "Device Information": "device",
 }
-_LIBRARY_VERSION = r"libnvinfer\w*\.so\.(\d+(?:\.\d+)+)"
-_MODULE_VERSION = r"tensorrt +\| Version: (\d+(?:\.\d+)+)"
+_NUMBERS = r"\d{1,9}(?:\.\d{1,9})+"
+_LIBRARY_VERSION = rf"libnvinfer\w*\.so\.({_NUMBERS})"
+_MODULE_VERSION = rf"tensorrt +\| Version: ({_NUMBERS})"
 _WRAPPERS = (
     ({"torch_tensorrt", "torch_tensorrt_python"}, Tool.TORCH_TENSORRT),
     ({"onnxruntime", "onnxruntime_site"}, Tool.ONNXRUNTIME),
@@ -80,7 +81,7 @@ def tensorrt_versions(log: Log) -> Column[str | None]:
     """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
     found: dict[int, str] = {}
     for build, version in log.placed("tensorrt_version", "version"):
-        if "." in version or is_whole(version):
+        if len(version) <= LONGEST_WHOLE:
             found.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
     for build, printed in log.placed("banner", "version"):
         if printed is not None and is_whole(printed):

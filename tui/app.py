@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from trtforensics.tui.protocol import LogSession, ParseProgress
     from trtforensics.tui.search import Search
 
+_MOST_DIGITS = 18
+"""Of a line number."""
+
 
 class Parsed(Message):
     """The parse ended well."""
@@ -343,7 +346,7 @@ class ForensicsApp(TerminalApp):
         """Move the log to a line typed by its number."""
         self._panes.open("log")
         digits = text.strip().replace(",", "")
-        if digits.isdecimal():
+        if digits.isdecimal() and len(digits) <= _MOST_DIGITS:
             self._panes.log_view.show_line(int(digits))
             self._say("")
         else:

@@ -255,10 +255,12 @@ def mark_all(case: Case) -> Iterator[Observation]:
 def _number(note: Note) -> int:
     """Return how many tensors Polygraphy says it marks: ``24 tensors as outputs``, ``all ONNX tensors as outputs``."""
     first = note.text("scope").partition(" ")[0]
-    return int(first) if first.isdecimal() else 0
+    return int(first) if first.isdecimal() and len(first) <= _MOST_DIGITS else 0
 
 
 _MANY_OUTPUTS = 10
+_MOST_DIGITS = 9
+"""Of a count of tensors."""
 
 
 def _fewer(case: Case) -> tuple[Step, ...]:
