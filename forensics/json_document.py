@@ -101,7 +101,7 @@ def _builds(builds: Sequence[Build], lines: int) -> Iterator[str]:
 def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
     """Render the fields of builds."""
     of = partial(column, builds)
-    in_pass = partial(lists, lines=("span.line",))
+    of_lines = partial(lists, lines=("span.line",))
     counted = "runner_blocks", "tactics_timed", "tactics_skipped", "cache_hits"
     return {
         **{name: integers(of(name)) for name in ("index", "first_line", "last_line")},
@@ -112,10 +112,10 @@ def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
         "passes": lists(
             *(_pass, of("passes")), ("backend_strategy", "chosen", "estimated_ms"), ("first_line", "last_line")
         ),
-        "stages": in_pass(_stage, of("stages"), ("name", "layers", "pass_index")),
-        "fusions": in_pass(_fusion, of("fusions"), ("kind", "inputs", "pass_index")),
-        "reformats": in_pass(_reformat, of("reformats"), ("name", "tensor", "source", "target", "pass_index")),
-        "onnx_nodes": lists(_onnx_node, of("onnx_nodes"), ("name", "op", "layers"), ("span.line",)),
+        "stages": of_lines(_stage, of("stages"), ("name", "layers", "pass_index")),
+        "fusions": of_lines(_fusion, of("fusions"), ("kind", "inputs", "pass_index")),
+        "reformats": of_lines(_reformat, of("reformats"), ("name", "tensor", "source", "target", "pass_index")),
+        "onnx_nodes": of_lines(_onnx_node, of("onnx_nodes"), ("name", "op", "layers")),
         "foreign_nodes": each(_records(_foreign_node), of("foreign_nodes")),
         "autotuning": members({name: integers(column(of("autotuning"), name)) for name in counted}, 4),
         "runner_ids": each(_runner_ids, of("runner_ids")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -15,7 +14,7 @@ from trtforensics.tui.bisection_rows import HEADING, answer_rows, bisection_titl
 from trtforensics.tui.help import HelpScreen, Keys
 from trtforensics.tui.log_view import LogView
 from trtforensics.tui.pieces import Line, Piece, Role, width_of
-from trtforensics.tui.search import Match, Prompt, Purpose, find_around
+from trtforensics.tui.search import Match, Prompt, Purpose, search_view
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.virtual_list import LineBar, VirtualList
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from trtforensics.session.history import Probe
     from trtforensics.session.view import DirectoryView
     from trtforensics.tui.protocol import BisectionSession, LogText
-    from trtforensics.tui.search import Search
 
 PERIOD_S = 0.5
 """How often a live directory is looked at."""
@@ -265,7 +263,7 @@ class BisectionApp(TerminalApp):
         if self._log_view is not None:
             self._log_view.mark(event.text)
             self._log_view.focus()
-            self._search(self._log_view, backwards=False, here=True)
+            search_view(self._log_view, self._log_view.text, self._needle, backwards=False, here=True)
 
     def on_prompt_cancelled(self) -> None:
         """Go back to the probes."""
@@ -276,26 +274,12 @@ class BisectionApp(TerminalApp):
         if not self._needle:
             self._say("nothing to search for; type / and a text")
         elif self._log_view is not None:
-            self._search(self._log_view, backwards=backwards, here=False)
-
-    def _search(self, log: LogView, *, backwards: bool, here: bool) -> None:
-        search = partial(find_around, log.text, self._needle, log.current_line, backwards=backwards, here=here)
-        self.run_worker(partial(self._find, log, self._needle, search), group="search", thread=True, exclusive=True)
-
-    def _find(self, log: LogView, needle: str, search: Search) -> None:
-        """Search, in a thread."""
-        line, _ = search()
-        self.post_message(Match(log, needle, line))
+            search_view(self._log_view, self._log_view.text, self._needle, backwards=backwards, here=False)
 
     def on_match(self, event: Match) -> None:
         """Show the match, unless the log was left or another search has begun."""
-        if event.needle != self._needle or event.view is not self._log_view:
-            return
-        if event.line is None:
-            self._say(f"{event.needle!r} is nowhere in this log")
-        else:
-            event.view.show_match(event.line)
-            self._say(f"{event.needle!r} at line {event.line:,}")
+        if event.needle == self._needle and event.view is self._log_view:
+            event.show(self._say, "log")
 
     def _say(self, text: str) -> None:
         self._status.show(Piece(f" {text}", Role.DIM))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -10,7 +9,7 @@ from textual.message import Message
 
 from trtforensics.tui.help import HelpScreen, Keys
 from trtforensics.tui.pieces import Piece, Role
-from trtforensics.tui.search import Match, Prompt, Purpose, find_around
+from trtforensics.tui.search import Match, Prompt, Purpose, search_view
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.text_pane import TextPane
 from trtforensics.tui.virtual_list import LineBar
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.errors import ForensicsError
-    from trtforensics.tui.log_view import LogView
-    from trtforensics.tui.search import Search
 
 
 class Failed(Message):
@@ -94,7 +91,7 @@ class RowsApp(TerminalApp):
         pane = self._pane()
         pane.view.mark(event.text)
         pane.view.focus()
-        self._search(pane, backwards=False, here=True)
+        search_view(pane.view, pane.text, self._needle, backwards=False, here=True)
 
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
         """Go back to the rows, all of them if the prompt was their filter."""
@@ -104,13 +101,8 @@ class RowsApp(TerminalApp):
 
     def on_match(self, event: Match) -> None:
         """Show the match, unless another search has begun."""
-        if event.needle != self._needle:
-            return
-        if event.line is None:
-            self.status(f"{event.needle!r} is nowhere in this file")
-        else:
-            event.view.show_match(event.line)
-            self.status(f"{event.needle!r} at line {event.line:,}")
+        if event.needle == self._needle:
+            event.show(self.status, "file")
 
     def action_help(self) -> None:
         """Show the keys."""
@@ -139,7 +131,8 @@ class RowsApp(TerminalApp):
     def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
         """Go to the next match, or the previous one."""
         if self._needle:
-            self._search(self._pane(), backwards=backwards, here=False)
+            pane = self._pane()
+            search_view(pane.view, pane.text, self._needle, backwards=backwards, here=False)
         else:
             self.status("nothing to search for; type / and a text")
 
@@ -147,15 +140,3 @@ class RowsApp(TerminalApp):
         """Return the pane under the focus, else the one that was searched last, else the last one."""
         panes = list(self.query(TextPane))
         return next((pane for pane in panes if pane.has_focus_within), self._searched or panes[-1])
-
-    def _search(self, pane: TextPane, *, backwards: bool, here: bool) -> None:
-        line = pane.view.current_line
-        search = partial(find_around, pane.text, self._needle, line, backwards=backwards, here=here)
-        self.run_worker(
-            partial(self._find, pane.view, self._needle, search), group="search", thread=True, exclusive=True
-        )
-
-    def _find(self, view: LogView, needle: str, search: Search) -> None:
-        """Search, in a thread."""
-        line, _ = search()
-        self.post_message(Match(view, needle, line))

@@ -41,6 +41,25 @@ class Match(Message):
         self.needle = needle
         self.line = line
 
+    def show(self, say: Callable[[str], None], where: str) -> None:
+        """Go to it, and say where it is; ``where`` is what was searched."""
+        if self.line is None:
+            say(f"{self.needle!r} is nowhere in this {where}")
+        else:
+            self.view.show_match(self.line)
+            say(f"{self.needle!r} at line {self.line:,}")
+
+
+def search_view(view: LogView, text: LogText, needle: str, *, backwards: bool, here: bool) -> None:
+    """Search a text in a thread, from its view's cursor on; a :class:`Match` tells the app what came of it."""
+    app, line = view.app, view.current_line
+
+    def find() -> None:
+        found, _ = find_around(text, needle, line, backwards=backwards, here=here)
+        app.post_message(Match(view, needle, found))
+
+    app.run_worker(find, group="search", thread=True, exclusive=True)
+
 
 class Purpose(Enum):
     """What the prompt asks for; the value is what it shows while empty."""
