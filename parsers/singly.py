@@ -67,13 +67,8 @@ class Dispatch:
         """Whether a body may be of another kind than one that differs in its digits only."""
         return self._minders.may_read(body)
 
-    def fields(self, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:
-        """Return the kind's name and its fields, or None where no rule reads the body."""
-        found = self.find(body)
-        return None if found is None else (found[0].name, named_fields(found[0], found[1].groups()))
-
     def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
-        """Return the kind, and what its regex found."""
+        """Return the kind, and what its regex found; None where no rule reads the body."""
         key = body[:_KEY_BYTES]
         groups = self._by_start.get(key)
         if groups is None:

@@ -12,6 +12,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from lark.load_grammar import load_grammar
 
+from tests.judging import fields_of
 from trtforensics.parsers import grammar, reference, tables
 from trtforensics.parsers.dialects import prefix_of
 from trtforensics.parsers.grammar import LINE
@@ -72,7 +73,7 @@ def check_alike(body: bytes) -> None:
         assert literal == []
         return
     assert read in found
-    scanned = READER.fields(body)
+    scanned = fields_of(READER, body)
     assert scanned is not None
     assert literal in ([], [read])
     assert scanned[0] in [kind for kind, _ in literal or found]

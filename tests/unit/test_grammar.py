@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.judging import fields_of
 from trtforensics.parsers import reference, tables
 from trtforensics.parsers.dialects import prefix_of
 from trtforensics.parsers.grammar import PREFIX, Kind
@@ -128,7 +129,7 @@ def kinds_of(body: bytes) -> list[str]:
 
 
 def by_regex(body: bytes) -> tuple[str, dict[str, bytes]] | None:
-    found = DISPATCH.fields(body)
+    found = fields_of(DISPATCH, body)
     return found and (found[0], {name: value for name, value in found[1].items() if value is not None})
 
 

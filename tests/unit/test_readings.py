@@ -12,6 +12,7 @@ from tests.emulator import opening as o
 from tests.emulator import render
 from tests.emulator import tuning as t
 from tests.emulator.event import DetailedTensor, LayerTensor, OnnxTensor
+from tests.judging import fields_of
 from trtforensics.parsers import tables
 from trtforensics.parsers.events import duration, tactic_id
 from trtforensics.parsers.names import onnx_nodes
@@ -460,7 +461,7 @@ def test_every_event_of_the_emulator_has_its_reading() -> None:
 def test_what_is_rendered_is_read_back(event_type: type[Event], data: st.DataObject, version: Version) -> None:
     strategy, reading = READINGS[event_type]
     event = data.draw(strategy)
-    found = READER.fields(render.render(event, version).encode())
+    found = fields_of(READER, render.render(event, version).encode())
     assert found is not None
     kind, fields = found
     expected_kind, expected = reading(event)
@@ -473,7 +474,7 @@ def test_what_is_rendered_is_read_back(event_type: type[Event], data: st.DataObj
 @given(runner=words, layer=names)
 def test_a_runner_without_tactics_is_read_in_both_forms(runner: str, layer: str) -> None:
     event = t.NoValidTactics(runner, layer)
-    old = READER.fields(render.render(event, (8, 6, 1)).encode())
-    new = READER.fields(render.render(event, (10, 16, 1)).encode())
+    old = fields_of(READER, render.render(event, (8, 6, 1)).encode())
+    new = fields_of(READER, render.render(event, (10, 16, 1)).encode())
     assert old == ("no_valid_tactics_old", {"runner": runner.encode()})
     assert new == ("no_valid_tactics", {"runner": runner.encode(), "layer": layer.encode()})

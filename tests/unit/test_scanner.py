@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.judging import fields_of
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.loading import load_build_log
 from trtforensics.parsers import tables
@@ -32,8 +33,8 @@ def scan(data: bytes) -> Scanner:
 
 def test_a_literal_opening_wins_over_free_text_whatever_was_read_before() -> None:
     dispatch = Dispatch(tables.kinds())
-    layer_like = dispatch.fields(b"Searching for it [Constant] inputs: ")
-    both = dispatch.fields(b"Searching for input: conv [Constant] inputs: ")
+    layer_like = fields_of(dispatch, b"Searching for it [Constant] inputs: ")
+    both = fields_of(dispatch, b"Searching for input: conv [Constant] inputs: ")
     assert layer_like is not None
     assert layer_like[0] == "node_inputs"
     assert both is not None
