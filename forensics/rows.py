@@ -74,7 +74,7 @@ class Table(NamedTuple):
 
     def codes(self, path: str) -> npt.NDArray[Any]:
         """Return the codes of a column that has some."""
-        held: Column[Any] = self.columns[path]  # type: ignore[assignment]
+        held: Column[Any] = self.columns[path]  # type: ignore[assignment]  # who asks knows that it has
         return held.codes
 
 
@@ -138,7 +138,7 @@ class Parts(Sequence[Rows[_T]]):
     def __len__(self) -> int:
         return len(self.limits) - 1
 
-    def __iter__(self) -> Iterator[tuple[_T, ...]]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[tuple[_T, ...]]:  # type: ignore[override]  # equal to Rows
         """Give the records of each part: those of the whole table are made together."""
         records = tuple(map(self.table.make, *self.table.columns.values()))
         return (records[first:behind] for first, behind in pairwise(self.limits.tolist()))
