@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice, repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.json_rendering import WORD, Rendered, number, pieces, text, texts, woven
-from trtforensics.json_strands import each, integers, listed, lists, members
-from trtforensics.model import tactic_text
-from trtforensics.rows import column
+from trtforensics.json_strands import Record, each, integers, listed, members, size, tactic
+from trtforensics.rows import Parts, column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.json_rendering import Strand
     from trtforensics.model import (
         Build,
         BuildLog,
-        CachedResult,
         Candidate,
-        Choice,
-        EngineLayer,
         Fact,
-        ForeignNode,
-        LayerTuning,
         MyelinOperation,
         SourceInfo,
     )
-
-    _Record = TypeVar("_Record")
 
 SCHEMA = 1
 
@@ -41,6 +33,141 @@ _RECORD_DEPTH = 4
 _NEXT = ",\n    "
 _LINES_AT_ONCE = 5000
 """Lines whose builds are handed out as one text: a build of twenty lines comes in fifty pieces."""
+
+
+def _text_or_null(value: str | None) -> str:
+    return "null" if value is None else text(value)
+
+
+_repeated = lru_cache(maxsize=1 << 10)(texts)
+"""A log tries the same formats, and names the same nodes, again and again."""
+
+
+def _or_null(value: str) -> str:
+    return text(value) if value else "null"
+
+
+def _seconds(value: float) -> str:
+    return number(round(value, 6))
+
+
+def _candidates(candidates: Sequence[Candidate]) -> str:
+    return f"[{', '.join(map(_candidate, candidates))}]"
+
+
+def _candidate(candidate: Candidate) -> str:
+    return (
+        f'{{"tactic": {tactic(candidate.tactic)}, "time_ms": {number(candidate.time_ms)}, '
+        f'"kernel": {text(candidate.kernel)}}}'
+    )
+
+
+_LINE = "span.line", number
+_PASS_INDEX = "pass_index", number
+_PASS = Record(
+    {
+        "backend_strategy": ("backend_strategy", number),
+        "first_line": ("first_line", number),
+        "last_line": ("last_line", number),
+        "chosen": ("chosen", WORD.__getitem__),
+        "estimated_ms": ("estimated_ms", number),
+    }
+)
+_STAGE = Record(
+    {
+        "stage": ("name", text),
+        "layers": ("layers", number),
+        "line": _LINE,
+        "pass": _PASS_INDEX,
+    }
+)
+_FUSION = Record({"kind": ("kind", text), "inputs": ("inputs", texts), "line": _LINE, "pass": _PASS_INDEX})
+_REFORMAT = Record(
+    {
+        "name": ("name", text),
+        "tensor": ("tensor", text),
+        "from": ("source", text),
+        "to": ("target", text),
+        "line": _LINE,
+        "pass": _PASS_INDEX,
+    }
+)
+_ONNX_NODE = Record({"name": ("name", text), "op": ("op", text), "layers": ("layers", texts), "line": _LINE})
+_FOREIGN_NODE = Record(
+    {
+        "name": ("name", text),
+        "onnx_nodes": ("onnx_nodes", _repeated),
+        "line": _LINE,
+        "pass": _PASS_INDEX,
+    }
+)
+_LAYER_TUNING = Record({"layer": ("layer", text), "seconds": ("seconds", _seconds), "line": _LINE})
+_CHOICE = Record(
+    {
+        "layer": ("layer", text),
+        "runner": ("runner", text),
+        "runner_id": ("runner_id", number),
+        "tactic": ("tactic", tactic),
+        "time_ms": ("time_ms", number),
+        "runner_up_ms": ("runner_up_ms", number),
+        "candidates": ("candidates", number),
+        "inputs": ("inputs", _repeated),
+        "outputs": ("outputs", _repeated),
+        "line": _LINE,
+        "pass": _PASS_INDEX,
+        "final": ("final", WORD.__getitem__),
+    }
+)
+_CACHED = Record(
+    {
+        "layer": ("layer", text),
+        "runner": ("runner", text),
+        "tactic": ("tactic", tactic),
+        "time_ms": ("time_ms", number),
+        "inputs": ("inputs", _repeated),
+        "outputs": ("outputs", _repeated),
+        "line": _LINE,
+        "pass": _PASS_INDEX,
+        "final": ("final", WORD.__getitem__),
+    }
+)
+_ENGINE_LAYER = Record(
+    {
+        "name": ("name", text),
+        "type": ("type", text),
+        "tactic": ("tactic", tactic),
+        "tactic_name": ("tactic_name", _or_null),
+        "precision": ("precision", _repeated),
+        "onnx_nodes": ("onnx_nodes", _repeated),
+        "choice": ("choice", number),
+        "cached": ("cached", number),
+        "origin": ("origin", _or_null),
+        "line": _LINE,
+    }
+)
+_MYELIN_OPERATION = Record(
+    {
+        "op": ("op", text),
+        "foreign_node": ("foreign_node", _or_null),
+        "onnx_nodes": ("onnx_nodes", _repeated),
+        "key": ("key", _or_null),
+        "selected": ("selected", tactic),
+        "time_ms": ("time_ms", number),
+        "candidates": ("candidates", size),
+        "line": _LINE,
+        "pass": _PASS_INDEX,
+    }
+)
+_CACHE_KEY = Record(
+    {
+        "op": ("op", text),
+        "key": ("key", text),
+        "selected": ("selected", tactic),
+        "time_ms": ("time_ms", number),
+        "candidates": ("candidates", _candidates),
+        "line": _LINE,
+    }
+)
 
 
 def to_json(log: BuildLog) -> str:
@@ -101,7 +228,6 @@ def _builds(builds: Sequence[Build], lines: int) -> Iterator[str]:
 def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
     """Render the fields of builds."""
     of = partial(column, builds)
-    of_lines = partial(lists, lines=("span.line",))
     counted = "runner_blocks", "tactics_timed", "tactics_skipped", "cache_hits"
     return {
         **{name: integers(of(name)) for name in ("index", "first_line", "last_line")},
@@ -109,23 +235,21 @@ def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
         **{name: each(_text_or_null, of(name)) for name in ("tensorrt_version", "command")},
         "outcome": each(text, of("outcome")),
         "options": each(_options, of("options")),
-        "passes": lists(
-            *(_pass, of("passes")), ("backend_strategy", "chosen", "estimated_ms"), ("first_line", "last_line")
-        ),
-        "stages": of_lines(_stage, of("stages"), ("name", "layers", "pass_index")),
-        "fusions": of_lines(_fusion, of("fusions"), ("kind", "inputs", "pass_index")),
-        "reformats": of_lines(_reformat, of("reformats"), ("name", "tensor", "source", "target", "pass_index")),
-        "onnx_nodes": of_lines(_onnx_node, of("onnx_nodes"), ("name", "op", "layers")),
-        "foreign_nodes": each(_records(_foreign_node), of("foreign_nodes")),
+        "passes": _PASS.lists(of("passes")),
+        "stages": _STAGE.lists(of("stages")),
+        "fusions": _FUSION.lists(of("fusions")),
+        "reformats": _REFORMAT.lists(of("reformats")),
+        "onnx_nodes": _ONNX_NODE.lists(of("onnx_nodes")),
+        "foreign_nodes": _FOREIGN_NODE.lists(of("foreign_nodes")),
         "autotuning": members({name: integers(column(of("autotuning"), name)) for name in counted}, 4),
         "runner_ids": each(_runner_ids, of("runner_ids")),
-        "tuning_seconds": each(_records(_layer_tuning), of("tuning")),
-        "choices": each(_records(_choice), of("choices")),
-        "cached": each(_records(_cached), of("cached")),
-        "engine_layers": each(_records(_engine_layer), of("engine_layers")),
-        "layer_names": each(_records(text), of("layer_names")),
-        "timing_cache_keys": each(_cache_keys, of("myelin_operations")),
-        "myelin_operations": each(_records(_myelin_operation), of("myelin_operations")),
+        "tuning_seconds": _LAYER_TUNING.lists(of("tuning")),
+        "choices": _CHOICE.lists(of("choices")),
+        "cached": _CACHED.lists(of("cached")),
+        "engine_layers": _ENGINE_LAYER.lists(of("engine_layers")),
+        "layer_names": each(_layer_names, of("layer_names")),
+        "timing_cache_keys": _CACHE_KEY.lists(_with_key(of("myelin_operations"))),
+        "myelin_operations": _MYELIN_OPERATION.lists(of("myelin_operations")),
         "results": each(_results, of("results")),
         "messages": members({name: integers(column(of("message_counts"), name)) for name in ("warning", "error")}, 4),
     }
@@ -165,123 +289,16 @@ def _runner_ids(runner_ids: Mapping[str, int]) -> str:
     return _members([f"{text(runner)}: {known}" for runner, known in runner_ids.items()])
 
 
-def _records(rendered: Callable[[_Record], str]) -> Callable[[Sequence[_Record]], str]:
-    """Return what renders a list of such records."""
-    return lambda records: listed(map(rendered, records)) if records else "[]"
+def _layer_names(names: Sequence[str]) -> str:
+    return listed(map(text, names)) if names else "[]"
+
+
+def _with_key(operations: Sequence[Sequence[MyelinOperation]]) -> Sequence[Sequence[MyelinOperation]]:
+    """Return the operations of each build whose key in the editable timing cache the log tells."""
+    if isinstance(operations, Parts):
+        return operations.where(map(bool, operations.table.columns["key"]))
+    return [tuple(operation for operation in own if operation.key) for own in operations]
 
 
 def _members(rendered: Sequence[str]) -> str:
     return f"{{\n    {_NEXT.join(rendered)}\n   }}" if rendered else "{}"
-
-
-def _text_or_null(value: str | None) -> str:
-    return "null" if value is None else text(value)
-
-
-_repeated = lru_cache(maxsize=1 << 10)(texts)
-"""A log tries the same formats, and names the same nodes, again and again."""
-
-
-def _tactic(tactic: int | None) -> str:
-    printed = tactic_text(tactic)
-    return "null" if printed is None else f'"{printed}"'
-
-
-@lru_cache(maxsize=1 << 12)
-def _or_null(value: str) -> str:
-    return text(value) if value else "null"
-
-
-def _pass(strategy: int | None, chosen: bool | None, ms: float | None, first: object, last: object) -> str:  # noqa: FBT001 - a field
-    return (
-        f'{{"backend_strategy": {number(strategy)}, "first_line": {first}, "last_line": {last}, '
-        f'"chosen": {WORD[chosen]}, "estimated_ms": {number(ms)}}}'
-    )
-
-
-def _stage(name: str, layers: int, pass_index: int | None, line: object) -> str:
-    return f'{{"stage": {text(name)}, "layers": {number(layers)}, "line": {line}, "pass": {number(pass_index)}}}'
-
-
-def _fusion(kind: str, inputs: tuple[str, ...], pass_index: int | None, line: object) -> str:
-    return f'{{"kind": {text(kind)}, "inputs": {texts(inputs)}, "line": {line}, "pass": {number(pass_index)}}}'
-
-
-def _reformat(name: str, tensor: str, source: str, target: str, pass_index: int | None, line: object) -> str:  # noqa: PLR0913, PLR0917 - a record
-    return (
-        f'{{"name": {text(name)}, "tensor": {text(tensor)}, "from": {text(source)}, '
-        f'"to": {text(target)}, "line": {line}, "pass": {number(pass_index)}}}'
-    )
-
-
-def _onnx_node(name: str, op: str, layers: tuple[str, ...], line: object) -> str:
-    return f'{{"name": {text(name)}, "op": {text(op)}, "layers": {texts(layers)}, "line": {line}}}'
-
-
-def _foreign_node(node: ForeignNode) -> str:
-    return (
-        f'{{"name": {text(node.name)}, "onnx_nodes": {texts(node.onnx_nodes)}, "line": {node.span.line}, '
-        f'"pass": {number(node.pass_index)}}}'
-    )
-
-
-def _layer_tuning(tuning: LayerTuning) -> str:
-    seconds = number(round(tuning.seconds, 6))
-    return f'{{"layer": {text(tuning.layer)}, "seconds": {seconds}, "line": {tuning.span.line}}}'
-
-
-def _choice(choice: Choice) -> str:
-    return (
-        f'{{"layer": {text(choice.layer)}, "runner": {text(choice.runner)}, "runner_id": {number(choice.runner_id)}, '
-        f'"tactic": {_tactic(choice.tactic)}, "time_ms": {number(choice.time_ms)}, '
-        f'"runner_up_ms": {number(choice.runner_up_ms)}, "candidates": {choice.candidates}, '
-        f'"inputs": {_repeated(choice.inputs)}, "outputs": {_repeated(choice.outputs)}, "line": {choice.span.line}, '
-        f'"pass": {number(choice.pass_index)}, "final": {WORD[choice.final]}}}'
-    )
-
-
-def _cached(cached: CachedResult) -> str:
-    return (
-        f'{{"layer": {text(cached.layer)}, "runner": {text(cached.runner)}, "tactic": {_tactic(cached.tactic)}, '
-        f'"time_ms": {number(cached.time_ms)}, "inputs": {_repeated(cached.inputs)}, '
-        f'"outputs": {_repeated(cached.outputs)}, "line": {cached.span.line}, "pass": {number(cached.pass_index)}, '
-        f'"final": {WORD[cached.final]}}}'
-    )
-
-
-def _engine_layer(layer: EngineLayer) -> str:
-    return (
-        f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
-        f'"tactic_name": {_or_null(layer.tactic_name)}, "precision": {_repeated(layer.precision)}, '
-        f'"onnx_nodes": {_repeated(layer.onnx_nodes)}, "choice": {number(layer.choice)}, '
-        f'"cached": {number(layer.cached)}, "origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
-    )
-
-
-def _myelin_operation(operation: MyelinOperation) -> str:
-    return (
-        f'{{"op": {text(operation.op)}, "foreign_node": {_or_null(operation.foreign_node)}, '
-        f'"onnx_nodes": {texts(operation.onnx_nodes)}, "key": {_or_null(operation.key)}, '
-        f'"selected": {_tactic(operation.selected)}, "time_ms": {number(operation.time_ms)}, '
-        f'"candidates": {len(operation.candidates)}, "line": {operation.span.line}, '
-        f'"pass": {number(operation.pass_index)}}}'
-    )
-
-
-def _cache_key(key: MyelinOperation) -> str:
-    return (
-        f'{{"op": {text(key.op)}, "key": {text(key.key)}, "selected": {_tactic(key.selected)}, '
-        f'"time_ms": {number(key.time_ms)}, "candidates": [{", ".join(map(_candidate, key.candidates))}], '
-        f'"line": {key.span.line}}}'
-    )
-
-
-def _cache_keys(operations: Sequence[MyelinOperation]) -> str:
-    return _records(_cache_key)([operation for operation in operations if operation.key])
-
-
-def _candidate(candidate: Candidate) -> str:
-    return (
-        f'{{"tactic": {_tactic(candidate.tactic)}, "time_ms": {number(candidate.time_ms)}, '
-        f'"kernel": {text(candidate.kernel)}}}'
-    )

@@ -6,14 +6,19 @@ strands (``json_rendering.woven``): texts that all objects share, and between th
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from trtforensics.json_rendering import number, woven
-from trtforensics.rows import Column, Parts, column
+import numpy as np
+
+from trtforensics.json_rendering import number, text, woven
+from trtforensics.model import NO_TACTIC, tactic_text
+from trtforensics.rows import Column, Parts, Ranges, Rows, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from trtforensics.json_rendering import Strand
 
@@ -51,34 +56,56 @@ def members(strands: Mapping[str, Iterable[Strand]], indent: int) -> Iterator[St
     yield f"{begin[:-1]}}}"
 
 
-def lists(
-    rendered: Callable[..., str], records: Sequence[Sequence[Any]], said: Sequence[str], lines: Sequence[str]
-) -> list[Strand]:
-    """Render a list of records of each object.
+class Record:
+    """How a record is printed: by the names of its members, what it has under a name and what renders that."""
 
-    ``rendered`` takes what a record has under the names of ``said`` and then of ``lines``: whole numbers, printed as
-    they stand and in this order. Lists that differ in those alone are rendered once.
-    """
+    def __init__(self, members: Mapping[str, tuple[str, Callable[[Any], str]]]) -> None:
+        self._members = [(f"{text(name)}: ", *said) for name, said in members.items()]
 
-    def text(own: Sequence[Any], numbers: Iterable[Iterable[object]]) -> str:
-        return listed(map(rendered, *[column(own, path) for path in said], *numbers)) if own else "[]"
+    def lists(self, records: Sequence[Sequence[Any]]) -> list[Strand]:
+        """Render a list of records of each object; lists that differ in whole numbers alone are rendered once."""
+        if not isinstance(records, Parts):
+            return each(self.one, records)
+        sizes = np.diff(records.limits)
+        if not sizes.any():
+            return ["[]"]
+        columns = records.table.columns
+        numbered = [path for _, path, rendered in self._members if _is_plain(columns[path], rendered)]
+        said = [path for _, path, _ in self._members if path not in numbered]
+        groups = records.alike(said) if all(isinstance(columns[path], Column) for path in said) else []
+        if 0 < 2 * len(groups) <= len(records):
+            return self._of_groups(records, groups, numbered)
+        rows = self._rendered(Rows(records.table, records.limits[0], records.limits[-1]))
+        return [(listed(islice(rows, size)) if size else "[]" for size in sizes.tolist())]
 
-    def whole(own: Sequence[Any]) -> str:
-        return text(own, [column(own, path) for path in lines])
+    def one(self, records: Sequence[Any], but: Sequence[str] = ()) -> str:
+        """Render a list of records of one object, with a hole ``but`` for what they have under some names."""
+        return listed(self._rendered(records, but)) if records else "[]"
 
-    if not isinstance(records, Parts):
-        return each(whole, records)
-    groups = records.alike(said)
-    forms: list[list[Strand]] = []
-    for places in groups:
-        own = records[places[0]]
-        if len(places) > 1:
-            between, *behind = text(own, [repeat(_HOLE)] * len(lines)).split(_HOLE)
-            numbers = [map(repr, values) for values in records.matrix(places, lines).T.tolist()]
+    def _of_groups(self, records: Parts[Any], groups: list[list[int]], numbered: list[str]) -> list[Strand]:
+        """Render lists of which those of a group differ in what they have under the names of numbers alone."""
+        forms: list[list[Strand]] = []
+        for places in groups:
+            between, *behind = self.one(records[places[0]], numbered).split(_HOLE)
+            numbers = [map(repr, values) for values in records.matrix(places, numbered).T.tolist()]
             forms.append([between, *chain.from_iterable(zip(numbers, behind, strict=True))])
-        else:
-            forms.append([whole(own)])
-    return forms[0] if len(forms) == 1 else [_in_order(groups, forms)]
+        return forms[0] if len(forms) == 1 else [_in_order(groups, forms)]
+
+    def _rendered(self, records: Sequence[Any], but: Sequence[str] = ()) -> Iterator[str]:
+        """Render records; what all of them have alike is a part of their form."""
+        forms, cells = [], []
+        for opening, path, rendered in self._members:
+            values = column(records, path)
+            if path in but:
+                form = _HOLE
+            elif isinstance(values, Column) and values.is_constant():
+                form = rendered(values[0]).replace("%", "%%")
+            else:
+                form, own = _cells(rendered, values)
+                cells.append(own)
+            forms.append(f"{opening}{form}")
+        record = f"{{{', '.join(forms)}}}"
+        return map(record.__mod__, zip(*cells, strict=True)) if cells else repeat(record % (), len(records))
 
 
 def _in_order(groups: list[list[int]], forms: list[list[Strand]]) -> Iterator[str]:
@@ -87,6 +114,45 @@ def _in_order(groups: list[list[int]], forms: list[list[Strand]]) -> Iterator[st
     for places, strands in zip(groups, forms, strict=True):
         texts.update(dict.fromkeys(places, map("".join, woven(len(places), strands))))
     return (next(texts[place]) for place in range(len(texts)))
+
+
+def _is_plain(values: Sequence[Any], rendered: Callable[[Any], str]) -> bool:
+    """Whether these are whole numbers, which are their own codes."""
+    return isinstance(values, Column) and values.read is int and rendered is number
+
+
+def _cells(rendered: Callable[[_T], str], values: Sequence[_T]) -> tuple[str, Iterable[object]]:
+    """Return how to write a value of each record, and what; what several share is rendered once."""
+    if not isinstance(values, Column):
+        return "%s", map(rendered, values)
+    codes = values.codes
+    if _is_plain(values, rendered) or (rendered is number and _is_finite(codes)):
+        return "%r", codes.tolist()
+    if rendered is tactic and not (codes == NO_TACTIC).any():
+        return _TACTIC, codes.tolist()
+    if rendered is size and isinstance(values, Ranges):
+        return "%r", values.sizes.tolist()
+    if codes.dtype == np.float64:
+        return "%s", map(rendered, values)
+    return "%s", values.each(rendered)
+
+
+def _is_finite(codes: npt.NDArray[Any]) -> bool:
+    return codes.dtype == np.float64 and bool(np.isfinite(codes).all())
+
+
+def size(values: Sequence[object]) -> str:
+    """Render how many values there are."""
+    return repr(len(values))
+
+
+def tactic(value: int | None) -> str:
+    """Render a tactic id, a text: no number in JSON is sure to keep 64 bits."""
+    printed = tactic_text(value)
+    return "null" if printed is None else f'"{printed}"'
+
+
+_TACTIC = '"0x%016x"'
 
 
 def listed(rendered: Iterable[str]) -> str:

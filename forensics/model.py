@@ -386,7 +386,7 @@ class Build(Late):
     command: str | None
     outcome: Outcome
     options: Mapping[str, Sequence[Fact]]
-    passes: tuple[BackendPass, ...]
+    passes: Sequence[BackendPass]
     stages: Sequence[Stage]
     fusions: Sequence[Fusion]
     reformats: Sequence[ReformatLayer]
@@ -394,13 +394,13 @@ class Build(Late):
     foreign_nodes: tuple[ForeignNode, ...]
     autotuning: Autotuning
     timings: TacticTimings
-    tuning: tuple[LayerTuning, ...]
+    tuning: Sequence[LayerTuning]
     """Slowest first; empty before 8.6."""
-    choices: tuple[Choice, ...]
-    cached: tuple[CachedResult, ...]
-    engine_layers: tuple[EngineLayer, ...]
+    choices: Sequence[Choice]
+    cached: Sequence[CachedResult]
+    engine_layers: Sequence[EngineLayer]
     layer_names: tuple[str, ...]
-    myelin_operations: tuple[MyelinOperation, ...]
+    myelin_operations: Sequence[MyelinOperation]
     message_counts: MessageCounts
     messages: tuple[Message, ...]
     results: tuple[Fact, ...]

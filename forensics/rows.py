@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+_HALF = 32
+_LOW = (1 << _HALF) - 1
+
 _T = TypeVar("_T")
+_S = TypeVar("_S")
 _H = TypeVar("_H", bound="Hashable")
 
 
@@ -37,16 +41,53 @@ class Column(Sequence[_T]):
     def __iter__(self) -> Iterator[_T]:
         return map(self.read, self.codes.tolist())
 
+    def is_constant(self) -> bool:
+        """Whether all values are known to be one."""
+        bits = self.codes.view(np.int64)
+        return len(bits) > 0 and bool((bits == bits[0]).all())
+
+    def then(self, change: Callable[[_T], _S]) -> Column[_S]:
+        """Return a column of what is made of each value."""
+        read = self.read
+        return Column(self.codes, lambda code: change(read(code)))
+
+    def each(self, change: Callable[[_T], _S]) -> list[_S]:
+        """Return what is made of each value; what is made of one that several share is made once."""
+        codes = self.codes.tolist()
+        made = {code: change(self.read(code)) for code in set(codes)}
+        return list(map(made.__getitem__, codes))
+
     def of(self, rows: npt.NDArray[np.bool_]) -> Column[_T]:
         """Return some rows of it."""
-        return Column(self.codes[rows], self.read)
+        return type(self)(self.codes[rows], self.read)
 
     @overload
     def __getitem__(self, index: int) -> _T: ...
     @overload
     def __getitem__(self, index: slice) -> Column[_T]: ...
     def __getitem__(self, index: int | slice) -> _T | Column[_T]:
-        return Column(self.codes[index], self.read) if isinstance(index, slice) else self.read(self.codes[index].item())
+        return (
+            type(self)(self.codes[index], self.read)
+            if isinstance(index, slice)
+            else self.read(self.codes[index].item())
+        )
+
+
+class Ranges(Column[_T]):
+    """A column of what is made of some rows of another table, which stand together."""
+
+    __slots__ = ()
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many rows each is made of."""
+        held: npt.NDArray[np.int64] = (self.codes & _LOW) - (self.codes >> _HALF)
+        return held
+
+
+def ranges(first: npt.NDArray[np.intp], behind: npt.NDArray[np.intp], read: Callable[[range], _T]) -> Ranges[_T]:
+    """Return a column of what is made of the rows from a first one to the one before another."""
+    return Ranges(first << _HALF | behind, lambda code: read(range(code >> _HALF, code & _LOW)))
 
 
 def numbers(values: npt.ArrayLike) -> Column[int]:
@@ -72,10 +113,25 @@ class Table(NamedTuple):
     make: Callable[..., Any]
     columns: Mapping[str, Sequence[Any]]
 
-    def codes(self, path: str) -> npt.NDArray[Any]:
-        """Return the codes of a column that has some."""
+    def having(self, columns: Mapping[str, Sequence[Any]]) -> Table:
+        """Return it with other columns of these names."""
+        return Table(self.make, {**self.columns, **columns})
+
+    def column(self, path: str) -> Column[Any]:
+        """Return a column that has codes."""
         held: Column[Any] = self.columns[path]  # type: ignore[assignment]  # who asks knows that it has
-        return held.codes
+        return held
+
+
+def spanned(kind: Any, span: Callable[[int], Any], columns: Mapping[str, Sequence[Any]]) -> Table:  # noqa: ANN401 - any record
+    """Return a table of records of a kind that say where they stand: their ``columns``, with ``span.line`` for that."""
+    names = ["span.line" if name == "span" else name for name in kind.__dataclass_fields__]
+    place = names.index("span.line")
+
+    def made(*values: Any) -> Any:  # noqa: ANN401 - any field
+        return kind(*values[:place], span(values[place]), *values[place + 1 :])
+
+    return Table(made, {name: columns[name] for name in names})
 
 
 class Rows(Sequence[_T]):
@@ -153,9 +209,16 @@ class Parts(Sequence[Rows[_T]]):
         first, behind = self.limits[range(len(self))[index] :][:2].tolist()
         return Rows(self.table, first, behind)
 
+    def where(self, rows: Iterable[bool]) -> Parts[_T]:
+        """Return each part's records of some rows; all columns have codes."""
+        kept = np.fromiter(rows, np.bool_)
+        before = np.append(0, kept.cumsum())
+        columns = {path: self.table.column(path).of(kept) for path in self.table.columns}
+        return Parts(self.table.having(columns), before[self.limits])
+
     def alike(self, paths: Sequence[str]) -> list[list[int]]:
         """Group the parts, by their places, whose records are the same under some names."""
-        rows = np.column_stack([self.table.codes(path).view(np.int64) for path in paths])
+        rows = np.column_stack([self.table.column(path).codes.view(np.int64) for path in paths])
         data, limits = rows.tobytes(), (self.limits * rows.strides[0]).tolist()
         groups: defaultdict[bytes, list[int]] = defaultdict(list)
         for place, (first, behind) in enumerate(pairwise(limits)):
@@ -166,7 +229,7 @@ class Parts(Sequence[Rows[_T]]):
         """Return the numbers that parts of one size have under some names: a row a part, record by record."""
         first = self.limits[places]
         rows = first[:, None] + np.arange(self.limits[places[0] + 1] - first[0])
-        return np.stack([self.table.codes(path)[rows] for path in paths], axis=2).reshape(len(places), -1)
+        return np.stack([self.table.column(path).codes[rows] for path in paths], axis=2).reshape(len(places), -1)
 
 
 def column(records: Sequence[Any], path: str) -> Sequence[Any]:

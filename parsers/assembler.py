@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from trtforensics.model import (
     Stage,
 )
 from trtforensics.parsers import autotuning, header, names
-from trtforensics.parsers.choices import CHOSEN, choices
+from trtforensics.parsers.autotuning import formats_of
+from trtforensics.parsers.choices import choices
 from trtforensics.parsers.engine import engine_layers
 from trtforensics.parsers.events import NO_TEXT, integer_or_none
-from trtforensics.parsers.formats import both_sides
 from trtforensics.parsers.myelin import myelin_operations
 from trtforensics.parsers.notes import NOTED, notes
 from trtforensics.parsers.onnx_nodes import onnx_nodes
@@ -32,17 +32,17 @@ from trtforensics.parsers.passes import Passes
 from trtforensics.parsers.segments import segments
 from trtforensics.parsers.starved import SKIPPED, starved_layers
 from trtforensics.parsers.views import Log
-from trtforensics.rows import Column, Rows, Table, coded, numbers
+from trtforensics.rows import Column, Rows, Table, coded, numbers, spanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.model import CachedResult, Choice, EngineLayer, TacticTimings
+    from trtforensics.model import TacticTimings
     from trtforensics.notes import Note, StarvedLayer
     from trtforensics.parsers.scanner import Scanner
+    from trtforensics.rows import Parts
 
     Span = Callable[[int], SourceSpan]
-    _Record = TypeVar("_Record")
 
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
@@ -68,7 +68,6 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     )
 
 
-_RESOLVED = ("layer_short", "layer_detailed", *CHOSEN, "cached_result")
 _LATE = ("messages", "notes", "starved", "timings")
 
 
@@ -112,9 +111,12 @@ def _builds(log: Log, span: Span) -> Rows[Build]:
     timed = autotuning.timings(log)
     nodes, foreign = onnx_nodes(log, span), _foreign_nodes(log, passes, span)
     reformats = _reformats(log, passes, span)
-    dumps = engine_layers(log, nodes, foreign, span)
-    tuned = choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)
-    layers, own_choices, cached = _resolved(log, (dumps, *tuned), (foreign, reformats), passes)
+    layers, own_choices, cached = resolve(
+        engine_layers(log, nodes, foreign, span),
+        (choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)),
+        (foreign, reformats),
+        passes.chosen(),
+    )
     columns: dict[str, Sequence[Any]] = {
         "index": numbers(np.arange(log.size)),
         "first_line": numbers(log.edges[:-1]),
@@ -152,20 +154,6 @@ def _builds(log: Log, span: Span) -> Rows[Build]:
     return Rows(Table(made, {name: columns[name] for name in Build.__dataclass_fields__}), 0, log.size)
 
 
-def _resolved(
-    log: Log,
-    found: tuple[Sequence[tuple[EngineLayer, ...]], Sequence[tuple[Choice, ...]], Sequence[tuple[CachedResult, ...]]],
-    network: tuple[Sequence[tuple[ForeignNode, ...]], Sequence[Sequence[ReformatLayer]]],
-    passes: Passes,
-) -> tuple[Sequence[Any], ...]:
-    """Return what was found in each build, its layers joined to what they came from."""
-    if not log.has(*_RESOLVED):
-        return found
-    layers, *tuned = found
-    joined = map(resolve, layers, zip(*tuned, strict=True), zip(*network, strict=True), passes.chosen())
-    return tuple(zip(*joined, strict=True))
-
-
 def _stages(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Stage]]:
     line, stage, count = log.columns(("stage_original", "stage"), "stage", "count")
     pool = log.events.texts.all()
@@ -174,12 +162,12 @@ def _stages(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Stage]]:
         return "Original" if index == NO_TEXT else pool[index]
 
     columns: dict[str, Column[Any]] = {
-        "span.line": numbers(line),
         "name": Column(stage.astype(np.int64), name),
         "layers": Column(count, integer_or_none),
+        "span.line": numbers(line),
         "pass_index": passes.column(line),
     }
-    return log.rows(Table(_made_in_pass(Stage, span), columns))
+    return log.rows(spanned(Stage, span, columns))
 
 
 def _fusions(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Fusion]]:
@@ -188,42 +176,31 @@ def _fusions(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Fusion]]
         *((line, "ConvScaleWeights", tuple(pair)) for line, *pair in log.each("fusing_weights", "first", "second")),
         *((line, "HorizontalMerge", tuple(layers.split(" || "))) for line, layers in log.each("merging", "layers")),
     ]
-    return _in_passes(log, passes, span, Fusion, ("kind", "inputs"), rows)
-
-
-def _reformats(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[ReformatLayer]]:
-    rows = [
-        (line, layer, tensor, ", ".join(source), ", ".join(target))
-        for line, layer, tensor, *sides in log.each("adding_reformat", "layer", "tensor", "source", "target")
-        for source, target in (both_sides(*sides),)
-    ]
-    return _in_passes(log, passes, span, ReformatLayer, ("name", "tensor", "source", "target"), rows)
-
-
-def _in_passes(  # noqa: PLR0913, PLR0917 - what makes a record, and its fields
-    log: Log,
-    passes: Passes,
-    span: Span,
-    kind: Callable[..., _Record],
-    names: tuple[str, ...],
-    rows: list[tuple[Any, ...]],
-) -> Sequence[Sequence[_Record]]:
-    """Return records of rows that begin with their line; each has the line's place and pass behind its other fields."""
     if not rows:
         return log.same(())
-    lines, *values = zip(*sorted(rows, key=itemgetter(0)), strict=True)
+    lines, kinds, inputs = zip(*sorted(rows, key=itemgetter(0)), strict=True)
     line = numbers(lines)
-    columns = {"span.line": line, **dict(zip(names, map(coded, values), strict=True))}
-    return log.rows(Table(_made_in_pass(kind, span), columns | {"pass_index": passes.column(line.codes)}))
+    columns: dict[str, Column[Any]] = {
+        "kind": coded(kinds),
+        "inputs": coded(inputs),
+        "span.line": line,
+        "pass_index": passes.column(line.codes),
+    }
+    return log.rows(spanned(Fusion, span, columns))
 
 
-def _made_in_pass(kind: Callable[..., _Record], span: Span) -> Callable[..., _Record]:
-    """Return what makes a record of its line, its fields and its pass."""
-
-    def made(line: int, *values: Any) -> _Record:  # noqa: ANN401 - any field
-        return kind(*values[:-1], span(line), values[-1])
-
-    return made
+def _reformats(log: Log, passes: Passes, span: Span) -> Parts[ReformatLayer]:
+    line, layer, tensor, *sides = log.columns(("adding_reformat",), "layer", "tensor", "source", "target")
+    source, target = formats_of(log, *sides)
+    columns: dict[str, Column[Any]] = {
+        "name": log.column(layer),
+        "tensor": log.column(tensor),
+        "source": source.then(", ".join),
+        "target": target.then(", ".join),
+        "span.line": numbers(line),
+        "pass_index": passes.column(line),
+    }
+    return log.rows(spanned(ReformatLayer, span, columns))
 
 
 def _foreign_nodes(log: Log, passes: Passes, span: Span) -> Sequence[tuple[ForeignNode, ...]]:

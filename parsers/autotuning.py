@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import starmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +13,14 @@ from trtforensics.model import (
     SourceSpan,
     TacticTimings,
 )
-from trtforensics.parsers.events import NO_TEXT
+from trtforensics.parsers.events import NO_TEXT, duration_or_none, tactic_or_none
 from trtforensics.parsers.formats import both_sides
+from trtforensics.rows import Column, Parts, numbers, same, spanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from trtforensics.parsers.passes import Passes
     from trtforensics.parsers.views import Log
@@ -99,7 +101,7 @@ def counts(log: Log) -> Rows[Autotuning]:
     return log.counted(Autotuning, {name: log.counts(*own) for name, own in kinds.items()})
 
 
-def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[tuple[LayerTuning, ...]]:
+def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> Parts[LayerTuning]:
     """Add up how long each build's layers were profiled, slowest first."""
     line, layer, duration = log.columns(("profiling_completed",), "layer", "seconds")
     build = log.build_of(line)
@@ -113,14 +115,40 @@ def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[tuple[
     first = runs[own]
     order = np.lexsort((line[first], -seconds, build[first]))
     first = first[order]
-    layers = zip(log.texts(layer[first]), seconds[order].tolist(), map(span, line[first].tolist()), strict=True)
-    return log.part(build[first], starmap(LayerTuning, layers))
+    columns: dict[str, Column[Any]] = {
+        "layer": log.column(layer[first]),
+        "seconds": Column(seconds[order], float),
+        "span.line": numbers(line[first]),
+    }
+    return Parts(spanned(LayerTuning, span, columns), log.limits(build[first]))
 
 
-def cached_results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Sequence[tuple[CachedResult, ...]]:
-    """Read every ``got cached result`` line of each build."""
-    rows = log.each("cached_result", "layer", "runner", "tactic", "ms", "inputs", "outputs")
-    return log.parted(
-        CachedResult(layer, runner, tactic, ms, *both_sides(inputs, outputs), span(line), passes.index(line))
-        for line, layer, runner, tactic, ms, inputs, outputs in rows
+def cached_results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[CachedResult]:
+    """Read every ``got cached result`` line of each build; ``final`` is not decided here."""
+    line, layer, runner, tactic, ms, *sides = log.columns(
+        ("cached_result",), "layer", "runner", "tactic", "ms", "inputs", "outputs"
     )
+    inputs, outputs = formats_of(log, *sides)
+    columns: dict[str, Column[Any]] = {
+        "layer": log.column(layer),
+        "runner": log.column(runner),
+        "tactic": Column(tactic, tactic_or_none),
+        "time_ms": Column(ms, duration_or_none),
+        "inputs": inputs,
+        "outputs": outputs,
+        "span.line": numbers(line),
+        "pass_index": passes.column(line),
+        "final": same(None, len(line)),
+    }
+    return log.rows(spanned(CachedResult, span, columns))
+
+
+def formats_of(
+    log: Log, inputs: npt.NDArray[np.int32], outputs: npt.NDArray[np.int32]
+) -> tuple[Column[tuple[str, ...]], Column[tuple[str, ...]]]:
+    """Return the formats of both sides of combinations, by their texts' indexes; the codes are the same for both."""
+    codes = inputs.astype(np.int64) << _HALF | outputs.astype(np.int64) & _LOW
+    rows = dict(zip(codes.tolist(), range(len(codes)), strict=True))
+    read = {code: both_sides(log.text(int(inputs[row])), log.text(int(outputs[row]))) for code, row in rows.items()}
+    one, other = ({code: sides[side] for code, sides in read.items()} for side in (0, 1))
+    return Column(codes, one.__getitem__), Column(codes, other.__getitem__)

@@ -6,58 +6,58 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.model import NO_TACTIC, Choice
-from trtforensics.parsers.autotuning import RUNNERS
-from trtforensics.parsers.events import NO_TEXT
-from trtforensics.parsers.formats import both_sides
+from trtforensics.model import Choice
+from trtforensics.parsers.autotuning import RUNNERS, formats_of
+from trtforensics.parsers.events import NO_TEXT, tactic_or_none
 from trtforensics.parsers.views import latest
+from trtforensics.rows import Column, numbers, same, spanned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan, TacticTimings
     from trtforensics.parsers.passes import Passes
     from trtforensics.parsers.views import Log
+    from trtforensics.rows import Parts
 
     _Indexes = npt.NDArray[np.intp]
     _Lines = npt.NDArray[np.int64]
     _Texts = npt.NDArray[np.int32]
-    _Sides = tuple[tuple[str, ...], tuple[str, ...]]
+    _Times = npt.NDArray[np.float64]
 
 CHOSEN = ("chose", "chose_old")
 _BLOCK_BEGINS = ("format_combination", "costs_begin", *CHOSEN, "reformat_costs_begin", "reformat_combination")
 
 
-def choices(
-    log: Log, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]
-) -> Sequence[tuple[Choice, ...]]:
+def choices(log: Log, timed: TacticTimings, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[Choice]:
     """Return the choices of each build; ``final`` is not decided here."""
     blocks = _blocks(log)
-    layers, runner_ids = _layers(log, blocks)
-    times, others, counts = _races(timed, blocks)
-    tactics = (None if tactic == NO_TACTIC else tactic for tactic in blocks.tactic.tolist())
-    runners, lines = log.texts(blocks.runner), blocks.line.tolist()
-    columns = zip(
-        *(layers, runners, runner_ids, tactics, times, others, counts, _formats(log, blocks)),
-        *(blocks.begin.tolist(), lines),
-        strict=True,
-    )
-    return log.part(
-        lines,
-        [
-            Choice(
-                *(layer, runner, runner_id, tactic, time, other, count),
-                *(*sides, begin, span(line), passes.index(line)),
-            )
-            for layer, runner, runner_id, tactic, time, other, count, sides, begin, line in columns
-        ],
-    )
+    layer, runner_id = _layers(log, blocks)
+    time, other, candidates = _races(timed, blocks)
+    inputs, outputs = formats_of(log, *_tried(log, blocks))
+    columns: dict[str, Column[Any]] = {
+        "layer": log.column(layer),
+        "runner": log.column(blocks.runner),
+        "runner_id": runner_id,
+        "tactic": Column(blocks.tactic, tactic_or_none),
+        "time_ms": Column(time, _finite),
+        "runner_up_ms": Column(other, _finite),
+        "candidates": numbers(candidates),
+        "inputs": inputs,
+        "outputs": outputs,
+        "first_line": numbers(blocks.begin),
+        "span.line": numbers(blocks.line),
+        "pass_index": passes.column(blocks.line),
+        "final": same(None, len(blocks.line)),
+    }
+    return log.rows(spanned(Choice, span, columns))
 
 
 class _Blocks(NamedTuple):
@@ -98,9 +98,10 @@ def _blocks(log: Log) -> _Blocks:
     return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)
 
 
-def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], list[float | None], list[int]]:
+def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes]:
     """Return of each block the time of the chosen tactic and of the best other one in ms, and how many were timed.
 
+    A time that the log does not tell is endless.
     A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
     """
     rows = blocks.rows(timed.line)
@@ -119,7 +120,7 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[list[float | None], l
     some = np.flatnonzero(rows.size)
     if len(some):
         others[some] = np.minimum.reduceat(ms, (np.cumsum(rows.size) - rows.size)[some])
-    return _finite(times), _finite(others), rows.size.tolist()
+    return times, others, rows.size
 
 
 def _fastest(rows: _Rows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
@@ -131,12 +132,12 @@ def _fastest(rows: _Rows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Inde
     return result
 
 
-def _finite(values: npt.NDArray[np.float64]) -> list[float | None]:
-    return [value if value < np.inf else None for value in values.tolist()]
+def _finite(value: float) -> float | None:
+    return value if value < math.inf else None
 
 
-def _layers(log: Log, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
-    """Return of each block its layer, and the id of its runner where that was timed in it."""
+def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, Column[int | None]]:
+    """Return of each block its layer, as a text's index, and the id of its runner where that was timed in it."""
     line, layer, runner, printed = log.columns(RUNNERS, "layer", "runner", "runner_id")
     rows = blocks.rows(line)
     timed = np.flatnonzero(rows.size)
@@ -146,17 +147,15 @@ def _layers(log: Log, blocks: _Blocks) -> tuple[list[str], list[int | None]]:
     own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
     identifiers = np.full(len(rows.first), NO_TEXT)
     identifiers[rows.block[own]] = printed[rows.row[own]]  # the last assignment stays: that of the first row
-    numbers = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
-    return log.texts(layers), list(map(numbers.get, identifiers.tolist()))
+    ids = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
+    return layers, Column(identifiers, ids.get)
 
 
-def _formats(log: Log, blocks: _Blocks) -> list[_Sides]:
-    """Return the formats of both sides that each block tries."""
-    sides = np.full((2, len(blocks.begin)), NO_TEXT)
+def _tried(log: Log, blocks: _Blocks) -> _Texts:
+    """Return the formats of both sides that each block tries, a row a side, as texts' indexes."""
+    sides = np.full((2, len(blocks.begin)), NO_TEXT, np.int32)
     for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
         line, *columns = log.columns((kind,), *names)
         of_kind = latest(line, line, blocks.begin) == blocks.begin
         sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
-    tried = list(zip(*sides.tolist(), strict=True))
-    read = {pair: both_sides(*map(log.text, pair)) for pair in set(tried)}
-    return [read[pair] for pair in tried]
+    return sides

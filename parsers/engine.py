@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trtforensics.model import EngineLayer
-from trtforensics.parsers.events import tactic_id
+import numpy as np
+
+from trtforensics.model import NO_TACTIC, EngineLayer
+from trtforensics.parsers.events import NO_TEXT, tactic_id, tactic_or_none
 from trtforensics.parsers.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.tensors import details, short_tensors
-from trtforensics.rows import column
+from trtforensics.rows import Column, Parts, column, numbers, same, spanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +27,21 @@ _KEY = "TacticValue:"
 _TACTIC = f", {_KEY} "
 _ANY_TACTIC = "0x"
 """No tactic: it has no digits."""
+
+
+class _Printed(NamedTuple):
+    """What a line says of a layer besides its name, type and tactic."""
+
+    precision: tuple[str, ...]
+    inputs: tuple[EngineTensor, ...]
+    outputs: tuple[EngineTensor, ...]
+    onnx_nodes: tuple[str, ...]
+    tactic_name: str
+    tactic: str
+    fields: Mapping[str, str]
+
+
+_UNREAD = _Printed((), (), (), (), "", "", {})
 
 
 class _OnnxMembers:
@@ -51,56 +68,59 @@ class _OnnxMembers:
 def engine_layers(
     log: Log,
     nodes: Sequence[Sequence[OnnxNode]],
-    foreign: Sequence[tuple[ForeignNode, ...]],
+    foreign: Sequence[Sequence[ForeignNode]],
     span: Callable[[int], SourceSpan],
-) -> Sequence[tuple[EngineLayer, ...]]:
-    """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice."""
-    rows = [
-        (line, name, type_, tactic, _short(tensors))
-        for line, name, type_, tactic, tensors in log.each("layer_short", "name", "type", "tactic", "tensors")
-    ]
-    for line, name, type_, text in log.each("layer_detailed", "name", "type", "details"):
-        rows.append((line, name, type_, *_detailed(text)))
-    rows.sort(key=itemgetter(0))
-    if not rows:
-        return log.same(())
-    limits = log.ranges([line for line, *_ in rows])
-    return [
-        _of_build(rows[low:high], _OnnxMembers(nodes[build], foreign[build]), span) if low < high else ()
-        for build, (low, high) in enumerate(limits)
-    ]
+) -> Parts[EngineLayer]:
+    """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice.
 
-
-def _of_build(rows: list[_Row], onnx: _OnnxMembers, span: Callable[[int], SourceSpan]) -> tuple[EngineLayer, ...]:
-    return tuple(
-        [_layer(name, type_, tactic, printed, onnx, span(line)) for line, name, type_, tactic, printed in rows]
+    What a layer came from is not told here, unless its line could not be read.
+    """
+    line, name, type_, tactic, tensors, texts = log.columns(
+        ("layer_short", "layer_detailed"), "name", "type", "tactic", "tensors", "details"
     )
+    printed = np.maximum(tensors, texts)  # a line has either
+    detailed = texts != NO_TEXT
+    read: dict[int, _Printed | None] = {index: _short(log.text(index)) for index in set(printed[~detailed].tolist())}
+    tactics: dict[int, int] = {}
+    for index in set(printed[detailed].tolist()):
+        tactics[index], read[index] = _detailed(log.text(index))
+    tactic = tactic.copy()
+    tactic[detailed] = list(map(tactics.__getitem__, printed[detailed].tolist()))
+    said = {index: _UNREAD if one is None else one for index, one in read.items()}
+
+    def of_line(field: str) -> Column[Any]:
+        values = {index: getattr(one, field) for index, one in said.items()}
+        return Column(printed.astype(np.int64), values.__getitem__)
+
+    columns: dict[str, Sequence[Any]] = {
+        "name": log.column(name),
+        "type": log.column(type_),
+        "tactic": Column(tactic, tactic_or_none),
+        **{field: of_line(field) for field in ("tactic_name", "precision", "onnx_nodes", "inputs", "outputs")},
+        "span.line": numbers(line),
+        **{field: same(None, len(line)) for field in ("choice", "cached")},
+        "origin": Column(printed.astype(np.int64), lambda index: UNREADABLE if read[index] is None else ""),
+        "fields": of_line("fields"),
+    }
+    layers: Parts[EngineLayer] = log.rows(spanned(EngineLayer, span, columns))
+    return layers if len(line) == 0 else _with_nodes(layers, nodes, foreign)
 
 
-class _Printed(NamedTuple):
-    """What a line says of a layer besides its name, type and tactic."""
-
-    precision: tuple[str, ...]
-    inputs: tuple[EngineTensor, ...]
-    outputs: tuple[EngineTensor, ...]
-    onnx_nodes: tuple[str, ...]
-    tactic_name: str
-    tactic: str
-    fields: Mapping[str, str]
-
-
-_Row = tuple[int, str, str, int | None, _Printed | None]
-"""Line, name, type and tactic of a layer, and what else its line says; None where that could not be read."""
-
-
-def _layer(  # noqa: PLR0913, PLR0917 - one place makes a layer from what the two line forms print
-    name: str, type_: str, tactic: int | None, printed: _Printed | None, onnx: _OnnxMembers, span: SourceSpan
-) -> EngineLayer:
-    if printed is None:
-        return EngineLayer(name, type_, tactic, "", (), onnx.of(name), (), (), span, origin=UNREADABLE)
-    precision, inputs, outputs, nodes, tactic_name, _, fields = printed
-    own = nodes or onnx.of(name)
-    return EngineLayer(name, type_, tactic, tactic_name, precision, own, inputs, outputs, span, None, None, "", fields)
+def _with_nodes(
+    layers: Parts[EngineLayer], nodes: Sequence[Sequence[OnnxNode]], foreign: Sequence[Sequence[ForeignNode]]
+) -> Parts[EngineLayer]:
+    """Return the layers with the ONNX nodes of those whose lines do not name any."""
+    own = list(layers.table.columns["onnx_nodes"])
+    if all(own):
+        return layers
+    names = list(layers.table.columns["name"])
+    for build, (first, behind) in enumerate(pairwise(layers.limits.tolist())):
+        if first < behind:
+            onnx = _OnnxMembers(nodes[build], foreign[build])
+            own[first:behind] = [
+                told or onnx.of(name) for told, name in zip(own[first:behind], names[first:behind], strict=True)
+            ]
+    return Parts(layers.table.having({"onnx_nodes": own}), layers.limits)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -109,7 +129,7 @@ def _short(tensors: str) -> _Printed | None:
     return None if sides is None else _Printed(_types(sides[1]), *sides, (), "", "", {})
 
 
-def _detailed(text: str) -> tuple[int | None, _Printed | None]:
+def _detailed(text: str) -> tuple[int, _Printed | None]:
     """Read a detailed line. Lines that differ in their tactic alone, as those of builds of one network do, are alike.
 
     A field ends at a comma: if the one stands where the tactic was, so did the other.
@@ -122,7 +142,7 @@ def _detailed(text: str) -> tuple[int | None, _Printed | None]:
             return tactic_id(value.encode()), printed
     printed = _printed(text)
     tactic = printed.tactic if printed else ""
-    return tactic_id(tactic.encode()) if _TACTIC_VALUE.fullmatch(tactic) else None, printed
+    return tactic_id(tactic.encode()) if _TACTIC_VALUE.fullmatch(tactic) else NO_TACTIC, printed
 
 
 @lru_cache(maxsize=1 << 12)

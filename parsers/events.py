@@ -271,11 +271,11 @@ class Rows:
         """Return a field of some rows: text, int or float, or None where the line does not print it."""
         values = self.columns[name][span.start : span.stop]
         if name in TACTIC_FIELDS:
-            return [None if value == NO_TACTIC else value for value in values]
+            return list(map(tactic_or_none, values))
         if name in DURATION_FIELDS:
-            return [None if math.isnan(value) else value for value in values]
+            return list(map(duration_or_none, values))
         if name in INTEGER_FIELDS:
-            return [None if value == NO_INTEGER else value for value in values]
+            return list(map(integer_or_none, values))
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
@@ -284,6 +284,11 @@ class Rows:
         rows = len(self.lines)
         columns = [self.columns[name] if name in self.columns else array(*not_printed(name)) * rows for name in names]
         return tuple([np.array(column) for column in (self.lines, *columns)])
+
+
+def tactic_or_none(value: int) -> int | None:
+    """Read a tactic id as it is stored."""
+    return None if value == NO_TACTIC else value
 
 
 def integer_or_none(value: int) -> int | None:

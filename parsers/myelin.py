@@ -2,111 +2,92 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.model import NO_TACTIC, MyelinOperation, TacticTimings
+from trtforensics.parsers.events import NO_TEXT, duration_or_none, tactic_or_none
 from trtforensics.parsers.names import onnx_nodes
 from trtforensics.parsers.views import latest
+from trtforensics.rows import Column, numbers, ranges, spanned
 from trtforensics.timed import TimedTactics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.passes import Passes
-    from trtforensics.parsers.views import Log, View
+    from trtforensics.parsers.views import Log
+    from trtforensics.rows import Parts
 
     _Lines = npt.NDArray[np.int64]
-    _Indexes = npt.NDArray[np.intp]
+    _Tactics = npt.NDArray[np.uint64]
+    _Times = npt.NDArray[np.float64]
 
 _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
 
 
-def myelin_operations(
-    log: Log, passes: Passes, span: Callable[[int], SourceSpan]
-) -> Sequence[tuple[MyelinOperation, ...]]:
+def myelin_operations(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[MyelinOperation]:
     """Read every operation that Myelin timed, with its table and, where the log has one, its timing-cache key."""
-    if not log.has("myelin_op"):
-        return log.same(())
-    return [_of_build(view, passes, span) for view in log.views]
+    line, op, key, metadata = log.columns(("myelin_op",), "op", "key", "metadata")
+    build_ends = log.edges[log.edges.searchsorted(line, side="right")]
+    behind = np.minimum(np.append(line[1:], log.last_line + 1)[: len(line)], build_ends)
+    timed = _timings(log)
+    tactic, ms = _fastest(timed, line, behind)
+    tactic[key != NO_TEXT], ms[key != NO_TEXT] = NO_TACTIC, math.nan
+    told_line, told, told_ms = log.columns(("myelin_selected",), "hash", "ms")
+    first = told_line.searchsorted(line)
+    is_told = first < told_line.searchsorted(behind)
+    tactic[is_told], ms[is_told] = told[first[is_told]], told_ms[first[is_told]]
+    rows = timed.line.searchsorted(line), timed.line.searchsorted(behind)
+    columns: dict[str, Column[Any]] = {
+        "op": log.column(op),
+        "key": log.column(key),
+        "selected": Column(tactic, tactic_or_none),
+        "time_ms": Column(ms, duration_or_none),
+        "candidates": ranges(*rows, partial(TimedTactics, timed)),
+        "span.line": numbers(line),
+        "foreign_node": log.column(_foreign_nodes(log, line)),
+        "onnx_nodes": log.column(metadata).then(onnx_nodes),
+        "pass_index": passes.column(line),
+    }
+    return log.rows(spanned(MyelinOperation, span, columns))
 
 
-def _of_build(view: View, passes: Passes, span: Callable[[int], SourceSpan]) -> tuple[MyelinOperation, ...]:
-    if not view.has("myelin_op"):
-        return ()
-    operations = list(view.each("myelin_op", "op", "key", "metadata"))
-    begins = np.array([line for line, *_ in operations])
-    timed = _timings(view)
-    first, behind = _parts(timed.line, begins)
-    selected = list(view.each("myelin_selected", "hash", "ms"))
-    first_selected, behind_selected = _parts(np.array([line for line, *_ in selected]), begins)
-    fastest = _fastest(timed, first, behind)
-    found = []
-    for (line, op, key, metadata), node, low, high, chosen, others, best in zip(
-        operations,
-        _foreign_nodes(view, begins),
-        *(column.tolist() for column in (first, behind, first_selected, behind_selected)),
-        fastest,
-        strict=True,
-    ):
-        tactic, ms = selected[chosen][1:] if chosen < others else (None, None) if key else best
-        found.append(
-            MyelinOperation(
-                op=op,
-                key=key or "",
-                foreign_node=node,
-                onnx_nodes=onnx_nodes(metadata or ""),
-                selected=tactic,
-                time_ms=ms,
-                span=span(line),
-                pass_index=passes.index(line),
-                candidates=TimedTactics(timed, range(low, high)),
-            )
-        )
-    return tuple(found)
-
-
-def _timings(view: View) -> TacticTimings:
-    line, tactic, ms, kernel = view.columns(("myelin_row",), "hash", "ms", "kernel")
+def _timings(log: Log) -> TacticTimings:
+    line, tactic, ms, kernel = log.columns(("myelin_row",), "hash", "ms", "kernel")
     no_lines, no_texts = np.empty(0, np.int64), np.empty(0, np.int32)
-    return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, view.events.texts.all())
+    return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, log.events.texts.all())
 
 
-def _parts(lines: _Lines, begins: _Lines) -> tuple[_Indexes, _Indexes]:
-    """Return which of some lines stand behind each beginning and before the next: the first, and the one behind."""
-    first = lines.searchsorted(begins)
-    return first, np.append(first[1:], len(lines))
+def _fastest(timed: TacticTimings, begin: _Lines, behind: _Lines) -> tuple[_Tactics, _Times]:
+    """Return tactic and time in ms of the fastest row of each of some runs of lines, the first of equals."""
+    tactics, times = np.full(len(begin), NO_TACTIC, np.uint64), np.full(len(begin), math.nan)
+    run = begin.searchsorted(timed.line) - 1
+    rows = np.flatnonzero((run >= 0) & (timed.line < np.append(behind, 0)[run]))
+    if len(rows):
+        run, ms = run[rows], timed.ms[rows]
+        ms[np.isnan(ms)] = np.inf
+        first = np.flatnonzero(np.diff(run, prepend=-1))
+        least = np.minimum.reduceat(ms, first)
+        hits = np.flatnonzero(ms == np.repeat(least, np.diff(first, append=len(run))))
+        tactics[run[first]] = timed.tactic[rows[hits[hits.searchsorted(first)]]]
+        times[run[first]] = np.where(least < np.inf, least, math.nan)
+    return tactics, times
 
 
-def _fastest(timed: TacticTimings, first: _Indexes, behind: _Indexes) -> list[tuple[int | None, float | None]]:
-    """Return tactic and time in ms of the fastest row of each range, the first of equals."""
-    found: list[tuple[int | None, float | None]] = [(None, None)] * len(first)
-    some = np.flatnonzero(first < behind)
-    if not len(some):
-        return found
-    begin, sizes = first[some[0]], (behind - first)[some]
-    ms = timed.ms[begin:].copy()
-    ms[np.isnan(ms)] = np.inf
-    least = np.minimum.reduceat(ms, first[some] - begin)
-    hits = np.flatnonzero(ms == np.repeat(least, sizes)) + begin
-    rows = hits[hits.searchsorted(first[some])]
-    for place, tactic, time in zip(some.tolist(), timed.tactic[rows].tolist(), least.tolist(), strict=True):
-        found[place] = None if tactic == NO_TACTIC else tactic, time if time < np.inf else None
-    return found
-
-
-def _foreign_nodes(view: View, lines: _Lines) -> list[str]:
-    """Return which ForeignNode each line is inside: that of the runner block which is open there."""
-    begins, layers, runners = view.columns(("timing_runner",), "layer", "runner")
-    (ends,) = view.columns(_BLOCK_ENDS)
-    inside = latest(begins, begins, lines) > latest(ends, ends, lines)
-    open_blocks = zip(latest(begins, layers, lines).tolist(), latest(begins, runners, lines).tolist(), strict=True)
-    return [
-        view.text(layer) if is_open and view.text(runner) == _RUNNER else ""
-        for is_open, (layer, runner) in zip(inside.tolist(), open_blocks, strict=True)
-    ]
+def _foreign_nodes(log: Log, lines: _Lines) -> npt.NDArray[np.int32]:
+    """Return which ForeignNode each line is inside, as a text's index: that of the runner block which is open there."""
+    begins, layers, runners = log.columns(("timing_runner",), "layer", "runner")
+    (ends,) = log.columns(_BLOCK_ENDS)
+    build = log.build_of(lines)
+    inside = latest(begins, begins, lines, build) > latest(ends, ends, lines, build)
+    runner = latest(begins, runners, lines)
+    inside &= runner == next((index for index in set(runner.tolist()) if log.text(index) == _RUNNER), NO_TEXT)
+    return np.where(inside, latest(begins, layers, lines), np.int32(NO_TEXT))

@@ -9,7 +9,7 @@ import numpy as np
 
 from trtforensics.model import OnnxNode
 from trtforensics.parsers.events import NO_TEXT
-from trtforensics.rows import Column, Table, coded, numbers
+from trtforensics.rows import Column, coded, numbers, spanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,11 +36,6 @@ def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Sequence
         layers[place].append(layer)
     tensors = [_last_texts(log, begins, kind) for kind in ("node_inputs", "node_outputs")]
     named, typed = ([Column(own, partial(_side, log, which)) for own in tensors] for which in (_NAMES, _TYPES))
-
-    def made(*fields: Any) -> OnnxNode:  # noqa: ANN401 - any field
-        before, line, behind = fields[:5], fields[5], fields[6:]
-        return OnnxNode(*(*before, span(line), *behind))
-
     columns: dict[str, Sequence[Any]] = {
         "name": log.column(names),
         "op": log.column(ops),
@@ -49,7 +44,7 @@ def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Sequence
         "span.line": numbers(begins),
         **dict(zip(("input_types", "output_types"), typed, strict=True)),
     }
-    return log.rows(Table(made, columns))
+    return log.rows(spanned(OnnxNode, span, columns))
 
 
 def _last_texts(log: Log, begins: npt.NDArray[np.int64], kind: str) -> npt.NDArray[np.int64]:

@@ -8,23 +8,25 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import replace
 from functools import lru_cache
-from itertools import compress, pairwise, repeat
-from typing import TYPE_CHECKING
+from itertools import chain, compress, starmap
+from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.model import CachedResult, Choice, EngineLayer
+import numpy as np
+
 from trtforensics.parsers.formats import parse_formats
 from trtforensics.parsers.names import is_reformat, myelin_graph, profile_of
-from trtforensics.records import record
+from trtforensics.parsers.passes import NO_PASS
+from trtforensics.parsers.tuned import TRIED_REFORMAT, Tuned
+from trtforensics.rows import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.model import EngineTensor, ForeignNode, ReformatLayer
+    from trtforensics.model import CachedResult, Choice, EngineLayer, EngineTensor, ForeignNode, ReformatLayer
+    from trtforensics.parsers.tuned import Formats
 
-Tuned = Choice | CachedResult
+    _Border = tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]]
 
 _UNTUNED_TYPES = {
     "Constant": "a constant runs no kernel",
@@ -40,14 +42,13 @@ _REFORMAT = "TensorRT prints no choice for a reformat layer"
 _NO_BLOCK = (
     "the log has no choice of this name in the engine's pass; before TensorRT 10 a timing-cache hit prints no line"
 )
-_TRIED_REFORMAT = "Optimizer Reformat("
 _UNFIT = "no choice of this name in the engine's pass has the engine's tactic"
 
 
 class _Tensors:
     """The formats of the engine's tensors, as far as they are known to the stride."""
 
-    def __init__(self, reformats: Iterable[ReformatLayer]) -> None:
+    def __init__(self, reformats: Iterable[_Reformat]) -> None:
         self._known: dict[str, str] = {}
         for reformat in reformats:
             own, other = reformat.target, reformat.source
@@ -61,16 +62,16 @@ class _Tensors:
         if only is not None:
             self._known[tensor] = only
 
-    def learn(self, tuned: Tuned, layer: EngineLayer) -> None:
+    def learn(self, tried: Formats, border: _Border) -> None:
         """Take over the formats of a settled layer."""
-        for formats, tensors in ((tuned.inputs, layer.inputs), (tuned.outputs, layer.outputs)):
+        for formats, tensors in zip(tried, border, strict=True):
             if len(formats) == len(tensors):
                 for text, tensor in zip(formats, tensors, strict=True):
                     self._learn(tensor.name, text)
 
-    def fit(self, tuned: Tuned, layer: EngineLayer) -> bool:
+    def fit(self, tried: Formats, border: _Border) -> bool:
         """Whether a combination agrees with the types that the dump prints and with what is known."""
-        return self._side(tuned.inputs, layer.inputs) and self._side(tuned.outputs, layer.outputs)
+        return self._side(tried[0], border[0]) and self._side(tried[1], border[1])
 
     def _side(self, formats: tuple[str, ...], tensors: tuple[EngineTensor, ...]) -> bool:
         if len(formats) != len(tensors):
@@ -99,165 +100,204 @@ def _type_of(text: str) -> tuple[str | None, int]:
     return (formats[0].dtype, formats[0].components) if formats else (None, 1)
 
 
+class _Reformat(NamedTuple):
+    """A reformat layer of the engine's pass."""
+
+    name: str
+    tensor: str
+    source: str
+    target: str
+
+
+class _Layers:
+    """The engine layers of all builds in lists, and what each came from. A row is its place in them."""
+
+    def __init__(self, parts: Parts[EngineLayer]) -> None:
+        self._parts = parts
+        self.first: list[int] = parts.limits.tolist()
+        columns = parts.table.columns
+        self.names, self.types, self.tactics, self.nodes, inputs, outputs, unread = (
+            list(columns[path]) for path in ("name", "type", "tactic", "onnx_nodes", "inputs", "outputs", "origin")
+        )
+        self.graphs: list[int | None] = parts.table.column("name").each(myelin_graph)
+        """Of a Myelin kernel the number of its ForeignNode."""
+        self.borders: list[_Border] = list(zip(inputs, outputs, strict=True))
+        self.origins: list[str] = unread
+        self.places: dict[str, list[int | None]] = {name: [None] * len(unread) for name in ("choice", "cached")}
+        """By which list a layer is from: the place that its origin has in the list of its build."""
+
+    def explain(self, row: int, why: str) -> None:
+        """Say why it is not known where a layer came from, unless its line could not be read."""
+        self.origins[row] = self.origins[row] or why
+
+    def joined(self) -> Parts[EngineLayer]:
+        """Return them with what they came from."""
+        return Parts(self._parts.table.having({**self.places, "origin": self.origins}), self._parts.limits)
+
+
 class _Tuning:
-    """The choices and cached results of the engine's pass, by layer, each with its place in its list."""
+    """The choices and cached results of a build by layer."""
 
-    def __init__(self, choices: tuple[Choice, ...], cached: tuple[CachedResult, ...], chosen: int) -> None:
-        self._of_engine = {chosen, None}
-        self._runs: dict[str, list[tuple[tuple[Tuned, ...], int, int]]] = {}
-        """By layer the parts of the lists that are its own: what is tuned for one mostly stands together."""
-        lists: tuple[tuple[Tuned, ...], ...] = (cached, choices)
-        for tuned_list in filter(None, lists):
-            layers = [tuned.layer for tuned in tuned_list]
-            changes = [place for place, (one, other) in enumerate(pairwise(layers), 1) if one != other]
-            for first, behind in pairwise([0, *changes, len(layers)]):
-                self._runs.setdefault(layers[first], []).append((tuned_list, first, behind))
+    def __init__(self, lists: Iterable[Tuned], build: int) -> None:
+        self.build = build
+        self._rows: dict[str, list[tuple[Tuned, range]]] = {}
+        for tuned in lists:
+            for layer, rows in tuned.runs(build):
+                self._rows.setdefault(layer, []).append((tuned, rows))
 
-    def of(self, name: str) -> list[tuple[Tuned, int]]:
-        """Everything tuned under a name."""
-        return [
-            (tuned, index)
-            for tuned_list, first, behind in self._runs.get(name, ())
-            for index, tuned in enumerate(tuned_list[first:behind], first)
-            if tuned.pass_index in self._of_engine
-        ]
+    def rows(self, name: str) -> Sequence[tuple[Tuned, range]]:
+        """Return all rows that are of a layer."""
+        return self._rows.get(name, ())
 
-    def of_reformat(self, reformat: ReformatLayer) -> list[tuple[Tuned, int]]:
+    def of(self, name: str, tactic: int | None = None) -> list[tuple[Tuned, int]]:
+        """Return what was tuned under a name in the engine's pass, all or with a tactic."""
+        return [(tuned, row) for tuned, rows in self.rows(name) for row in tuned.of_engine(rows, tactic)]
+
+    def of_reformat(self, reformat: _Reformat, tactic: int | None) -> list[tuple[Tuned, int]]:
         """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
-        tensor = reformat.tensor
-        names = (f"{_TRIED_REFORMAT}{tensor} -> <out>)", f"{_TRIED_REFORMAT}<in> -> {tensor})")
-        found = [pair for name in names for pair in self.of(name)]
-        return [(t, i) for t, i in found if t.inputs == (reformat.source,) and t.outputs == (reformat.target,)]
+        names = (f"{TRIED_REFORMAT}{reformat.tensor} -> <out>)", f"{TRIED_REFORMAT}<in> -> {reformat.tensor})")
+        formats = (reformat.source,), (reformat.target,)
+        return [(tuned, row) for name in names for tuned, row in self.of(name, tactic) if tuned.formats(row) == formats]
 
 
 class _Group:
     """What was tuned alike: one tactic of one runner in one combination of formats, every time it was printed."""
 
-    __slots__ = ("members", "tuned")
+    __slots__ = ("formats", "members")
 
-    def __init__(self, tuned: Tuned) -> None:
-        self.tuned = tuned
+    def __init__(self, formats: Formats) -> None:
+        self.formats = formats
         self.members: list[tuple[int, Tuned, int]] = []
-        """Each with its place among all that a layer may come from, and in its list."""
+        """Each with its place among all that a layer may come from, its list, and its row in that."""
 
 
-def _grouped(pairs: list[tuple[Tuned, int]]) -> tuple[_Group, ...]:
-    if not pairs:
-        return ()
-    groups: dict[tuple[object, ...], _Group] = {}
-    for place, (tuned, index) in enumerate(pairs):
-        key = tuned.tactic, tuned.runner, tuned.inputs, tuned.outputs
-        group = groups.get(key)
-        if group is None:
-            group = groups[key] = _Group(tuned)
-        group.members.append((place, tuned, index))
+def _grouped(found: list[tuple[Tuned, int]]) -> tuple[_Group, ...]:
+    forms: dict[tuple[int, int, int], _Group] = {}
+    groups: dict[tuple[int, str, Formats], _Group] = {}
+    for place, (tuned, row) in enumerate(found):
+        form = tuned.form(row)
+        if form not in forms:
+            forms[form] = groups.setdefault(tuned.alike(row), _Group(tuned.formats(row)))
+        forms[form].members.append((place, tuned, row))
     return tuple(groups.values())
 
 
-@record(frozen=False, slots=True)
 class _Case:
     """One engine layer on its way to its origin."""
 
-    layer: EngineLayer
-    candidates: tuple[_Group, ...]
-    """What may be its origin; layers of one name share these, however often a log repeats them."""
-    border: EngineLayer
-    """The layer whose tensors are compared: itself, or all kernels of its ForeignNode."""
-    settled: tuple[Tuned, int] | None = None
+    __slots__ = ("border", "candidates", "row", "settled")
+
+    def __init__(self, row: int, candidates: tuple[_Group, ...], border: _Border) -> None:
+        self.row = row
+        self.candidates = candidates
+        """What may be its origin; layers of one name share these, however often a log repeats them."""
+        self.border = border
+        """The tensors that are compared: the layer's, or those of all kernels of its ForeignNode."""
+        self.settled: tuple[Tuned, int] | None = None
 
     def settle(self, tensors: _Tensors) -> bool:
         """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
-        fits = [tensors.fit(group.tuned, self.border) for group in self.candidates]
+        fits = [tensors.fit(group.formats, self.border) for group in self.candidates]
         if not all(fits):
             self.candidates = tuple(compress(self.candidates, fits))
         if len(self.candidates) != 1:
             return False
-        self.settled = self.candidates[0].members[-1][1:]
-        tensors.learn(self.settled[0], self.border)
+        (group,) = self.candidates
+        self.settled = group.members[-1][1:]
+        tensors.learn(group.formats, self.border)
         return True
 
 
 def resolve(
-    layers: tuple[EngineLayer, ...],
-    tuned: tuple[tuple[Choice, ...], tuple[CachedResult, ...]],
-    network: tuple[tuple[ForeignNode, ...], Sequence[ReformatLayer]],
-    chosen: int | None,
-) -> tuple[tuple[EngineLayer, ...], tuple[Choice, ...], tuple[CachedResult, ...]]:
-    """Join the engine's layers to the choices and cached results they came from, and mark those final.
+    layers: Parts[EngineLayer],
+    tuned: tuple[Parts[Choice], Parts[CachedResult]],
+    network: tuple[Sequence[Sequence[ForeignNode]], Parts[ReformatLayer]],
+    chosen: Sequence[int | None],
+) -> tuple[Parts[EngineLayer], Parts[Choice], Parts[CachedResult]]:
+    """Join the layers of each build's engine to the choices and cached results they came from, and mark those final.
 
-    ``tuned`` are the build's choices and cached results, ``network`` its ForeignNodes and reformat layers,
-    ``chosen`` is the pass that made the engine.
+    ``tuned`` are the choices and cached results, ``network`` the ForeignNodes and reformat layers of all builds,
+    ``chosen`` is the pass that made each engine.
     """
-    choices, cached = tuned
-    if not (layers or choices or cached):
-        return (), (), ()
-    if chosen is None or not (choices or cached):
-        reason = _UNTOLD if choices or cached else _NO_TUNING
-        return tuple([_set(layer, "origin", layer.origin or reason) for layer in layers]), choices, cached
-    foreign = [f for f in network[0] if f.pass_index in {chosen, None}]
-    reformats = [r for r in network[1] if r.pass_index in {chosen, None}]
-    tuning = _Tuning(choices, cached, chosen)
-    cases = _cases(layers, tuning, foreign, reformats)
+    has_layers, *has_tuned = (np.diff(parts.limits) > 0 for parts in (layers, *tuned))
+    is_tuned = np.logical_or(*has_tuned)
+    if not (has_layers | is_tuned).any():
+        return layers, *tuned
+    passes = np.array([NO_PASS if each is None else each for each in chosen])
+    resolved = is_tuned & (passes != NO_PASS)
+    engine = _Layers(layers)
+    choices, cached = Tuned("choice", tuned[0], passes), Tuned("cached", tuned[1], passes)
+    reformats, limits = _reformats(network[1]), network[1].limits.tolist()
+    for build in np.flatnonzero(has_layers).tolist():
+        rows = range(*engine.first[build : build + 2])
+        if resolved[build]:
+            of_pass = {chosen[build], None}
+            foreign = [node for node in network[0][build] if node.pass_index in of_pass]
+            tried = reformats[limits[build] : limits[build + 1]]
+            own_reformats = [reformat for index, reformat in tried if index in of_pass]
+            tuning = _Tuning((cached, choices), build)
+            cases = _cases(engine, rows, tuning, (foreign, own_reformats))
+            _settle(cases, own_reformats)
+            _join(engine, cases, tuning)
+            _mark(cases, tuning)
+        else:
+            for row in rows:
+                engine.explain(row, _UNTOLD if is_tuned[build] else _NO_TUNING)
+    return engine.joined(), choices.joined(resolved, has_layers), cached.joined(resolved, has_layers)
+
+
+def _reformats(records: Parts[ReformatLayer]) -> list[tuple[int | None, _Reformat]]:
+    """Return all reformat layers, each with its pass."""
+    columns = records.table.columns
+    fields = zip(*(columns[path] for path in _Reformat._fields), strict=True)
+    return list(zip(columns["pass_index"], starmap(_Reformat, fields), strict=True))
+
+
+def _settle(cases: list[_Case], reformats: list[_Reformat]) -> None:
+    """Settle all that can be."""
     tensors = _Tensors(reformats)
-    left = [case for case in cases if case.candidates]
+    left = cases
     while any([case.settle(tensors) for case in left]):  # noqa: C419 - every case gets its turn
         left = [case for case in left if case.settled is None and case.candidates]
-    _mark(choices, _finals(choices, cases, chosen))
-    _mark(cached, _finals(cached, cases, chosen))
-    return tuple([_with_origin(case, tuning) for case in cases]), choices, cached
-
-
-def _set(layer: EngineLayer, name: str, value: object) -> EngineLayer:
-    """Complete a layer that is being put together: nobody else holds it, and a copy costs as much as it."""
-    setattr(layer, name, value)
-    return layer
-
-
-def _mark(tuned: tuple[Tuned, ...], finals: list[bool | None]) -> None:
-    deque(map(setattr, tuned, repeat("final"), finals), maxlen=0)
 
 
 def _cases(
-    layers: tuple[EngineLayer, ...],
-    tuning: _Tuning,
-    foreign: list[ForeignNode],
-    reformats: list[ReformatLayer],
+    engine: _Layers, rows: range, tuning: _Tuning, network: tuple[list[ForeignNode], list[_Reformat]]
 ) -> list[_Case]:
-    graph_of = [myelin_graph(layer.name) for layer in layers]
-    kernels: dict[int, list[EngineLayer]] = {}
-    for layer, graph in zip(layers, graph_of, strict=True):
-        if graph is not None:
-            kernels.setdefault(graph, []).append(layer)
-    graphs = _myelin_graphs(kernels, foreign) if kernels else {}
-    borders = {graph: _border(own) for graph, own in kernels.items()}
-    by_reformat = {_copy_node(r.name): r for r in reformats}
+    """Return the layers that may come from something; of the others, say why they do not."""
+    foreign, reformats = network
+    kernels: dict[int, list[int]] = {}
+    for row in rows:
+        if (graph := engine.graphs[row]) is not None:
+            kernels.setdefault(graph, []).append(row)
+    graphs = _myelin_graphs(engine, kernels, foreign) if kernels else {}
+    borders = {graph: _border([engine.borders[row] for row in own]) for graph, own in kernels.items()}
+    by_reformat = {_copy_node(reformat.name): reformat for reformat in reformats}
     grouped: dict[tuple[str, int | None], tuple[_Group, ...]] = {}
-
-    def candidates(layer: EngineLayer, graph: int | None) -> tuple[_Group, ...]:
-        key = (layer.name if graph is None else graphs.get(graph, ""), layer.tactic)
+    cases = []
+    for row in rows:
+        name, tactic, graph = engine.names[row], engine.tactics[row], engine.graphs[row]
+        key = (name if graph is None else graphs.get(graph, ""), tactic)
         if key not in grouped:
-            reformat = by_reformat.get(layer.name) if graph is None else None
-            found = tuning.of(key[0]) if reformat is None else tuning.of_reformat(reformat)
-            tactic = layer.tactic
-            grouped[key] = _grouped([pair for pair in found if tactic is None or pair[0].tactic == tactic])
-        return grouped[key]
-
-    return [
-        _Case(layer, candidates(layer, graph), layer if graph is None else borders[graph])
-        for layer, graph in zip(layers, graph_of, strict=True)
-    ]
+            reformat = by_reformat.get(name) if graph is None else None
+            grouped[key] = _grouped(tuning.of(*key) if reformat is None else tuning.of_reformat(reformat, tactic))
+        if grouped[key]:
+            cases.append(_Case(row, grouped[key], engine.borders[row] if graph is None else borders[graph]))
+        else:
+            engine.explain(row, _why_nothing(engine, row, tuning))
+    return cases
 
 
-def _border(kernels: list[EngineLayer]) -> EngineLayer:
-    """Return for a ForeignNode's kernels one layer with the tensors that cross its border.
+def _border(kernels: list[_Border]) -> _Border:
+    """Return for a ForeignNode's kernels the tensors that cross its border.
 
     Their order is not that of the autotuner, so a side is kept only where it is a single tensor.
     """
-    written = {t.name: t for kernel in kernels for t in kernel.outputs}
-    read = {t.name: t for kernel in kernels for t in kernel.inputs}
+    read = {t.name: t for inputs, _ in kernels for t in inputs}
+    written = {t.name: t for _, outputs in kernels for t in outputs}
     inputs = tuple(t for name, t in read.items() if name not in written)
     outputs = tuple(t for name, t in written.items() if name not in read)
-    return replace(kernels[0], inputs=inputs if len(inputs) == 1 else (), outputs=outputs if len(outputs) == 1 else ())
+    return inputs if len(inputs) == 1 else (), outputs if len(outputs) == 1 else ()
 
 
 def _copy_node(tensor: str) -> str:
@@ -265,12 +305,12 @@ def _copy_node(tensor: str) -> str:
     return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
 
 
-def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: list[ForeignNode]) -> dict[int, str]:
+def _myelin_graphs(engine: _Layers, kernels: Mapping[int, list[int]], foreign: list[ForeignNode]) -> dict[int, str]:
     """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
-    profiles = {graph: _profile(own) for graph, own in kernels.items()}
+    profiles = {graph: _profile(engine, own) for graph, own in kernels.items()}
     found: dict[int, str] = {}
     for graph, own in kernels.items():
-        members = {node for kernel in own for node in kernel.onnx_nodes}
+        members = {node for row in own for node in engine.nodes[row]}
         of_profile = [f for f in foreign if profile_of(f.name) == profiles[graph]]
         names = {f.name for f in of_profile if members <= set(f.onnx_nodes)}
         only = list(profiles.values()).count(profiles[graph]) == 1
@@ -279,59 +319,58 @@ def _myelin_graphs(kernels: Mapping[int, list[EngineLayer]], foreign: list[Forei
     return found
 
 
-def _profile(kernels: list[EngineLayer]) -> int | None:
+def _profile(engine: _Layers, kernels: list[int]) -> int | None:
     """Return the profile that a ForeignNode's kernels are of: what the last one says of those that name any."""
-    for kernel in reversed(kernels):
-        named = (kernel.name, *(t.name for t in (*kernel.inputs, *kernel.outputs)))
+    for row in reversed(kernels):
+        named = (engine.names[row], *(tensor.name for side in engine.borders[row] for tensor in side))
         for profile in map(profile_of, named):
             if profile is not None:
                 return profile
     return None
 
 
-def _with_origin(case: _Case, tuning: _Tuning) -> EngineLayer:
-    layer = case.layer
-    if case.settled is not None:
-        tuned, index = case.settled
-        return _set(layer, "choice" if isinstance(tuned, Choice) else "cached", index)
-    return _set(layer, "origin", layer.origin or _why_not(case, tuning))
-
-
-def _why_not(case: _Case, tuning: _Tuning) -> str:
-    layer = case.layer
-    if case.candidates:
-        first = sorted([member for group in case.candidates for member in group.members[:4]])[:4]
-        lines = ", ".join(str(tuned.span.line) for _, tuned, _ in first)
-        count = sum(len(group.members) for group in case.candidates)
-        return f"{count} choices fit and the log does not tell them apart: lines {lines}"
-    if tuning.of(layer.name):
-        return _UNFIT
-    if is_reformat(layer.name):
-        return _REFORMAT
-    return _UNTUNED_TYPES.get(layer.type, _NO_BLOCK)
-
-
-def _finals(tuned_list: tuple[Tuned, ...], cases: list[_Case], chosen: int) -> list[bool | None]:
-    """Decide ``final`` for one of the two lists."""
-    if not tuned_list:
-        return []
-    kind = type(tuned_list[0])
-    settled = {case.settled[1] for case in cases if case.settled and isinstance(case.settled[0], kind)}
-    groups = {id(group): group for case in cases for group in case.candidates}.values()
-    undecided = {id(group): group for case in cases if not case.settled for group in case.candidates}.values()
-    open_ = {index for group in undecided for _, tuned, index in group.members if isinstance(tuned, kind)}
-    in_engine = {member[1].layer for group in groups for member in group.members}
-    of_engine = {chosen, None}
-    finals: list[bool | None] = []
-    for index, tuned in enumerate(tuned_list):
-        if index in settled:
-            finals.append(True)
-        elif tuned.pass_index not in of_engine:
-            finals.append(False)
-        elif index in open_:
-            finals.append(None)
-        elif tuned.layer in in_engine or (cases and tuned.layer.startswith(_TRIED_REFORMAT)):
-            finals.append(False)  # every reformat of the engine has a line of its own and was looked up by it
+def _join(engine: _Layers, cases: list[_Case], tuning: _Tuning) -> None:
+    """Say what each layer came from, or why that is not known."""
+    for case in cases:
+        if case.settled is not None:
+            tuned, row = case.settled
+            engine.places[tuned.name][case.row] = row - tuned.first[tuning.build]
+        elif case.candidates:
+            engine.explain(case.row, _undecided(case.candidates))
         else:
-            finals.append(None)
-    return finals
+            engine.explain(case.row, _why_nothing(engine, case.row, tuning))
+
+
+def _undecided(candidates: tuple[_Group, ...]) -> str:
+    first = sorted([member for group in candidates for member in group.members[:4]])[:4]
+    lines = ", ".join(str(tuned.lines[row]) for _, tuned, row in first)
+    count = sum(len(group.members) for group in candidates)
+    return f"{count} choices fit and the log does not tell them apart: lines {lines}"
+
+
+def _why_nothing(engine: _Layers, row: int, tuning: _Tuning) -> str:
+    name = engine.names[row]
+    return _UNFIT if tuning.of(name) else _why_untuned(name, engine.types[row])
+
+
+@lru_cache(maxsize=1 << 10)
+def _why_untuned(name: str, type_: str) -> str:
+    return _REFORMAT if is_reformat(name) else _UNTUNED_TYPES.get(type_, _NO_BLOCK)
+
+
+def _mark(cases: list[_Case], tuning: _Tuning) -> None:
+    """Tell what was tuned whether it is in an engine."""
+    groups: set[_Group] = set()
+    undecided: set[_Group] = set()
+    for case in cases:
+        groups.update(case.candidates)
+        if case.settled is None:
+            undecided.update(case.candidates)
+        else:
+            tuned, row = case.settled
+            tuned.settled.append(row)
+    for _, tuned, row in chain.from_iterable(group.members for group in undecided):
+        tuned.undecided.append(row)
+    for layer in {tuned.layer(row) for group in groups for _, tuned, row in group.members}:
+        for tuned, rows in tuning.rows(layer):
+            tuned.lost.append(rows)

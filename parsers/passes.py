@@ -37,7 +37,7 @@ _CHOSEN = (False, True, None)
 _THROWN_AWAY, _KEPT, _UNTOLD = range(3)
 """Their places."""
 
-_NO_PASS = -1
+NO_PASS = -1
 
 _Row = tuple[int | None, int, int, bool | None, float | None]
 """The fields of a pass."""
@@ -49,13 +49,13 @@ class Passes:
     def __init__(self, log: Log) -> None:
         self.of_builds: Parts[BackendPass] = log.rows(_table(log), "first_line")
         table, limits = self.of_builds.table, self.of_builds.limits
-        begins, chosen = table.codes("first_line"), table.codes("chosen")
+        begins, chosen = table.column("first_line").codes, table.column("chosen").codes
         index = np.arange(len(begins)) - np.repeat(limits[:-1], np.diff(limits))
         before = log.edges[:-1][begins[limits[:-1]] > log.edges[:-1]]
         lines = np.concatenate((begins, before))
-        places = np.concatenate((index << 1 | (chosen == _THROWN_AWAY), np.full(len(before), _NO_PASS << 1)))
+        places = np.concatenate((index << 1 | (chosen == _THROWN_AWAY), np.full(len(before), NO_PASS << 1)))
         order = lines.argsort()
-        changes = np.diff(places[order], prepend=(_NO_PASS << 1) - 1).nonzero()[0]
+        changes = np.diff(places[order], prepend=(NO_PASS << 1) - 1).nonzero()[0]
         self._begins: list[int] = lines[order][changes].tolist()
         self._places: list[int] = places[order][changes].tolist()
         """From each beginning on: which pass of its build a line is of, and as the last bit if that was thrown away."""
@@ -63,9 +63,9 @@ class Passes:
     def chosen(self) -> list[int | None]:
         """Return which pass of each build made its engine; None where the log does not tell."""
         limits = self.of_builds.limits
-        kept = np.append((self.of_builds.table.codes("chosen") == _KEPT).nonzero()[0], limits[-1])
+        kept = np.append((self.of_builds.table.column("chosen").codes == _KEPT).nonzero()[0], limits[-1])
         first = kept[kept.searchsorted(limits[:-1])]
-        return list(map(_index, np.where(first < limits[1:], first - limits[:-1], _NO_PASS).tolist()))
+        return list(map(_index, np.where(first < limits[1:], first - limits[:-1], NO_PASS).tolist()))
 
     def column(self, lines: npt.NDArray[np.int64]) -> Column[int | None]:
         """Return the pass of its build that each line is of; None before the first of several (what all share)."""
@@ -82,7 +82,7 @@ class Passes:
 
 
 def _index(code: int) -> int | None:
-    return None if code == _NO_PASS else code
+    return None if code == NO_PASS else code
 
 
 def _table(log: Log) -> Table:

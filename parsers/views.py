@@ -157,7 +157,7 @@ class Log(View):
 
     def rows(self, table: Table, line: str = "span.line") -> Parts[Any]:
         """Return each build's part of a table that is sorted by a column of lines."""
-        return Parts(table, self.limits(table.codes(line)))
+        return Parts(table, self.limits(table.column(line).codes))
 
     def in_force(self, kind: str, name: str) -> Column[tuple[Any, ...]]:
         """Return a field of each build's rows of a kind, and before them that of the last row before the build."""

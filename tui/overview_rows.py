@@ -15,7 +15,7 @@ from trtforensics.tui.layer_index import UNNAMED
 from trtforensics.tui.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.model import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
 
@@ -243,7 +243,7 @@ def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
         yield OverviewRow(
             "tactics skipped", f"{tuning.tactics_skipped:>6,} for want of scratch memory", None, Role.WARNING
         )
-    results: tuple[tuple[str, tuple[Choice | CachedResult, ...]], ...] = (
+    results: tuple[tuple[str, Sequence[Choice | CachedResult]], ...] = (
         ("choices", build.choices),
         ("cached results", build.cached),
     )

@@ -288,7 +288,7 @@ def test_combinations_tell_final_lost_and_unknown_apart(log: BuildLog) -> None:
 def test_an_engine_printed_twice_is_listed_once_and_said_so(log: BuildLog) -> None:
     build = log.builds[0]
     again = tuple(replace(x, span=replace(x.span, line=x.span.line + 100)) for x in build.engine_layers)
-    index = LayerIndex(replace(build, engine_layers=build.engine_layers + again))
+    index = LayerIndex(replace(build, engine_layers=(*build.engine_layers, *again)))
     assert [entry.layer for entry in index.engine] == list(again)
     assert index.rows()[0].text == "printed more than once, this is the last time"
     assert index.at_line(build.engine_layers[1].span.line) is index.engine[1]

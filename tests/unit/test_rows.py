@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.model import Build, SourceSpan, Stage
+from trtforensics.model import NO_TACTIC, Build, SourceSpan, Stage
 from trtforensics.parsers.engine import _detailed
 from trtforensics.parsers.tensors import details
 from trtforensics.rows import Rows, Table, coded, column, numbers
@@ -87,10 +87,10 @@ def test_a_tactic_is_read_where_the_fields_of_a_layer_have_it(pieces: list[str],
     text = ", ".join([sides, *pieces])
     read, (tactic, printed) = details(text), _detailed(text)
     if read is None or printed is None:
-        assert (read, tactic, printed) == (None, None, None)
+        assert (read, tactic, printed) == (None, NO_TACTIC, None)
         return
     value = read.fields.pop("TacticValue", "")
-    assert tactic == (int(value, 16) if value in {"0x12", "0xab", "0x1"} else None)
+    assert tactic == (int(value, 16) if value in {"0x12", "0xab", "0x1"} else NO_TACTIC)
     assert printed.tactic_name == read.fields.pop("TacticName", "")
     read.fields.pop("Metadata", None)
     assert (printed.fields, printed.inputs, printed.outputs) == (read.fields, read.inputs, read.outputs)
