@@ -123,7 +123,7 @@ class BulkReader:
     def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
         """Give what can be read of the ``wanted`` lines, and unmark those that were."""
         for word, opened in self._opened(bodies, np.flatnonzero(wanted)):
-            yield from self._read(self._by_opening[word], bodies, opened, wanted)
+            yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
         left = np.flatnonzero(wanted)
         near = left[self._openers.near_short(bodies.openings[left])]
         yield from self._read(self._by_short_opening, bodies, near, wanted)
@@ -141,21 +141,26 @@ class BulkReader:
                 yield word, lines[order[low:high]]
 
     @staticmethod
-    def _read(readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools) -> Iterator[Found]:
-        """Have these readers read what they can of the lines that are left, of each kind the most frequent first."""
+    def _read(
+        readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
+    ) -> Iterator[Found]:
+        """Have these readers read what they can of the lines that are left, of each kind the most frequent first.
+
+        Of their openings so many bytes are ``known`` to stand there.
+        """
         rank, refused = -1, np.zeros(0, np.int64)
         for reader in readers:
             if reader.rank != rank:
                 if len(refused):  # for the regex: they may be of that kind yet
                     left = np.setdiff1d(left, refused, assume_unique=True)
                 rank, refused = reader.rank, refused[:0]
-            opening = reader.opening
-            candidates = left[bodies.index.holds(bodies.starts[left], opening)] if opening else left
+            opening = reader.opening[known:]
+            candidates = left[bodies.index.holds(bodies.starts[left] + known, opening)] if opening else left
             result = reader.read(bodies, candidates)
             refused = np.concatenate((refused, result.refused))
             if len(result.lines):
                 wanted[result.lines] = False
-                left = left[wanted[left]]
+                left = left.compress(wanted[left])
                 reader.lines += len(result.lines)
                 yield result
             if not len(left):
@@ -202,9 +207,9 @@ class _LayoutReader:
                 break
             sure = reader.read(bodies, Spans(lines, begins[position], ends[position]), columns)
             if not sure.all():
-                lines = lines[sure]
-                begins, ends = [b[sure] for b in begins], [e[sure] for e in ends]
-                columns = {name: column[sure] for name, column in columns.items()}
+                lines = lines.compress(sure)
+                begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
+                columns = {name: column.compress(sure) for name, column in columns.items()}
         refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
         return Found(self.layout.kind.name, lines, columns, refused)
 
@@ -234,7 +239,8 @@ class _LayoutReader:
                 at[place] = _place(bodies, lines, anchor)
                 right = bodies.index.holds(at[place], anchor.text)
             if not right.all():
-                lines, at = lines[right], {known: positions[right] for known, positions in at.items()}
+                lines = lines.compress(right)
+                at = {known: positions.compress(right) for known, positions in at.items()}
         begins = [at[place] + len(anchor.text) for place, anchor in enumerate(layout.anchors)]
         ends = [at[place] for place in range(1, len(begins))]
         line_ends = bodies.ends[lines]
@@ -246,7 +252,8 @@ class _LayoutReader:
         for begin, end in zip(begins, ends, strict=True):
             sure &= begin < end
         if not sure.all():
-            lines, begins, ends = lines[sure], [b[sure] for b in begins], [e[sure] for e in ends]
+            lines = lines.compress(sure)
+            begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
         return lines, begins, ends
 
 

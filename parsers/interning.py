@@ -7,6 +7,7 @@ and cutting every one of them out for a dictionary costs several times as much a
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,8 +44,14 @@ million texts do so in one of 10**7 logs."""
 
 _FACTOR = np.uint64(MIXER)
 _HALF = np.uint64(32)
-_MASKS = np.negative((np.arange(_BLOCK) < np.arange(_BLOCK + 1)[:, None]).view(np.int8)).view(np.uint64)
-"""By the length of a text, which bits of its words are its own."""
+
+
+@cache
+def _masks(count: int) -> Words:
+    """Return by the length of a text, up to so many words, which bits of its words are its own."""
+    size = count * WORD
+    return np.negative((np.arange(size) < np.arange(size + 1)[:, None]).view(np.int8)).view(np.uint64)
+
 
 _EMPTY = np.uint64(0)
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
@@ -191,12 +198,12 @@ def _of_blocks(words: Words, lengths: Positions, alike: bytes) -> Words:
     count = words.shape[1]
     if alike:
         words = _with_digits_alike(words, alike)
-    words &= _MASKS[np.minimum(lengths, count * WORD), :count]
+    words &= _masks(count).take(lengths, axis=0, mode="clip")
     words ^= words >> _HALF  # else a word's last byte would only reach the highest bits
     words *= _FACTOR
     words ^= words >> _HALF
     sums: Words = lengths.astype(np.uint64) * _FACTOR
-    sums += np.einsum("ij,j->i", words, _SEEDS[:count])
+    sums += np.vecdot(words, _SEEDS[:count]) if count > 1 else words[:, 0] * _SEEDS[0]  # a third of the time for one
     return sums ^ (sums >> _HALF)
 
 

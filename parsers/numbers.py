@@ -98,8 +98,7 @@ def decimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Floats, B
 def _last_sixteen(text: bytes, ends: Positions, length: Positions) -> tuple[Words, Words]:
     """Return the sixteen bytes up to ``ends`` as two words, with zeros in front of the ``length`` that count."""
     words = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
-    own = np.clip(length, 0, _SIXTEEN)
-    keep_high, keep_low = _LAST_BYTES.T[0][own], _LAST_BYTES.T[1][own]
+    keep_high, keep_low = _LAST_BYTES.take(length, axis=0, mode="clip").T
     return (words[:, 0] & keep_high) | (_ZEROS & ~keep_high), (words[:, 1] & keep_low) | (_ZEROS & ~keep_low)
 
 
@@ -153,7 +152,7 @@ def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words
     length = ends - starts - 2
     digits = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
     if not (length == _SIXTEEN).all():
-        own = _LAST_BYTES[np.clip(length, 0, _SIXTEEN)]
+        own = _LAST_BYTES.take(length, axis=0, mode="clip")
         digits = (digits & own) | (_ZEROS & ~own)
     nibbles = (digits & _LOW_NIBBLES) + ((digits >> np.uint64(6)) & _ONES) * np.uint64(9)
     letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
