@@ -122,12 +122,15 @@ class BulkReader:
 
     def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
         """Give what can be read of the ``wanted`` lines, and unmark those that were."""
-        for word, opened in self._opened(bodies, np.flatnonzero(wanted)):
+        for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if self._by_opening else ():
             yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
         left = np.flatnonzero(wanted)
-        near = left[self._openers.near_short(bodies.openings[left])]
-        yield from self._read(self._by_short_opening, bodies, near, wanted)
-        left = left[wanted[left]]
+        if self._by_short_opening:
+            near = left[self._openers.near_short(bodies.openings[left])]
+            yield from self._read(self._by_short_opening, bodies, near, wanted)
+            left = left.compress(wanted[left])
+        if not self._by_text:
+            return
         free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
         yield from self._read(self._by_text, bodies, free, wanted)
 

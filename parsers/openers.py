@@ -108,7 +108,8 @@ class _Family:
     def opened(self, index: LineIndex, starts: Positions) -> Bools:
         opened = self._next[index.bytes[starts + self._common]]
         near = np.flatnonzero(opened)
-        opened[near] = np.logical_or.reduce([index.holds(starts[near], text) for text in self._texts])
+        behind = starts[near] + WORD
+        opened[near] = np.logical_or.reduce([index.holds(behind, text[WORD:]) for text in self._texts])
         return opened
 
 

@@ -151,7 +151,8 @@ class _Tuning:
 
     def of(self, name: str, tactic: int | None = None) -> list[tuple[Tuned, int]]:
         """Return what was tuned under a name in the engine's pass, all or with a tactic."""
-        return [(tuned, row) for tuned, rows in self.rows(name) for row in tuned.of_engine(rows, tactic)]
+        found = self.rows(name)
+        return [(tuned, row) for tuned, rows in found for row in tuned.of_engine(rows, tactic)] if found else []
 
     def of_reformat(self, reformat: _Reformat, tactic: int | None) -> list[tuple[Tuned, int]]:
         """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
@@ -278,11 +279,13 @@ def _cases(
     for row in rows:
         name, tactic, graph = engine.names[row], engine.tactics[row], engine.graphs[row]
         key = (name if graph is None else graphs.get(graph, ""), tactic)
-        if key not in grouped:
+        groups = grouped.get(key)
+        if groups is None:
             reformat = by_reformat.get(name) if graph is None else None
-            grouped[key] = _grouped(tuning.of(*key) if reformat is None else tuning.of_reformat(reformat, tactic))
-        if grouped[key]:
-            cases.append(_Case(row, grouped[key], engine.borders[row] if graph is None else borders[graph]))
+            found = tuning.of(*key) if reformat is None else tuning.of_reformat(reformat, tactic)
+            groups = grouped[key] = _grouped(found) if found else ()
+        if groups:
+            cases.append(_Case(row, groups, engine.borders[row] if graph is None else borders[graph]))
         else:
             engine.explain(row, _why_nothing(engine, row, tuning))
     return cases
