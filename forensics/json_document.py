@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.json_rendering import WORD, Rendered, number, pieces, text, texts, woven
 from trtforensics.json_strands import Record, each, integers, listed, members, size, tactic
-from trtforensics.rows import Parts, column
+from trtforensics.rows import Named, Parts, column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -234,7 +234,7 @@ def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
         "tool": each(text, of("tool")),
         **{name: each(_text_or_null, of(name)) for name in ("tensorrt_version", "command")},
         "outcome": each(text, of("outcome")),
-        "options": each(_options, of("options")),
+        "options": _options(of("options")),
         "passes": _PASS.lists(of("passes")),
         "stages": _STAGE.lists(of("stages")),
         "fusions": _FUSION.lists(of("fusions")),
@@ -255,25 +255,25 @@ def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
     }
 
 
-def _options(options: Mapping[str, Sequence[Fact]]) -> str:
-    if not any(options.values()):
-        return _no_options(tuple(options))
-    return _members([f"{text(block)}: {{{_block(facts)}}}" for block, facts in options.items()])
+def _options(options: Sequence[Mapping[str, Sequence[Fact]]]) -> Iterable[Strand]:
+    """Render the option blocks of each build."""
+    if isinstance(options, Named):
+        return members({name: _blocks(parts) for name, parts in options.tables.items()}, 4)
+    return each(lambda own: _members([f"{text(name)}: {_block(facts)}" for name, facts in own.items()]), options)
 
 
-@lru_cache(maxsize=1)
-def _no_options(blocks: tuple[str, ...]) -> str:
-    return _members([f"{text(block)}: {{}}" for block in blocks])
+def _blocks(blocks: Parts[Fact]) -> list[Strand]:
+    """Render a block of each build; one that several have alike once."""
+    groups = blocks.alike(("name", "value"))
+    rendered = {place: _block(blocks[places[0]]) for places in groups for place in places[:1]}
+    if len(groups) == 1:
+        return [*rendered.values()]
+    first = {place: places[0] for places in groups for place in places}
+    return [(rendered[first[place]] for place in range(len(blocks)))]
 
 
 def _block(facts: Sequence[Fact]) -> str:
-    return _same(tuple(column(facts, "name")), tuple(column(facts, "value"))) if facts else ""
-
-
-@lru_cache(maxsize=1 << 6)
-def _same(names: tuple[str, ...], values: tuple[str, ...]) -> str:
-    """Render the options that many builds have alike."""
-    return ", ".join(_facts(zip(names, values, strict=True)))
+    return f"{{{', '.join(_facts(zip(column(facts, 'name'), column(facts, 'value'), strict=True)))}}}"
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:

@@ -391,7 +391,7 @@ class Build(Late):
     fusions: Sequence[Fusion]
     reformats: Sequence[ReformatLayer]
     onnx_nodes: Sequence[OnnxNode]
-    foreign_nodes: tuple[ForeignNode, ...]
+    foreign_nodes: Sequence[ForeignNode]
     autotuning: Autotuning
     timings: TacticTimings
     tuning: Sequence[LayerTuning]

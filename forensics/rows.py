@@ -209,6 +209,11 @@ class Parts(Sequence[Rows[_T]]):
         first, behind = self.limits[range(len(self))[index] :][:2].tolist()
         return Rows(self.table, first, behind)
 
+    def tuples(self, *paths: str) -> list[list[tuple[Any, ...]]]:
+        """Return of each part what its records have under some names, without making them."""
+        rows = list(zip(*(self.table.columns[path] for path in paths), strict=True))
+        return [rows[first:behind] for first, behind in pairwise(self.limits.tolist())]
+
     def where(self, rows: Iterable[bool]) -> Parts[_T]:
         """Return each part's records of some rows; all columns have codes."""
         kept = np.fromiter(rows, np.bool_)
@@ -230,6 +235,27 @@ class Parts(Sequence[Rows[_T]]):
         first = self.limits[places]
         rows = first[:, None] + np.arange(self.limits[places[0] + 1] - first[0])
         return np.stack([self.table.column(path).codes[rows] for path in paths], axis=2).reshape(len(places), -1)
+
+
+class Named(Sequence["dict[str, Rows[_T]]"]):
+    """Tables that are parted alike, by their names: of each part what each of them has of it."""
+
+    __slots__ = ("tables",)
+
+    def __init__(self, tables: Mapping[str, Parts[_T]]) -> None:
+        self.tables = tables
+
+    def __len__(self) -> int:
+        return min(map(len, self.tables.values()))
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Rows[_T]]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Rows[_T]]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Rows[_T]] | list[dict[str, Rows[_T]]]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
+        return {name: parts[index] for name, parts in self.tables.items()}
 
 
 def column(records: Sequence[Any], path: str) -> Sequence[Any]:

@@ -203,8 +203,12 @@ def _reformats(log: Log, passes: Passes, span: Span) -> Parts[ReformatLayer]:
     return log.rows(spanned(ReformatLayer, span, columns))
 
 
-def _foreign_nodes(log: Log, passes: Passes, span: Span) -> Sequence[tuple[ForeignNode, ...]]:
-    return log.parted(
-        ForeignNode(name, names.onnx_nodes(metadata or ""), span(line), passes.index(line))
-        for line, name, metadata in log.each("foreign_node", "layer", "metadata")
-    )
+def _foreign_nodes(log: Log, passes: Passes, span: Span) -> Parts[ForeignNode]:
+    line, layer, metadata = log.columns(("foreign_node",), "layer", "metadata")
+    columns: dict[str, Sequence[Any]] = {
+        "name": log.column(layer),
+        "onnx_nodes": log.column(metadata).then(names.onnx_nodes),
+        "span.line": numbers(line),
+        "pass_index": passes.column(line),
+    }
+    return log.rows(spanned(ForeignNode, span, columns))

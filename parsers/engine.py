@@ -13,13 +13,15 @@ from trtforensics.model import NO_TACTIC, EngineLayer
 from trtforensics.parsers.events import NO_TEXT, tactic_id, tactic_or_none
 from trtforensics.parsers.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.tensors import details, short_tensors
-from trtforensics.rows import Column, Parts, column, numbers, same, spanned
+from trtforensics.rows import Column, Parts, numbers, same, spanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.model import EngineTensor, ForeignNode, OnnxNode, SourceSpan
     from trtforensics.parsers.views import Log
+
+    _Names = tuple[str, ...]
 
 UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")
@@ -47,17 +49,16 @@ _UNREAD = _Printed((), (), (), (), "", "", {})
 class _OnnxMembers:
     """Finds the ONNX nodes behind an engine layer that carries no metadata of its own."""
 
-    def __init__(self, nodes: Sequence[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
+    def __init__(self, nodes: Iterable[tuple[str, _Names]], foreign: Iterable[tuple[str, _Names]]) -> None:
+        """``nodes`` are the names of ONNX nodes and of their layers, ``foreign`` of ForeignNodes and of their nodes."""
         self._by_layer: dict[str, list[str]] = {}
-        for name, layers in zip(column(nodes, "name"), column(nodes, "layers"), strict=True):
+        for name, layers in nodes:
             for layer in layers:
                 self._by_layer.setdefault(layer, []).append(name)
-        self._foreign = {without_profile(f.name): f.onnx_nodes for f in foreign}
+        self._foreign = {without_profile(name): own for name, own in foreign}
 
     def of(self, name: str) -> tuple[str, ...]:
         """Return the nodes, by the ForeignNode's metadata line or by the layers that the parser registered."""
-        if not self._foreign and not self._by_layer:
-            return ()
         known = self._foreign.get(without_profile(name))
         if known:
             return known
@@ -67,8 +68,8 @@ class _OnnxMembers:
 
 def engine_layers(
     log: Log,
-    nodes: Sequence[Sequence[OnnxNode]],
-    foreign: Sequence[Sequence[ForeignNode]],
+    nodes: Parts[OnnxNode],
+    foreign: Parts[ForeignNode],
     span: Callable[[int], SourceSpan],
 ) -> Parts[EngineLayer]:
     """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice.
@@ -103,20 +104,19 @@ def engine_layers(
         "fields": of_line("fields"),
     }
     layers: Parts[EngineLayer] = log.rows(spanned(EngineLayer, span, columns))
-    return layers if len(line) == 0 else _with_nodes(layers, nodes, foreign)
+    return _with_nodes(layers, nodes, foreign)
 
 
-def _with_nodes(
-    layers: Parts[EngineLayer], nodes: Sequence[Sequence[OnnxNode]], foreign: Sequence[Sequence[ForeignNode]]
-) -> Parts[EngineLayer]:
+def _with_nodes(layers: Parts[EngineLayer], nodes: Parts[OnnxNode], foreign: Parts[ForeignNode]) -> Parts[EngineLayer]:
     """Return the layers with the ONNX nodes of those whose lines do not name any."""
     own = list(layers.table.columns["onnx_nodes"])
     if all(own):
         return layers
     names = list(layers.table.columns["name"])
-    for build, (first, behind) in enumerate(pairwise(layers.limits.tolist())):
-        if first < behind:
-            onnx = _OnnxMembers(nodes[build], foreign[build])
+    of_builds = nodes.tuples("name", "layers"), foreign.tuples("name", "onnx_nodes")
+    for (first, behind), *known in zip(pairwise(layers.limits.tolist()), *of_builds, strict=True):
+        if first < behind and any(known):
+            onnx = _OnnxMembers(*known)
             own[first:behind] = [
                 told or onnx.of(name) for told, name in zip(own[first:behind], names[first:behind], strict=True)
             ]

@@ -10,7 +10,7 @@ import numpy as np
 from trtforensics.model import Fact, MessageCounts, Outcome, Tool
 from trtforensics.parsers.numbers import LONGEST_WHOLE, is_whole
 from trtforensics.parsers.views import latest
-from trtforensics.rows import Column, Table, coded, numbers
+from trtforensics.rows import Column, Named, Table, coded, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.passes import Passes
     from trtforensics.parsers.views import Log
-    from trtforensics.rows import Rows
+    from trtforensics.rows import Parts, Rows
 
     _FactColumns = tuple[Column[int], Column[str], Column[str]]
 
@@ -113,9 +113,10 @@ def commands(log: Log) -> Column[str | None]:
 
 def outcomes(log: Log) -> Column[Outcome]:
     """Say how each build ended, from its verdict, else from whether an engine followed."""
-    failed = np.zeros(log.size, bool)
-    for build, severity, text in log.placed("message", "severity", "text"):
-        failed[build] |= severity == "E" and _BENIGN not in text
+    line, severity, text = log.columns(("message",), "severity", "text")
+    is_error = np.array(log.column(severity).each("E".__eq__), bool)
+    counts = np.array(log.column(text).each(lambda said: _BENIGN not in said), bool)
+    failed = np.diff(log.limits(line[is_error & counts])) > 0
     announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
     engines = log.having(*_ENGINE, "deserialization", "engine_size")
     unsaid = Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED
@@ -130,7 +131,7 @@ def outcomes(log: Log) -> Column[Outcome]:
 def message_counts(log: Log) -> Rows[MessageCounts]:
     """Count the warnings and the errors of each build."""
     line, severity = log.columns(("message",), "severity")
-    errors = np.array([text == "E" for text in log.texts(severity)], bool)
+    errors = np.array(log.column(severity).each("E".__eq__), bool)
     counted = {"warning": np.diff(log.limits(line[~errors])), "error": np.diff(log.limits(line[errors]))}
     return log.counted(MessageCounts, counted)
 
@@ -150,14 +151,14 @@ def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str
     def fact(line: int, name: str, value: str) -> Fact:
         return Fact(name, value, span(line))
 
-    of_blocks = []
+    blocks: dict[str, Parts[Fact]] = {}
     for each, kind in enumerate(_BLOCKS.values()):
         own = block == each
         columns = numbers(line[own]), names.of(own), values.of(own)
         if kind == "device":
             columns = _with_devices(log, columns)
-        of_blocks.append(log.rows(Table(fact, dict(zip(_FACT, columns, strict=True))))[:])
-    return [dict(zip(_BLOCKS.values(), facts, strict=True)) for facts in zip(*of_blocks, strict=True)]
+        blocks[kind] = log.rows(Table(fact, dict(zip(_FACT, columns, strict=True))))
+    return Named(blocks)
 
 
 def _with_devices(log: Log, columns: _FactColumns) -> _FactColumns:

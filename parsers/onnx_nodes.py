@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model import SourceSpan
     from trtforensics.parsers.views import Log
+    from trtforensics.rows import Parts
 
     _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -25,10 +26,8 @@ _NAMES, _TYPES = range(2)
 """Where they are of what is read of tensors."""
 
 
-def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Sequence[OnnxNode]]:
+def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Parts[OnnxNode]:
     """Read each build's nodes in the log's order. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
-    if not log.has("parsing_node"):
-        return log.same(())
     begins, names, ops = log.columns(("parsing_node",), "node", "op")
     layers: list[list[str]] = [[] for _ in begins]
     places, texts = _of_nodes(log, begins, ("registering_layer", "registering_helper"), "layer")
@@ -61,7 +60,7 @@ def _of_nodes(
     """Return the places of the nodes that lines of some kinds belong to, and a text of each of these, as an index."""
     lines, texts = log.columns(kinds, field)
     places = begins.searchsorted(lines) - 1
-    within = (places >= 0) & (begins[places] >= log.build_of(lines))
+    within = np.append(begins, 0)[places] >= log.build_of(lines)  # the last stands for no node
     return places[within], texts[within]
 
 

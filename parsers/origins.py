@@ -9,7 +9,7 @@ and every layer that is settled settles its neighbours. What cannot be told stay
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import chain, compress, starmap
+from itertools import chain, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -107,6 +107,13 @@ class _Reformat(NamedTuple):
     tensor: str
     source: str
     target: str
+
+
+class _Foreign(NamedTuple):
+    """A ForeignNode of the engine's pass."""
+
+    name: str
+    onnx_nodes: tuple[str, ...]
 
 
 class _Layers:
@@ -212,7 +219,7 @@ class _Case:
 def resolve(
     layers: Parts[EngineLayer],
     tuned: tuple[Parts[Choice], Parts[CachedResult]],
-    network: tuple[Sequence[Sequence[ForeignNode]], Parts[ReformatLayer]],
+    network: tuple[Parts[ForeignNode], Parts[ReformatLayer]],
     chosen: Sequence[int | None],
 ) -> tuple[Parts[EngineLayer], Parts[Choice], Parts[CachedResult]]:
     """Join the layers of each build's engine to the choices and cached results they came from, and mark those final.
@@ -228,30 +235,23 @@ def resolve(
     resolved = is_tuned & (passes != NO_PASS)
     engine = _Layers(layers)
     choices, cached = Tuned("choice", tuned[0], passes), Tuned("cached", tuned[1], passes)
-    reformats, limits = _reformats(network[1]), network[1].limits.tolist()
+    foreign = network[0].tuples("pass_index", *_Foreign._fields)
+    reformats = network[1].tuples("pass_index", *_Reformat._fields)
     for build in np.flatnonzero(has_layers).tolist():
         rows = range(*engine.first[build : build + 2])
         if resolved[build]:
             of_pass = {chosen[build], None}
-            foreign = [node for node in network[0][build] if node.pass_index in of_pass]
-            tried = reformats[limits[build] : limits[build + 1]]
-            own_reformats = [reformat for index, reformat in tried if index in of_pass]
+            nodes = [_Foreign(*own) for index, *own in foreign[build] if index in of_pass]
+            added = [_Reformat(*own) for index, *own in reformats[build] if index in of_pass]
             tuning = _Tuning((cached, choices), build)
-            cases = _cases(engine, rows, tuning, (foreign, own_reformats))
-            _settle(cases, own_reformats)
+            cases = _cases(engine, rows, tuning, (nodes, added))
+            _settle(cases, added)
             _join(engine, cases, tuning)
             _mark(cases, tuning)
         else:
             for row in rows:
                 engine.explain(row, _UNTOLD if is_tuned[build] else _NO_TUNING)
     return engine.joined(), choices.joined(resolved, has_layers), cached.joined(resolved, has_layers)
-
-
-def _reformats(records: Parts[ReformatLayer]) -> list[tuple[int | None, _Reformat]]:
-    """Return all reformat layers, each with its pass."""
-    columns = records.table.columns
-    fields = zip(*(columns[path] for path in _Reformat._fields), strict=True)
-    return list(zip(columns["pass_index"], starmap(_Reformat, fields), strict=True))
 
 
 def _settle(cases: list[_Case], reformats: list[_Reformat]) -> None:
@@ -263,7 +263,7 @@ def _settle(cases: list[_Case], reformats: list[_Reformat]) -> None:
 
 
 def _cases(
-    engine: _Layers, rows: range, tuning: _Tuning, network: tuple[list[ForeignNode], list[_Reformat]]
+    engine: _Layers, rows: range, tuning: _Tuning, network: tuple[list[_Foreign], list[_Reformat]]
 ) -> list[_Case]:
     """Return the layers that may come from something; of the others, say why they do not."""
     foreign, reformats = network
@@ -308,7 +308,7 @@ def _copy_node(tensor: str) -> str:
     return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
 
 
-def _myelin_graphs(engine: _Layers, kernels: Mapping[int, list[int]], foreign: list[ForeignNode]) -> dict[int, str]:
+def _myelin_graphs(engine: _Layers, kernels: Mapping[int, list[int]], foreign: list[_Foreign]) -> dict[int, str]:
     """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
     profiles = {graph: _profile(engine, own) for graph, own in kernels.items()}
     found: dict[int, str] = {}
