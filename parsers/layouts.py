@@ -59,6 +59,8 @@ BULK = (
     "fusing",
     "layer_short",
     "layer_detailed",
+    "timing_old",
+    "tactic_old",
 )
 """The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
 
