@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,13 +27,11 @@ from typing import TYPE_CHECKING
 from tests.benchmarks import logs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1 << 20
 _KIB = 1024
-_LARK_LINES = 400
-_LOOP_LINES = 20_000
 _CORPUS_MEGABYTES = 20
 _TACTIC = re.compile(rb"\b0x[0-9a-f]{16}\b")
 _TIME = re.compile(rb"\b(\d+\.\d+)(\d)\b")
@@ -53,7 +52,7 @@ class Row:
 
     path: Path
     processes: dict[str, list[Process]] = field(default_factory=dict)
-    rates: dict[str, float] = field(default_factory=dict)
+    rates: dict[str, list[float]] = field(default_factory=dict)
     megabytes: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,12 +66,32 @@ class Row:
         """Return the median processor time, of all processes together."""
         return statistics.median(one.busy for one in self.processes[name])
 
+    def rate(self, name: str) -> float:
+        """Return the median rate of a reader."""
+        return statistics.median(self.rates[name])
+
+    def times_grep(self) -> float:
+        """Return how many times as long as grep two cores take, each compared with the grep that ran beside it."""
+        both = zip(self.processes[_TWO], self.processes[_GREP], strict=True)
+        return statistics.median(ours.seconds / grep.seconds for ours, grep in both)
+
+    def times_lark(self) -> tuple[float, float]:
+        """Return how many times as fast as the Lark that ran beside it is the process on one core, and the reading."""
+        lark, alone = self.rates["Lark"], self.rates["alone"]
+        whole = [self.megabytes / one.busy for one in self.processes[_ONE]]
+        process, reading = (
+            statistics.median(ours / theirs for ours, theirs in zip(own, lark, strict=True)) for own in (whole, alone)
+        )
+        return process, reading
+
     def peak(self) -> int:
         """Return the largest peak of ours."""
         return max(one.peak for name, runs in self.processes.items() if name != _GREP for one in runs)
 
 
 _ONE, _TWO, _GREP = "one core", "two cores", "grep -c"
+_READERS = ("alone", "loop", "Lark")
+"""Of ``rates.py``."""
 
 
 def main() -> None:
@@ -85,13 +104,9 @@ def main() -> None:
             _print_corpus([_of_corpus(log, folder, arguments.runs) for log in _corpus_logs(arguments.corpus)])
             return
         files = arguments.files or list(_generated(folder, arguments.mb))
-        # A child's peak includes what its parent held when it was started: measure all children before anything is
-        # parsed in this process.
-        rows = [_measure_processes(path, arguments.runs) for path in files]
+        rows = [_measure(path, arguments.runs, rates=True) for path in files]
         if arguments.scaling:
             _print_scaling(rows, list(_larger(folder, arguments.mb, arguments.runs)))
-        for row in rows:
-            _measure_alone(row, arguments.runs)
         _print(rows)
 
 
@@ -126,7 +141,7 @@ def _parse(path: Path) -> list[str]:
     return [sys.executable, "-m", "trtforensics", "parse", "--json", "--quiet", str(path)]
 
 
-def _measure_processes(path: Path, runs: int) -> Row:
+def _measure(path: Path, runs: int, *, rates: bool) -> Row:
     cores = sorted(os.sched_getaffinity(0))
     commands = {
         _ONE: (_parse(path), cores[:1]),
@@ -135,15 +150,35 @@ def _measure_processes(path: Path, runs: int) -> Row:
     }
     _run(_parse(path), cores)  # the first run compiles the grammars and the modules
     row = Row(path)
-    for _ in range(runs):
+    for _ in range(runs):  # all in turn: a ratio is of what ran at the same time
         for name, (command, allowed) in commands.items():
             row.processes.setdefault(name, []).append(_run(command, allowed))
+        for reader in _READERS if rates else ():
+            row.rates.setdefault(reader, []).append(_rate(reader, path, cores[:1]))
     return row
+
+
+def _rate(reader: str, path: Path, cores: Sequence[int]) -> float:
+    """Return what a reader tells of itself, in a process of its own."""
+    command = [sys.executable, "-m", "tests.benchmarks.rates", reader, str(path)]
+    with _on(cores):
+        return float(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+@contextmanager
+def _on(cores: Sequence[int]) -> Iterator[None]:
+    """Have what is started run on these cores."""
+    mine = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, mine)
 
 
 def _larger(folder: Path, megabytes: int, runs: int) -> Iterator[Row]:
     for path in _generated(folder, 4 * megabytes):
-        yield _measure_processes(path, runs)
+        yield _measure(path, runs, rates=False)
         path.unlink()
 
 
@@ -156,11 +191,10 @@ def _grep() -> str:
 
 def _run(command: list[str], cores: Sequence[int]) -> Process:
     """Run a command whose output is read through a pipe: grep stops at the first match if it writes to /dev/null."""
-    mine = os.sched_getaffinity(0)
     began = time.perf_counter()
-    os.sched_setaffinity(0, cores)
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        os.sched_setaffinity(0, mine)
+    with _on(cores):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    with process:
         assert process.stdout is not None
         while process.stdout.read(1 << 20):
             pass
@@ -170,61 +204,6 @@ def _run(command: list[str], cores: Sequence[int]) -> Process:
     if process.returncode:
         raise SystemExit(f"{command} ended with {process.returncode}")
     return Process(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _KIB)
-
-
-def _measure_alone(row: Row, runs: int) -> None:
-    """Measure what runs in this process, by processor time: the reading alone, Lark, and the loop over the kinds."""
-    _scan(row.path)
-    seconds = []
-    for _ in range(runs):
-        began = time.process_time()
-        _scan(row.path)
-        seconds.append(time.process_time() - began)
-    row.rates["alone"] = row.megabytes / statistics.median(seconds)
-    row.rates["Lark"] = _rate_of_lines(row.path, _LARK_LINES, _by_lark())
-    row.rates["loop"] = _rate_of_lines(row.path, _LOOP_LINES, _by_loop())
-
-
-def _scan(path: Path) -> None:
-    """From the file to columns, its digest included."""
-    from trtforensics.parsers.scanner import Scanner  # noqa: PLC0415 - see main: not before the children
-    from trtforensics.parsers.source import open_source  # noqa: PLC0415
-
-    scanner = Scanner()
-    with open_source(str(path)) as source:
-        for window in source.windows():
-            scanner.feed(window)
-        source.info()
-
-
-def _by_lark() -> Callable[[bytes], object]:
-    """Return Lark's LALR parser with a contextual lexer."""
-    from trtforensics.parsers import reference  # noqa: PLC0415 - see main: not before the children
-
-    reference.parse(b"")  # builds its tables
-    return reference.parse
-
-
-def _by_loop() -> Callable[[bytes], object]:
-    """Return what anybody would write first: one regex a kind, tried in turn."""
-    from trtforensics.parsers import tables  # noqa: PLC0415 - see main: not before the children
-
-    matches = [kind.match.fullmatch for kind in tables.kinds()]
-    return lambda body: next((found.groups() for match in matches if (found := match(body))), None)
-
-
-def _rate_of_lines(path: Path, count: int, read: Callable[[bytes], object]) -> float:
-    """Return the rate over lines picked evenly from the file, prefixes taken off one by one."""
-    from trtforensics.parsers.dialects import prefix_of  # noqa: PLC0415 - see main: not before the children
-
-    lines = path.read_bytes().splitlines(keepends=True)
-    sample = lines[:: max(1, len(lines) // count)]
-    del lines
-    began = time.process_time()
-    for line in sample:
-        prefix = prefix_of(line)
-        read(line[prefix.end if prefix else 0 :].rstrip(b"\r\n"))
-    return sum(map(len, sample)) / _MEGABYTE / (time.process_time() - began)
 
 
 def _corpus_logs(folder: Path) -> list[Path]:
@@ -284,12 +263,11 @@ def _print(rows: list[Row]) -> None:
     print(_LEGEND)
     print(f"{'file':24}" + "".join(f"{name:>9}" for name in _COLUMNS))
     for row in rows:
-        size, rates = row.megabytes, row.rates
+        size = row.megabytes
         figures = (
             *(size, size / row.seconds(_ONE), size / row.seconds(_TWO), size / row.busy(_ONE), size / row.busy(_TWO)),
-            *(rates["alone"], rates["loop"], rates["Lark"], size / row.seconds(_GREP)),
-            *(row.seconds(_TWO) / row.seconds(_GREP), size / row.busy(_ONE) / rates["Lark"]),
-            *(rates["alone"] / rates["Lark"], row.peak() / _MEBIBYTE),
+            *(*map(row.rate, _READERS), size / row.seconds(_GREP)),
+            *(row.times_grep(), *row.times_lark(), row.peak() / _MEBIBYTE),
         )
         print(f"{row.path.name[:24]:24}" + "".join(f"{figure:9.1f}" for figure in figures))
 
