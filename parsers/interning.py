@@ -211,5 +211,6 @@ def _with_digits_alike(words: Words, digits: bytes) -> Words:
     """Make these digits the first of them: several times as fast by arithmetic as by a table."""
     text = words.view(np.uint8)
     above = text - np.uint8(digits[0])  # what is less comes out above its digits
-    above *= above < len(digits)
-    return (text - above).view(np.uint64)
+    above *= (above < len(digits)).view(np.uint8)
+    np.subtract(text, above, out=above)
+    return above.view(np.uint64)
