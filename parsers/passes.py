@@ -72,10 +72,6 @@ class Passes:
         places = np.array(self._places)[np.array(self._begins).searchsorted(lines, side="right") - 1]
         return Column(places >> 1, _index)
 
-    def index(self, line: int) -> int | None:
-        """Return the pass of a line, as :meth:`column` does."""
-        return _index(self._places[bisect_right(self._begins, line) - 1] >> 1)
-
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
         return bool(self._places[bisect_right(self._begins, line) - 1] & 1)
