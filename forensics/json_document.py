@@ -265,11 +265,10 @@ def _options(options: Sequence[Mapping[str, Sequence[Fact]]]) -> Iterable[Strand
 def _blocks(blocks: Parts[Fact]) -> list[Strand]:
     """Render a block of each build; one that several have alike once."""
     groups = blocks.alike(("name", "value"))
-    rendered = {place: _block(blocks[places[0]]) for places in groups for place in places[:1]}
-    if len(groups) == 1:
-        return [*rendered.values()]
-    first = {place: places[0] for places in groups for place in places}
-    return [(rendered[first[place]] for place in range(len(blocks)))]
+    rendered: dict[int, str] = {}
+    for places in groups:
+        rendered.update(dict.fromkeys(places, _block(blocks[places[0]])))
+    return [rendered[0]] if len(groups) == 1 else [map(rendered.__getitem__, range(len(blocks)))]
 
 
 def _block(facts: Sequence[Fact]) -> str:

@@ -33,16 +33,14 @@ def each(rendered: Callable[[_T], str], values: Sequence[_T]) -> list[Strand]:
     """Render a value of each object; one that several share once."""
     if not isinstance(values, Column):
         return [map(rendered, values)]
-    known = {code: rendered(values.read(code)) for code in set(values.codes.tolist())}
-    return [*known.values()] if len(known) == 1 else [map(known.__getitem__, values.codes.tolist())]
+    return [rendered(values[0])] if values.is_constant() else [values.each(rendered)]
 
 
 def integers(values: Sequence[int]) -> list[Strand]:
     """Render a number of each object."""
     if not isinstance(values, Column):
         return [map(number, values)]
-    codes = values.codes
-    return [number(values[0])] if (codes == codes[0]).all() else [map(repr, codes.tolist())]
+    return [number(values[0])] if values.is_constant() else [map(repr, values.codes.tolist())]
 
 
 def members(strands: Mapping[str, Iterable[Strand]], indent: int) -> Iterator[Strand]:

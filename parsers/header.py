@@ -10,7 +10,7 @@ import numpy as np
 from trtforensics.model import Fact, MessageCounts, Outcome, Tool
 from trtforensics.parsers.numbers import LONGEST_WHOLE, is_whole
 from trtforensics.parsers.views import latest
-from trtforensics.rows import Column, Named, Table, coded, numbers
+from trtforensics.rows import Column, Named, coded, numbers, spanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -148,16 +148,13 @@ def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str
 
     names, values = log.column(name, lambda text: text.rstrip(" ")), log.column(value)
 
-    def fact(line: int, name: str, value: str) -> Fact:
-        return Fact(name, value, span(line))
-
     blocks: dict[str, Parts[Fact]] = {}
     for each, kind in enumerate(_BLOCKS.values()):
         own = block == each
         columns = numbers(line[own]), names.of(own), values.of(own)
         if kind == "device":
             columns = _with_devices(log, columns)
-        blocks[kind] = log.rows(Table(fact, dict(zip(_FACT, columns, strict=True))))
+        blocks[kind] = log.rows(spanned(Fact, span, dict(zip(_FACT, columns, strict=True))))
     return Named(blocks)
 
 

@@ -23,6 +23,8 @@ from trtforensics.rows import Parts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy.typing as npt
+
     from trtforensics.model import CachedResult, Choice, EngineLayer, EngineTensor, ForeignNode, ReformatLayer
     from trtforensics.parsers.tuned import Formats
 
@@ -220,27 +222,26 @@ def resolve(
     layers: Parts[EngineLayer],
     tuned: tuple[Parts[Choice], Parts[CachedResult]],
     network: tuple[Parts[ForeignNode], Parts[ReformatLayer]],
-    chosen: Sequence[int | None],
+    chosen: npt.NDArray[np.int64],
 ) -> tuple[Parts[EngineLayer], Parts[Choice], Parts[CachedResult]]:
     """Join the layers of each build's engine to the choices and cached results they came from, and mark those final.
 
     ``tuned`` are the choices and cached results, ``network`` the ForeignNodes and reformat layers of all builds,
-    ``chosen`` is the pass that made each engine.
+    ``chosen`` is the pass that made each engine, NO_PASS where that is not told.
     """
     has_layers, *has_tuned = (np.diff(parts.limits) > 0 for parts in (layers, *tuned))
     is_tuned = np.logical_or(*has_tuned)
     if not (has_layers | is_tuned).any():
         return layers, *tuned
-    passes = np.array([NO_PASS if each is None else each for each in chosen])
-    resolved = is_tuned & (passes != NO_PASS)
+    resolved = is_tuned & (chosen != NO_PASS)
     engine = _Layers(layers)
-    choices, cached = Tuned("choice", tuned[0], passes), Tuned("cached", tuned[1], passes)
+    choices, cached = Tuned("choice", tuned[0], chosen), Tuned("cached", tuned[1], chosen)
     foreign = network[0].tuples("pass_index", *_Foreign._fields)
     reformats = network[1].tuples("pass_index", *_Reformat._fields)
     for build in np.flatnonzero(has_layers).tolist():
         rows = range(*engine.first[build : build + 2])
         if resolved[build]:
-            of_pass = {chosen[build], None}
+            of_pass = {int(chosen[build]), None}
             nodes = [_Foreign(*own) for index, *own in foreign[build] if index in of_pass]
             added = [_Reformat(*own) for index, *own in reformats[build] if index in of_pass]
             tuning = _Tuning((cached, choices), build)

@@ -60,12 +60,12 @@ class Passes:
         self._places: list[int] = places[order][changes].tolist()
         """From each beginning on: which pass of its build a line is of, and as the last bit if that was thrown away."""
 
-    def chosen(self) -> list[int | None]:
-        """Return which pass of each build made its engine; None where the log does not tell."""
+    def chosen(self) -> npt.NDArray[np.int64]:
+        """Return which pass of each build made its engine; NO_PASS where the log does not tell."""
         limits = self.of_builds.limits
         kept = np.append((self.of_builds.table.column("chosen").codes == _KEPT).nonzero()[0], limits[-1])
         first = kept[kept.searchsorted(limits[:-1])]
-        return list(map(_index, np.where(first < limits[1:], first - limits[:-1], NO_PASS).tolist()))
+        return np.where(first < limits[1:], first - limits[:-1], NO_PASS)
 
     def column(self, lines: npt.NDArray[np.int64]) -> Column[int | None]:
         """Return the pass of its build that each line is of; None before the first of several (what all share)."""
