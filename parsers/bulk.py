@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from trtforensics.parsers.bodies import Reading
 from trtforensics.parsers.events import (
     DURATION_FIELDS,
     INTEGER_FIELDS,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.parsers.bodies import Bodies
     from trtforensics.parsers.events import Texts
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.layouts import Anchor, Layout, Segment
@@ -68,33 +70,10 @@ _READ: dict[Content, Callable[[bytes], float]] = {
 """How a number is read one by one, by what its segment holds."""
 
 
-class Bodies:
-    """The bodies of the lines to read: where each begins and ends, and its separators."""
+class _Found(NamedTuple):
+    """What a layout read, and the ``refused`` lines with all its anchors, but other texts."""
 
-    def __init__(self, index: LineIndex, starts: Positions, separators_before: Positions) -> None:
-        self.index = index
-        self.starts = starts
-        self.ends = index.ends
-        self.first = index.first + separators_before
-        self.last = index.last
-        self.openings = index.words[starts]
-        """The first eight bytes of each body, as a word."""
-
-    def text(self, line: int) -> bytes:
-        """Return a body."""
-        return self.index.data[int(self.starts[line]) : int(self.ends[line])]
-
-    def texts(self, lines: Positions) -> list[bytes]:
-        """Return some bodies."""
-        return Spans(lines, self.starts[lines], self.ends[lines]).texts(self.index.data)
-
-
-class Found(NamedTuple):
-    """Lines of one kind and their columns; ``refused`` are lines with all the anchors of a layout, but other texts."""
-
-    kind: str
-    lines: Positions
-    columns: Columns
+    reading: Reading
     refused: Positions
 
 
@@ -120,19 +99,21 @@ class BulkReader:
         for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
             same.sort(key=_LayoutReader.order)
 
-    def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Found]:
-        """Give what can be read of the ``wanted`` lines, and unmark those that were."""
+    def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+        """Give what can be read of the ``wanted`` lines that open with a literal, and unmark those that were."""
         for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if self._by_opening else ():
             yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
-        left = np.flatnonzero(wanted)
         if self._by_short_opening:
+            left = np.flatnonzero(wanted)
             near = left[self._openers.near_short(bodies.openings[left])]
             yield from self._read(self._by_short_opening, bodies, near, wanted)
-            left = left.compress(wanted[left])
-        if not self._by_text:
-            return
-        free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
-        yield from self._read(self._by_text, bodies, free, wanted)
+
+    def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+        """Give what can be read of the ``wanted`` lines that open with text, and unmark those that were."""
+        if self._by_text:
+            left = np.flatnonzero(wanted)
+            free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
+            yield from self._read(self._by_text, bodies, free, wanted)
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
         """Give the lines that begin with each of the known words."""
@@ -146,7 +127,7 @@ class BulkReader:
     @staticmethod
     def _read(
         readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
-    ) -> Iterator[Found]:
+    ) -> Iterator[Reading]:
         """Have these readers read what they can of the lines that are left, of each kind the most frequent first.
 
         Of their openings so many bytes are ``known`` to stand there.
@@ -161,11 +142,12 @@ class BulkReader:
             candidates = left[bodies.index.holds(bodies.starts[left] + known, opening)] if opening else left
             result = reader.read(bodies, candidates)
             refused = np.concatenate((refused, result.refused))
-            if len(result.lines):
-                wanted[result.lines] = False
+            read = result.reading.lines
+            if len(read):
+                wanted[read] = False
                 left = left.compress(wanted[left])
-                reader.lines += len(result.lines)
-                yield result
+                reader.lines += len(read)
+                yield result.reading
             if not len(left):
                 break
         # What was frequent will be; no line is of two layouts of a kind.
@@ -183,7 +165,9 @@ class _LayoutReader:
         """How many lines this layout has read."""
         self._texts = texts
         behind_opener = list(enumerate(layout.anchors))[1:]
-        self._anchors = sorted(behind_opener, key=lambda placed: placed[1].searched)
+        self._from_right = layout.from_right
+        ordered = reversed(behind_opener) if self._from_right else behind_opener
+        self._anchors = sorted(ordered, key=lambda placed: placed[1].searched)
         searched = (anchor.text.strip(b" ") for anchor in layout.anchors if layout.only_searched)
         self._searched = max(searched, key=len, default=b"")
         """What is searched for in every line, where nothing else tells which may be of this layout."""
@@ -201,7 +185,7 @@ class _LayoutReader:
         """Return what decides which reader is asked first."""
         return self.rank, -self.lines
 
-    def read(self, bodies: Bodies, lines: Positions) -> Found:
+    def read(self, bodies: Bodies, lines: Positions) -> _Found:
         lines, begins, ends = self._places(bodies, self._near(bodies, lines))
         alike = lines
         columns: Columns = {}
@@ -214,7 +198,7 @@ class _LayoutReader:
                 begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
                 columns = {name: column.compress(sure) for name, column in columns.items()}
         refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
-        return Found(self.layout.kind.name, lines, columns, refused)
+        return _Found(Reading(self.layout.kind.name, lines, columns), refused)
 
     def _near(self, bodies: Bodies, lines: Positions) -> Positions:
         """Return the lines that may be of this layout, by what is quickly told."""
@@ -235,8 +219,7 @@ class _LayoutReader:
             if not len(lines):
                 return lines, [], []
             if anchor.searched:
-                behind = at[place - 1] + (len(layout.anchors[place - 1].text) + 1)
-                at[place] = _search(bodies, lines, anchor.text, behind)
+                at[place] = self._search(bodies.index.data, place, at, bodies.ends[lines])
                 right = at[place] >= 0
             else:
                 at[place] = _place(bodies, lines, anchor)
@@ -258,6 +241,16 @@ class _LayoutReader:
             lines = lines.compress(sure)
             begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
         return lines, begins, ends
+
+    def _search(self, data: bytes, place: int, at: Mapping[int, Positions], line_ends: Positions) -> Positions:
+        """Return where a searched anchor stands in each line: the nearest one on the way; -1 for nowhere."""
+        anchors = self.layout.anchors
+        before = 0 if self._from_right else place - 1
+        begins = at[before] + (len(anchors[before].text) + 1)
+        ends = at[place + 1] - 1 if self._from_right else line_ends
+        find = data.rfind if self._from_right else data.find
+        found = map(find, repeat(anchors[place].text), begins.tolist(), ends.tolist())
+        return np.fromiter(found, np.int64, len(line_ends))
 
 
 def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
@@ -459,9 +452,3 @@ def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:
     if places[0] < 0:
         np.maximum(places, 0, out=places)
     return places
-
-
-def _search(bodies: Bodies, lines: Positions, text: bytes, begins: Positions) -> Positions:
-    """Return where a text first stands in each line from ``begins`` on; -1 for nowhere."""
-    found = map(bodies.index.data.find, repeat(text), begins.tolist(), bodies.ends[lines].tolist())
-    return np.fromiter(found, np.int64, len(lines))

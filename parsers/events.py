@@ -87,7 +87,7 @@ KEEP: dict[str, tuple[str, ...]] = {
     "engine_layers_detailed": (),
     "layer_short": ("type", "name", "tactic", "tensors"),
     "layer_detailed": ("name", "type", "details"),
-    "metric_latency": ("name", "ms", "max_ms", "mean_ms", "median_ms", "percentiles"),
+    "metric_latency": ("name", "ms", "max_ms", "median_ms"),
     "metric_total": ("name", "number"),
     "strongly_typed": (),
     "myelin_cpu": (),
@@ -160,7 +160,7 @@ KEEP: dict[str, tuple[str, ...]] = {
 }
 
 TACTIC_FIELDS = frozenset({"tactic", "hash"})
-DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "mean_ms", "median_ms"})
+DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "median_ms"})
 INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy"})
 NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 

@@ -61,6 +61,7 @@ BULK = (
     "layer_detailed",
     "timing_old",
     "tactic_old",
+    "metric_latency",
 )
 """The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
 
@@ -133,6 +134,14 @@ class Layout(NamedTuple):
     def opener(self) -> bytes:
         """The literal that the body begins with; empty where it begins with text."""
         return self.anchors[0].text
+
+    @property
+    def from_right(self) -> bool:
+        """Whether anchors are searched for from the right: where one that is counted ends them.
+
+        Names come first in a line and hold what looks like an anchor, as ``(Unnamed Layer* 1) [Shuffle]`` does.
+        """
+        return any(anchor.searched for anchor in self.anchors) and not self.anchors[-1].searched
 
     @property
     def only_searched(self) -> bool:

@@ -7,6 +7,7 @@ at the bytes between.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +68,13 @@ class LineIndex:
     def close_with(self, lines: Positions, literal: bytes) -> Bools:
         """Say whether lines end with the last eight bytes of a literal; the first line only where it is long enough."""
         word = literal[-WORD:]
-        return _opens_with(self.words[np.maximum(self.ends[lines] - len(word), 0)], word)
+        closes: Bools = self._closings[lines] >> np.uint64(8 * (WORD - len(word))) == int.from_bytes(word, "little")
+        return closes
+
+    @cached_property
+    def _closings(self) -> Words:
+        """The last eight bytes before the end of each line, as a word."""
+        return self.words[np.maximum(self.ends - WORD, 0)]
 
     def _holds_rest(self, at: Positions, literal: bytes) -> Bools:
         words, rest = divmod(len(literal), WORD)

@@ -14,11 +14,12 @@ import numpy as np
 
 from trtforensics.model import LineCounts
 from trtforensics.parsers import tables
-from trtforensics.parsers.bulk import Bodies, BulkReader
+from trtforensics.parsers.bodies import Bodies
+from trtforensics.parsers.bulk import BulkReader
 from trtforensics.parsers.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.drift import Drift
 from trtforensics.parsers.events import KEEP, NO_TEXT, Events
-from trtforensics.parsers.interning import Memo, Spans
+from trtforensics.parsers.interning import Memo
 from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.prefixes import PrefixReader
@@ -26,13 +27,18 @@ from trtforensics.parsers.singly import Dispatch, SingleReader
 from trtforensics.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.events import Tables
+    from trtforensics.parsers.bodies import Reading
+    from trtforensics.parsers.events import Tables, Texts
+    from trtforensics.parsers.grammar import Kind
+    from trtforensics.parsers.layouts import Layout
     from trtforensics.parsers.prefixes import Prefixes
     from trtforensics.parsers.windows import Window
+
+    _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[Reading]]
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
@@ -66,11 +72,6 @@ class _Piece:
         self.left = left
         """The bodies that are of this piece and still to be read."""
 
-    def spans(self, wanted: npt.NDArray[np.bool_]) -> Spans:
-        """Return where some bodies are."""
-        rows = np.flatnonzero(wanted)
-        return Spans(rows, self.bodies.starts[rows], self.bodies.ends[rows])
-
     def drop_blanks(self) -> npt.NDArray[np.int64]:
         """Take the lines that are blank, or a prefix with nothing behind it, from what is left; return them."""
         bodies = self.bodies
@@ -94,6 +95,18 @@ class _Singles:
     """Of dumps of layers."""
     banners: list[tuple[int, bool]] = field(default_factory=list)
     """Each with whether it is a verdict."""
+
+
+def _stages(
+    kinds: tuple[Kind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
+) -> Sequence[_Stage]:
+    """Return what is asked in turn for lines of some kinds; each reads of those that are left what it can."""
+    rank = ranks(found)
+    single = SingleReader(Dispatch(kinds, rank), texts, indented=indented)
+    if not bulk:
+        return [single.read]
+    reader = BulkReader(kinds, found, rank, texts)
+    return [reader.read_opened, single.recall, reader.read_free, single.read]
 
 
 def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
@@ -130,14 +143,13 @@ class Scanner:
         """By the letter of a line's level: the text that it is."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
             self._severities[letter] = self.events.texts.id(bytes((letter,)))
-        all_kinds, bare_kinds, found = tables.kinds(), tables.bare_kinds(), tables.layouts()
-        rank = ranks(found)
+        found, bare_kinds, texts = tables.layouts(), tables.bare_kinds(), self.events.texts
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]
-        self._bulk = BulkReader(all_kinds, found, rank, self.events.texts) if bulk else None
-        self._bare_bulk = BulkReader(bare_kinds, without_prefix, rank, self.events.texts) if bulk else None
-        self._bare_single = SingleReader(Dispatch(bare_kinds, rank), self.events.texts, indented=True)
-        self._single = SingleReader(Dispatch(all_kinds, rank), self.events.texts, indented=False)
+        self._stages = _stages(tables.kinds(), found, texts, indented=False, bulk=bulk)
+        """What is asked in turn for the lines of loggers."""
+        self._bare_stages = _stages(bare_kinds, without_prefix, texts, indented=True, bulk=bulk)
+        """And for those without a prefix."""
         self._dialect = -1
         self._after_verdict = False
         self._names_line = -1
@@ -177,8 +189,7 @@ class Scanner:
 
     def forget(self) -> None:
         """Give back the memory of everything that only helps to read further lines; none may follow."""
-        self._bulk = self._bare_bulk = None
-        self._single = self._bare_single = SingleReader(Dispatch(()), self.events.texts, indented=False)
+        self._stages = self._bare_stages = ()
         self._prefixes = PrefixReader()
 
     def part(self) -> Part:
@@ -238,33 +249,25 @@ class Scanner:
     def _note_messages(self, first_line: int, piece: _Piece, severity: npt.NDArray[np.int64]) -> None:
         """Note every warning and error."""
         index = piece.bodies.index
-        spans = piece.spans(piece.left & _IS_MESSAGE[severity])
+        spans = piece.bodies.spans(np.flatnonzero(piece.left & _IS_MESSAGE[severity]))
         text = self._messages.values(index, spans, lambda new: self.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
         self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
 
     def _read(self, first_line: int, piece: _Piece, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
         """Read every line that is left of a piece."""
-        for bulk, of_logger in (self._bulk, prefixed), (self._bare_bulk, ~prefixed):
-            wanted = piece.left & of_logger
-            if bulk is None or not wanted.any():
-                continue
-            for found in bulk.read(piece.bodies, wanted):
-                piece.left[found.lines] = False
-                self._note_typed(found.kind, piece.lines[found.lines] + first_line, found.columns)
-        for reader, of_logger in (self._single, prefixed), (self._bare_single, ~prefixed):
-            spans = piece.spans(piece.left & of_logger)
-            for kind, rows, columns in reader.read(piece.bodies.index, spans):
-                if kind is not None:
-                    lines = piece.lines[spans.lines[rows]]
-                    self._note_typed(kind, lines + first_line, columns)
-                    self._note_single(kind, lines, columns, singles)
-                elif reader is self._single:
-                    unread = spans.lines[rows]
-                    bodies = piece.bodies.texts(unread)
-                    singles.unknown += zip(piece.lines[unread].tolist(), bodies, strict=True)
-                else:
-                    singles.unprefixed += piece.lines[spans.lines[rows]].tolist()
+        for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
+            for stage in stages:
+                for kind, bodies, columns in stage(piece.bodies, piece.left & of_logger):
+                    piece.left[bodies] = False
+                    lines = piece.lines[bodies]
+                    if kind is not None:
+                        self._note_typed(kind, lines + first_line, columns)
+                        self._note_single(kind, lines, columns, singles)
+                    elif of_logger is prefixed:
+                        singles.unknown += zip(lines.tolist(), piece.bodies.texts(bodies), strict=True)
+                    else:
+                        singles.unprefixed += lines.tolist()
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Keep what was read in the lines of these numbers."""

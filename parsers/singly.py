@@ -2,7 +2,8 @@
 
 A body's first eight bytes say which kinds may open so (asked once per distinct beginning), a literal that the kind must
 hold is looked for, and then the regex decides. What was read in a body is kept, because logs repeat many word for word;
-where nothing of it is wanted but its kind, for all that differ in digits only (``alike.py``).
+where nothing of it is wanted but its kind, for all that differ in digits only (``alike.py``). A body that came before
+need not pass the layouts for text first: where others that open like it came again, it is looked up before them.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import math
 from array import array
 from functools import partial
-from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
+from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
 
 from trtforensics.parsers.alike import DIGITS, DigitMinders
+from trtforensics.parsers.bodies import Reading
 from trtforensics.parsers.events import KEEP, Rows
-from trtforensics.parsers.interning import Memo
+from trtforensics.parsers.interning import Memo, WordSet
 
 if TYPE_CHECKING:
     import re
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.parsers.bodies import Bodies
     from trtforensics.parsers.events import Texts
     from trtforensics.parsers.grammar import Kind
     from trtforensics.parsers.interning import Spans
     from trtforensics.parsers.line_index import LineIndex
 
+    Bools = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
     _Group = list[tuple[bytes, Kind]]
     _Groups = tuple[_Group, _Group, _Group]
 
@@ -113,14 +118,6 @@ def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, Any
     return fields
 
 
-class Reading(NamedTuple):
-    """Which of the bodies are of one kind, and their columns; of no kind where no rule reads them."""
-
-    kind: str | None
-    rows: npt.NDArray[np.int64]
-    columns: dict[str, npt.NDArray[Any]]
-
-
 class SingleReader:
     """Reads bodies; remembers what it read in each from window to window.
 
@@ -137,6 +134,8 @@ class SingleReader:
         self._memo = Memo()
         self._alike = Memo(DIGITS)
         """Of bodies whose digits do not matter; _OPEN for the others."""
+        self._openings = WordSet()
+        """The first eight bytes of bodies that came again."""
         self._kinds: dict[str | None, int] = {}
         """Every kind that was read, with its number."""
         self._tables: dict[str, Rows] = {}
@@ -146,20 +145,36 @@ class SingleReader:
         self._row_of = array("i")
         """By body: its row in the table of its kind; _NO_ROW where nothing is kept."""
 
-    def read(self, index: LineIndex, spans: Spans) -> Iterator[Reading]:
-        """Give what is read in these bodies, kind by kind, each in their order."""
+    def recall(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+        """Give what was read before in the ``wanted`` bodies that are known: not of all, where that would take long."""
+        lines = np.flatnonzero(wanted)
+        lines = lines.compress(self._openings.holds(bodies.openings[lines]))
+        for memo in self._memo, self._alike:
+            numbers, known = memo.known(bodies.index, bodies.spans(lines))
+            known &= numbers != _OPEN
+            yield from self._by_kind(lines[known], numbers[known])
+            lines = lines[~known]
+
+    def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+        """Give what is read in the ``wanted`` bodies, kind by kind, each in their order."""
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
-        bodies = self._memo.values(index, spans, partial(self._of_new, index))
+        lines, before = np.flatnonzero(wanted), len(self._kind_of)
+        numbers = self._memo.values(bodies.index, bodies.spans(lines), partial(self._of_new, bodies.index))
+        self._openings.add(bodies.openings[lines[numbers < before]])
+        yield from self._by_kind(lines, numbers)
+
+    def _by_kind(self, lines: Positions, bodies: npt.NDArray[np.int32]) -> Iterator[Reading]:
+        """Give what was read in the bodies of these numbers, which stand in these lines."""
         if not len(bodies):
             return
-        numbers = np.frombuffer(self._kind_of, np.int32)[bodies]
-        order = numbers.argsort(kind="stable")
-        limits = np.bincount(numbers, minlength=len(self._kinds)).cumsum().tolist()
+        kinds = np.frombuffer(self._kind_of, np.int32)[bodies]
+        order = kinds.argsort(kind="stable")
+        limits = np.bincount(kinds, minlength=len(self._kinds)).cumsum().tolist()
         for kind, low, high in zip(self._kinds, [0, *limits], limits, strict=False):
             if high > low:
-                rows = order[low:high]
-                yield Reading(kind, rows, self._columns(kind, bodies[rows]))
+                own = order[low:high]
+                yield Reading(kind, lines[own], self._columns(kind, bodies[own]))
 
     def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
         """Return the number of each of these bodies, none of which was read before."""

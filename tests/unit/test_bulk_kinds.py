@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,12 +10,32 @@ import pytest
 from trtforensics.parsers.bulk import BulkReader
 from trtforensics.parsers.scanner import Scanner
 from trtforensics.parsers.source import open_source
+from trtforensics.parsers.windows import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from trtforensics.parsers.bulk import Found
+    from trtforensics.parsers.bodies import Reading
+
+    _Stage = Callable[..., Iterator[Reading]]
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str | None]:
+    """Count what is read in bulk from now on, by kind."""
+    found: Counter[str | None] = Counter()
+
+    def counting(stage: _Stage) -> _Stage:
+        def counted(*arguments: object) -> Iterator[Reading]:
+            for one in stage(*arguments):
+                found[one.kind] += len(one.lines)
+                yield one
+
+        return counted
+
+    for stage in (BulkReader.read_opened, BulkReader.read_free):
+        monkeypatch.setattr(BulkReader, stage.__name__, counting(stage))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -27,18 +48,36 @@ if TYPE_CHECKING:
 def test_nearly_all_rows_of_a_bulk_kind_are_read_in_bulk(
     name: str, kinds: tuple[str, ...], samples: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = BulkReader.read
-    found: dict[str, int] = {}
-
-    def counted(reader: BulkReader, *arguments: object) -> Iterator[Found]:
-        for one in read(reader, *arguments):  # type: ignore[arg-type]
-            found[one.kind] = found.get(one.kind, 0) + len(one.lines)
-            yield one
-
-    monkeypatch.setattr(BulkReader, "read", counted)
+    found = _counted(monkeypatch)
     scanner = Scanner()
     with open_source(str(next(path for path in samples if path.name == name))) as source:
         for window in source.windows():
             scanner.feed(window)
     for kind in kinds:
-        assert found.get(kind, 0) > 0.9 * scanner.events.sizes()[kind] > 0, kind
+        assert found[kind] > 0.9 * scanner.events.sizes()[kind] > 0, kind
+
+
+_LATENCY = "%s: min = {0} ms, max = {0}.5 ms, mean = 0.{0} ms, median = 1 ms"
+_CACHED = "%s [%s -> Float(1,2)] got cached result: Reformat, tactic 0x{0:016x}, 0.{0} ms"
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("cached_result", _CACHED % ("(Unnamed Layer* {0}) [Shuffle]", "Float(2,1)")),
+        ("cached_result", _CACHED % ("Reformat(x_{0} -> [y])", "Float((# 1 (SHAPE x)),1)")),
+        ("metric_latency", _LATENCY % "Latency"),
+        ("metric_latency", _LATENCY % "GPU Compute Time" + ", percentile(99%) = 1 ms"),
+        (
+            "metric_latency",
+            _LATENCY % "H2D Latency" + ", percentile(90%) = 1.5 ms" * 2 + ", percentile(99.9%) = inf ms",
+        ),
+    ],
+)
+def test_no_line_of_a_bulk_kind_is_left_for_its_regex(kind: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _counted(monkeypatch)
+    scanner = Scanner()
+    text = "".join(f"[V] [TRT] {line.format(number)}\n" for number in range(20))
+    scanner.feed(Window(1, 0, text.encode()))
+    assert found == {kind: 20}
+    assert scanner.counts.unknown == 0

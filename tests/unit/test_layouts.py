@@ -41,6 +41,14 @@ def test_what_stands_between_two_free_texts_is_searched_for() -> None:
     ]
 
 
+def test_anchors_behind_a_name_are_searched_from_the_right_where_one_that_is_counted_ends_them() -> None:
+    assert {kind for kind in BULK if any(layout.from_right for layout in _of(kind))} == {
+        "cached_result",
+        "format_combination",
+        "reformat_combination",
+    }
+
+
 def test_a_line_of_two_kinds_has_the_one_that_is_asked_first_everywhere() -> None:
     rank = ranks(_LAYOUTS)
     assert rank["cached_result"] < rank["profiling_completed"] < rank["fusing"] < rank["node_inputs"]

@@ -6,23 +6,29 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.judging import fields_of
-from trtforensics.parsers import singly, tables
+from trtforensics.parsers import interning, singly, tables
+from trtforensics.parsers.bodies import Bodies
 from trtforensics.parsers.events import NO_TEXT, Texts
-from trtforensics.parsers.interning import Spans
 from trtforensics.parsers.layouts import ranks
 from trtforensics.parsers.line_index import LineIndex
 from trtforensics.parsers.singly import Dispatch, SingleReader
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable, Iterator
 
-    import pytest
+    import numpy.typing as npt
 
+    from trtforensics.parsers.bodies import Reading
     from trtforensics.parsers.grammar import Kind
+
+    Bools = npt.NDArray[np.bool_]
+    _Said = dict[str | None, list[tuple[object, ...]]]
 
 BODIES = [
     b"Engine generation completed in 1.5 seconds.",
@@ -70,13 +76,21 @@ class _Bench:
         self.dispatch = _Counting()
         self._reader = SingleReader(self.dispatch, self.texts, indented=indented)
 
-    def read(self, bodies: list[bytes]) -> dict[str | None, list[tuple[object, ...]]]:
+    def read(self, bodies: list[bytes]) -> _Said:
+        return self._said(self._reader.read, bodies)
+
+    def recall(self, bodies: list[bytes]) -> _Said:
+        return self._said(self._reader.recall, bodies)
+
+    def _said(self, stage: Callable[[Bodies, Bools], Iterator[Reading]], bodies: list[bytes]) -> _Said:
         index = LineIndex(b"".join(body + b"\n" for body in bodies))
-        spans = Spans(np.arange(len(bodies)), index.starts, index.ends)
-        return {
-            kind: list(zip(rows.tolist(), *(column.tolist() for column in columns.values()), strict=True))
-            for kind, rows, columns in self._reader.read(index, spans)
-        }
+        found: _Said = {}
+        for kind, lines, columns in stage(
+            Bodies(index, index.starts, np.zeros(len(index), np.int64)), np.ones(len(index), np.bool_)
+        ):
+            rows = zip(lines.tolist(), *(column.tolist() for column in columns.values()), strict=True)
+            found.setdefault(kind, []).extend(rows)
+        return found
 
 
 def test_rows_come_kind_by_kind_in_their_order() -> None:
@@ -99,6 +113,28 @@ def test_a_body_is_judged_once_however_often_it_stands_in_however_many_windows()
     asked = Counter(bench.dispatch.asked)
     assert set(asked) == set(BODIES)
     assert max(asked.values()) <= 2  # by few, and by many
+
+
+def test_bodies_that_came_again_are_recalled_as_they_were_read() -> None:
+    bench = _Bench()
+    many = BODIES * 100
+    assert bench.recall(many) == {}
+    read = bench.read(many)
+    assert bench.recall(many) == {}, "none of them came again yet"
+    bench.read(many)
+    asked = len(bench.dispatch.asked)
+    assert bench.recall(many) == read
+    assert bench.recall([b"Engine generation completed in 3.5 seconds.", b"other text"] * 200) == {}
+    assert len(bench.dispatch.asked) == asked
+
+
+def test_bodies_whose_digits_do_not_matter_are_recalled_with_any() -> None:
+    bench = _Bench()
+    bodies = [b"Timing trace has %d queries over 3 s" % number for number in range(400)]
+    bench.read(bodies)
+    bench.read(bodies)
+    others = [b"Timing trace has %d queries over 3 s" % number for number in range(400, 800)]
+    assert bench.recall(others) == bench.read(others)
 
 
 def test_what_is_forgotten_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +166,20 @@ def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line(
     found = fields_of(Dispatch(tables.kinds(), ranks(tables.layouts())), body)
     assert found is not None
     assert found[0] == "layer_detailed"
+
+
+@settings(deadline=None)
+@given(st.lists(_rows, min_size=1, max_size=40), st.lists(_rows, min_size=1, max_size=40))
+def test_what_is_recalled_is_what_would_be_read(before: list[bytes], after: list[bytes]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interning, "_FEW", 1)
+        bench = _Bench()
+        bench.read(before)
+        bench.read(before)
+        recalled = bench.recall(after)
+        read = {kind: set(rows) for kind, rows in bench.read(after).items()}
+        assert all(set(rows) <= read[kind] for kind, rows in recalled.items())
+        assert sum(map(len, recalled.values())) >= sum(body in before and len(body) >= 8 for body in after)
 
 
 @settings(deadline=None)
