@@ -60,13 +60,17 @@ class Prefix(NamedTuple):
     end: int
 
 
+def may_open(first: bytes) -> bool:
+    """Whether a line that begins with this byte may have a prefix."""
+    return first.isalnum() or first in _OPENINGS
+
+
 def prefix_of(line: bytes) -> Prefix | None:
     """Return the logger prefix that opens a line, or None."""
     found = _USUAL.match.match(line)
     if found is not None:
         return _prefix(_USUAL, found.groups(), found.end())
-    first = line[:1]
-    if not first.isalnum() and first not in _OPENINGS:
+    if not may_open(line[:1]):
         return None
     regex, kinds = _other_prefix()
     found = regex.match(line)

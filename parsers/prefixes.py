@@ -2,20 +2,20 @@
 
 How many bytes decide, the first line of a logger tells: its prefix and a byte or so behind it. They are looked up among
 those of the lines before, where all digits count as one (no rule minds which stands where), for a clock ticks from line
-to line. A line that begins with the same 32 bytes as the line before has its prefix without being looked up. What no
-beginning decides, such as the lines of other programs, is read by the whole line.
+to line. A line that begins with the same 32 bytes as the line before has its prefix without being looked up, and one
+that begins with a blank or a bracket of JSON has none. What no beginning decides is read by the whole line.
 """
 
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trtforensics.parsers.alike import DIGITS
-from trtforensics.parsers.dialects import DIALECTS, prefix_of
+from trtforensics.parsers.dialects import DIALECTS, may_open, prefix_of
 from trtforensics.parsers.interning import Memo, Spans
 from trtforensics.parsers.numbers import blocks
 
@@ -82,7 +82,8 @@ class PrefixReader:
         """Return the prefix of every line."""
         self._found.clear()
         runs = _runs(index)
-        of_run = np.full(len(runs), _OPEN, np.int32)
+        none = self._codes.setdefault(_NONE, len(self._codes))
+        of_run = np.where(_may_open()[index.bytes[index.starts[runs]]], _OPEN, none).astype(np.int32)
         self._decide(index, runs, of_run, [size for size in self._by_start if size <= _SHORT])
         of_line = np.repeat(of_run, np.append(runs[1:], len(index)) - runs)
         every = np.arange(len(index))
@@ -121,6 +122,12 @@ class PrefixReader:
             return number
         self._found[begin] = found
         return _OPEN
+
+
+@cache
+def _may_open() -> npt.NDArray[np.bool_]:
+    """Return by a line's first byte whether it may have a prefix: most of other programs' lines have none by that."""
+    return np.array([may_open(bytes((byte,))) for byte in range(256)])
 
 
 def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
