@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING
 from tests.benchmarks import logs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+_NONE = subprocess.DEVNULL  # output that is kept here would count as memory of what is measured: a fork begins with it
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1 << 20
 _KIB = 1024
@@ -101,7 +102,7 @@ def main() -> None:
         folder = Path(scratch)
         _set_environment(folder)
         if arguments.corpus is not None:
-            _print_corpus([_of_corpus(log, folder, arguments.runs) for log in _corpus_logs(arguments.corpus)])
+            _print_corpus(_of_corpus(_corpus_logs(arguments.corpus), folder, arguments.runs))
             return
         files = arguments.files or list(_generated(folder, arguments.mb))
         rows = [_measure(path, arguments.runs, rates=True) for path in files]
@@ -210,22 +211,26 @@ def _corpus_logs(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _of_corpus(log: Path, folder: Path, runs: int) -> Row | None:
-    """Measure a log repeated, on one core; None where it is no build log."""
-    path, written = folder / log.name, 0
-    text = log.read_bytes()
-    with path.open("wb") as file:
-        for number in range(1 << 20):
-            if written >= _CORPUS_MEGABYTES * _MEGABYTE or not text:
-                break
-            written += file.write(_varied(text, number))
-    row = Row(path)
+def _of_corpus(logs: Iterable[Path], folder: Path, runs: int) -> list[Row]:
+    """Measure logs repeated, on one core, all in turn; those that are no build logs are left out."""
     core = sorted(os.sched_getaffinity(0))[:1]
-    if subprocess.run(_parse(path), capture_output=True, check=False).returncode:
-        return None
-    row.processes[_ONE] = [_run(_parse(path), core) for _ in range(runs)]
-    path.unlink()
-    return row
+    repeated = [_repeated(log, folder / log.name) for log in logs]
+    parsed = [subprocess.run(_parse(path), stdout=_NONE, stderr=_NONE, check=False) for path in repeated]
+    rows = [Row(path) for path, process in zip(repeated, parsed, strict=True) if not process.returncode]
+    for _ in range(runs):
+        for row in rows:
+            row.processes.setdefault(_ONE, []).append(_run(_parse(row.path), core))
+    return rows
+
+
+def _repeated(log: Path, path: Path) -> Path:
+    """Write a log again and again, varied."""
+    text, number = log.read_bytes(), 0
+    with path.open("wb") as file:
+        while text and file.tell() < _CORPUS_MEGABYTES * _MEGABYTE:
+            file.write(_varied(text, number))
+            number += 1
+    return path
 
 
 def _varied(text: bytes, number: int) -> bytes:
@@ -281,10 +286,10 @@ def _print_scaling(rows: list[Row], larger: list[Row]) -> None:
         print(f"{large.path.name[:24]:24}{factors}{large.peak() / _MEBIBYTE:6.0f} MiB")
 
 
-def _print_corpus(rows: list[Row | None]) -> None:
+def _print_corpus(rows: list[Row]) -> None:
     print(f"MB/s of `parse --json` on one core, logs repeated to {_CORPUS_MEGABYTES} MB, slowest first:")
     print("by wall, by processor time; peak memory")
-    for row in sorted((row for row in rows if row is not None), key=lambda row: -row.busy(_ONE) / row.megabytes):
+    for row in sorted(rows, key=lambda row: -row.busy(_ONE) / row.megabytes):
         rates = row.megabytes / row.seconds(_ONE), row.megabytes / row.busy(_ONE)
         print(f"{row.path.name[:56]:56}{rates[0]:8.1f}{rates[1]:8.1f}{row.peak() / _MEBIBYTE:6.0f} MiB")
 
