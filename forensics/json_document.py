@@ -250,7 +250,7 @@ def _fields(builds: Sequence[Build]) -> dict[str, Iterable[Strand]]:
         "layer_names": each(_layer_names, of("layer_names")),
         "timing_cache_keys": _CACHE_KEY.lists(_with_key(of("myelin_operations"))),
         "myelin_operations": _MYELIN_OPERATION.lists(of("myelin_operations")),
-        "results": each(_results, of("results")),
+        "results": _results(of("results")),
         "messages": members({name: integers(column(of("message_counts"), name)) for name in ("warning", "error")}, 4),
     }
 
@@ -280,8 +280,11 @@ def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{text(name)}: {text(value)}" for name, value in dict(facts).items()]
 
 
-def _results(results: Sequence[Fact]) -> str:
-    return _members(_facts([(fact.name, fact.value) for fact in results]))
+def _results(results: Sequence[Sequence[Fact]]) -> Iterable[Strand]:
+    """Render the results of each build."""
+    if isinstance(results, Parts):
+        return each(lambda own: _members(_facts(own)), results.tuples("name", "value"))
+    return each(lambda own: _members(_facts([(fact.name, fact.value) for fact in own])), results)
 
 
 def _runner_ids(runner_ids: Mapping[str, int]) -> str:

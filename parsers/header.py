@@ -169,26 +169,27 @@ def _with_devices(log: Log, columns: _FactColumns) -> _FactColumns:
     return numbers(lines), coded(names), coded(values)
 
 
-def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Sequence[tuple[Fact, ...]]:
+def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[Fact]:
     """Read the performance summary and the engine's build time and size, without those of discarded passes."""
     facts = [
-        Fact(name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms", span(line))
+        (line, name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms")
         for line, name, low, high, median in log.each("metric_latency", "name", "ms", "max_ms", "median_ms")
     ]
     units = {"Throughput": "qps"}
     for line, name, value in log.each("metric_total", "name", "number"):
-        facts.append(Fact(name, f"{_number(value)} {units.get(name, 's')}", span(line)))
+        facts.append((line, name, f"{_number(value)} {units.get(name, 's')}"))
     for kind, name, field, unit in (
         ("engine_generated", "Engine generation", "seconds", "s"),
         ("engine_built", "Engine built in", "seconds", "s"),
         ("engine_created", "Engine size", "number", "MiB"),
     ):
         facts.extend(
-            Fact(name, f"{_number(value)} {unit}", span(line))
+            (line, name, f"{_number(value)} {unit}")
             for line, value in log.each(kind, field)
             if not passes.discarded(line)
         )
-    return log.parted(facts)
+    lines, names, values = zip(*sorted(facts), strict=True) if facts else ((), (), ())
+    return log.rows(spanned(Fact, span, dict(zip(_FACT, (numbers(lines), names, values), strict=True))))
 
 
 def _number(value: float | None) -> str:

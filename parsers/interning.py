@@ -39,6 +39,8 @@ _MOST = 1 << 16
 
 _BLOCK = 128
 """Bytes that are hashed at once, perhaps fewer; what is longer, in further steps."""
+_SHORT = 64
+"""Bytes of a text up to which it is not worth while to hash the shorter ones by themselves."""
 _SEEDS = np.frombuffer(os.urandom(_BLOCK), np.uint64) | np.uint64(1)
 """A factor for each word, of this process alone, so that nobody can write a log whose texts collide; by chance two of a
 million texts do so in one of 10**7 logs."""
@@ -223,6 +225,13 @@ def _mixed(words: Words) -> Words:
 def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: bytes) -> Words:
     """Return a hash of each text, never 0: a sum of its words, mixed, each times the factor of its place."""
     longest = int(lengths.max())
+    if longest > _SHORT:  # each word of the longest is a step for all
+        short = 2 * lengths <= min(longest, _BLOCK)
+        if 2 * np.count_nonzero(short) > len(lengths):
+            hashes = np.empty(len(lengths), np.uint64)
+            for rows in (np.flatnonzero(own) for own in (short, ~short)):
+                hashes[rows] = _hashes(index, begins[rows], lengths[rows], alike)
+            return hashes
     words = blocks(index.data, begins, min(WORD * (-(-longest // WORD) or 1), _BLOCK))
     hashes = _of_blocks(words, lengths, alike)
     for offset in range(_BLOCK, longest, _BLOCK):

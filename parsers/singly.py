@@ -161,7 +161,8 @@ class SingleReader:
             self._forget()
         lines, before = np.flatnonzero(wanted), len(self._kind_of)
         numbers = self._memo.values(bodies.index, bodies.spans(lines), partial(self._of_new, bodies.index))
-        self._openings.add(bodies.openings[lines[numbers < before]])
+        again = (numbers < before) | (np.bincount(numbers, minlength=1)[numbers] > 1)
+        self._openings.add(bodies.openings[lines[again]])
         yield from self._by_kind(lines, numbers)
 
     def _by_kind(self, lines: Positions, bodies: npt.NDArray[np.int32]) -> Iterator[Reading]:
