@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
+import platform
+import re
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,3 +30,20 @@ def test_where_the_c_library_cannot_be_asked_a_command_runs_all_the_same(monkeyp
     monkeypatch.setitem(sys.modules, "ctypes", None)
     with memory.of_one_command():
         pass
+
+
+_HEAP = """
+from pathlib import Path
+from trtforensics import memory
+
+with memory.of_one_command():
+    print(Path("/proc/self/smaps").read_text())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt and brk are glibc's")
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="this kernel has no large pages")
+def test_the_heap_is_asked_for_ahead_and_in_large_pages() -> None:
+    maps = subprocess.run([sys.executable, "-c", _HEAP], capture_output=True, text=True, check=True).stdout
+    heap = re.findall(r"\[heap\]\nSize: +(\d+) kB\n(?:(?!VmFlags).*\n)*VmFlags:(.*)\n", maps)
+    assert any(int(kilobytes) >= 40_000 and " hg" in flags for kilobytes, flags in heap), heap
