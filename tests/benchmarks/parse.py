@@ -105,9 +105,9 @@ def main() -> None:
             _print_corpus(_of_corpus(_corpus_logs(arguments.corpus), folder, arguments.runs))
             return
         files = arguments.files or list(_generated(folder, arguments.mb))
-        rows = [_measure(path, arguments.runs, rates=True) for path in files]
+        rows = [row for path in files for row in _measure([path], arguments.runs, rates=True)]
         if arguments.scaling:
-            _print_scaling(rows, list(_larger(folder, arguments.mb, arguments.runs)))
+            _print_scaling(_scaled(files, folder, arguments))
         _print(rows)
 
 
@@ -123,7 +123,10 @@ def _arguments() -> argparse.Namespace:
         metavar="DIR",
         help=f"read each log of DIR instead, repeated and varied to {_CORPUS_MEGABYTES} MB, on one core",
     )
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.scaling and arguments.files:
+        parser.error("--scaling compares generated logs; give no FILE")
+    return arguments
 
 
 def _set_environment(folder: Path) -> None:
@@ -142,21 +145,22 @@ def _parse(path: Path) -> list[str]:
     return [sys.executable, "-m", "trtforensics", "parse", "--json", "--quiet", str(path)]
 
 
-def _measure(path: Path, runs: int, *, rates: bool) -> Row:
+def _measure(paths: Sequence[Path], runs: int, *, rates: bool) -> list[Row]:
     cores = sorted(os.sched_getaffinity(0))
-    commands = {
-        _ONE: (_parse(path), cores[:1]),
-        _TWO: (_parse(path), cores[:2]),
-        _GREP: ([_grep(), "-c", "Tactic", str(path)], cores[:1]),
-    }
-    _run(_parse(path), cores)  # the first run compiles the grammars and the modules
-    row = Row(path)
+    rows = [Row(path) for path in paths]
+    _run(_parse(paths[0]), cores)  # the first run compiles the grammars and the modules
     for _ in range(runs):  # all in turn: a ratio is of what ran at the same time
-        for name, (command, allowed) in commands.items():
-            row.processes.setdefault(name, []).append(_run(command, allowed))
-        for reader in _READERS if rates else ():
-            row.rates.setdefault(reader, []).append(_rate(reader, path, cores[:1]))
-    return row
+        for row in rows:
+            commands = {
+                _ONE: (_parse(row.path), cores[:1]),
+                _TWO: (_parse(row.path), cores[:2]),
+                _GREP: ([_grep(), "-c", "Tactic", str(row.path)], cores[:1]),
+            }
+            for name, (command, allowed) in commands.items():
+                row.processes.setdefault(name, []).append(_run(command, allowed))
+            for reader in _READERS if rates else ():
+                row.rates.setdefault(reader, []).append(_rate(reader, row.path, cores[:1]))
+    return rows
 
 
 def _rate(reader: str, path: Path, cores: Sequence[int]) -> float:
@@ -177,10 +181,11 @@ def _on(cores: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, mine)
 
 
-def _larger(folder: Path, megabytes: int, runs: int) -> Iterator[Row]:
-    for path in _generated(folder, 4 * megabytes):
-        yield _measure(path, runs, rates=False)
-        path.unlink()
+def _scaled(files: Sequence[Path], folder: Path, arguments: argparse.Namespace) -> Iterator[list[Row]]:
+    """Measure each generated log beside one of four times its size."""
+    for small, large in zip(files, _generated(folder, 4 * arguments.mb), strict=True):
+        yield _measure([small, large], arguments.runs, rates=False)
+        large.unlink()
 
 
 def _grep() -> str:
@@ -277,11 +282,12 @@ def _print(rows: list[Row]) -> None:
         print(f"{row.path.name[:24]:24}" + "".join(f"{figure:9.1f}" for figure in figures))
 
 
-def _print_scaling(rows: list[Row], larger: list[Row]) -> None:
+def _print_scaling(pairs: Iterable[list[Row]]) -> None:
     print("four times the size takes so many times as long (one core, two, by processor time), and so much memory")
-    for small, large in zip(rows, larger, strict=True):
-        times = [large.seconds(name) / small.seconds(name) for name in (_ONE, _TWO)]
-        times += [large.busy(name) / small.busy(name) for name in (_ONE, _TWO)]
+    for small, large in pairs:
+        runs = [list(zip(small.processes[name], large.processes[name], strict=True)) for name in (_ONE, _TWO)]
+        times = [statistics.median(more.seconds / less.seconds for less, more in run) for run in runs]
+        times += [statistics.median(more.busy / less.busy for less, more in run) for run in runs]
         factors = "".join(f"{factor:9.2f}" for factor in times)
         print(f"{large.path.name[:24]:24}{factors}{large.peak() / _MEBIBYTE:6.0f} MiB")
 
