@@ -35,7 +35,7 @@ def of_one_command() -> Iterator[None]:
     enabled = gc.isenabled()
     atexit.register(gc.freeze)
     gc.disable()
-    _keep_freed()
+    _set_up_heap()
     try:
         yield
     finally:
@@ -43,7 +43,7 @@ def of_one_command() -> Iterator[None]:
             gc.enable()
 
 
-def _keep_freed() -> None:
+def _set_up_heap() -> None:
     if not sys.platform.startswith("linux"):
         return
     with suppress(ImportError, OSError, AttributeError):  # a Python without ctypes, another C library

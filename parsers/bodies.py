@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from trtforensics.parsers.interning import Spans
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from trtforensics.parsers.line_index import LineIndex
@@ -46,3 +49,12 @@ class Reading(NamedTuple):
     kind: str | None
     lines: Positions
     columns: dict[str, npt.NDArray[Any]]
+
+
+def grouped(numbers: npt.NDArray[Any], count: int) -> Iterator[tuple[int, Positions]]:
+    """Give each number below ``count`` that is among some, with where it stands, in order."""
+    order = numbers.argsort(kind="stable")
+    limits = np.bincount(numbers, minlength=count).cumsum().tolist()
+    for number, (low, high) in enumerate(zip([0, *limits], limits[:count], strict=False)):
+        if high > low:
+            yield number, order[low:high]

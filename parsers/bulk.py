@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.bodies import Reading
+from trtforensics.parsers.bodies import Reading, grouped
 from trtforensics.parsers.events import (
     DURATION_FIELDS,
     INTEGER_FIELDS,
@@ -117,12 +117,9 @@ class BulkReader:
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
         """Give the lines that begin with each of the known words."""
-        places = self._words.places(bodies.openings[lines])
-        order = places.argsort(kind="stable")
-        limits = np.bincount(places, minlength=len(self._words.words)).cumsum().tolist()
-        for word, low, high in zip(self._words.words, [0, *limits], limits, strict=False):
-            if high > low:
-                yield word, lines[order[low:high]]
+        words = self._words.words
+        for place, rows in grouped(self._words.places(bodies.openings[lines]), len(words)):
+            yield words[place], lines[rows]
 
     @staticmethod
     def _read(

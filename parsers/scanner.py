@@ -258,7 +258,10 @@ class Scanner:
         """Read every line that is left of a piece."""
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
-                for kind, bodies, columns in stage(piece.bodies, piece.left & of_logger):
+                wanted = piece.left & of_logger
+                if not wanted.any():
+                    break
+                for kind, bodies, columns in stage(piece.bodies, wanted):
                     piece.left[bodies] = False
                     lines = piece.lines[bodies]
                     if kind is not None:

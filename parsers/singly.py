@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, AnyStr
 import numpy as np
 
 from trtforensics.parsers.alike import DIGITS, DigitMinders
-from trtforensics.parsers.bodies import Reading
+from trtforensics.parsers.bodies import Reading, grouped
 from trtforensics.parsers.events import KEEP, Rows
 from trtforensics.parsers.interning import Memo, WordSet
 
@@ -167,15 +167,10 @@ class SingleReader:
 
     def _by_kind(self, lines: Positions, bodies: npt.NDArray[np.int32]) -> Iterator[Reading]:
         """Give what was read in the bodies of these numbers, which stand in these lines."""
-        if not len(bodies):
-            return
-        kinds = np.frombuffer(self._kind_of, np.int32)[bodies]
-        order = kinds.argsort(kind="stable")
-        limits = np.bincount(kinds, minlength=len(self._kinds)).cumsum().tolist()
-        for kind, low, high in zip(self._kinds, [0, *limits], limits, strict=False):
-            if high > low:
-                own = order[low:high]
-                yield Reading(kind, lines[own], self._columns(kind, bodies[own]))
+        names = list(self._kinds)
+        for number, rows in grouped(np.frombuffer(self._kind_of, np.int32)[bodies], len(names)):
+            kind = names[number]
+            yield Reading(kind, lines[rows], self._columns(kind, bodies[rows]))
 
     def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
         """Return the number of each of these bodies, none of which was read before."""
