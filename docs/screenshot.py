@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics import atomic
 from trtforensics.commands.tui import FileSession
-from trtforensics.parsers.source import open_source
+from trtforensics.console.output import write_text
+from trtforensics.parsers.text.source import open_source
 
 if TYPE_CHECKING:
     from trtforensics.tui.app import ForensicsApp
@@ -51,4 +51,4 @@ async def _drive(app: ForensicsApp) -> str:
 
 if __name__ == "__main__":
     target = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "docs" / "tui.svg")
-    atomic.write_text(target, picture())
+    write_text(target, picture())

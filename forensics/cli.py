@@ -9,8 +9,9 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trtforensics import __version__, streams
-from trtforensics.diagnostics import ExitCode, error, show_traceback
+from trtforensics import __version__
+from trtforensics.console import streams
+from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _run(arguments: list[str]) -> int:
         args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    from trtforensics.memory import of_one_command  # noqa: PLC0415 - --version needs none of it
+    from trtforensics.console.memory import of_one_command  # noqa: PLC0415 - --version needs none of it
 
     with nullcontext() if args.command == "tui" else of_one_command():
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from trtforensics.loading import load_build_log
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))

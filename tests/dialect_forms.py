@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.dialects import prefix_of
+from trtforensics.parsers.lines.dialects import prefix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

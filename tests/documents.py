@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.json_document import to_json
+from trtforensics.render.log_json import to_json
 
 if TYPE_CHECKING:
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 
 def document(log: BuildLog) -> dict[str, Any]:

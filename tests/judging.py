@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.singly import named_fields
+from trtforensics.parsers.lines.singly import named_fields
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.singly import Dispatch
+    from trtforensics.parsers.lines.singly import Dispatch
 
 
 def fields_of(dispatch: Dispatch, body: bytes) -> tuple[str, dict[str, bytes | None]] | None:

@@ -7,9 +7,9 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.model import SourceSpan
+from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor
+from trtforensics.model.span import SourceSpan
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
     from pathlib import Path

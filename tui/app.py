@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.findings.finding import Report
-    from trtforensics.model import Build, BuildLog
+    from trtforensics.model.log import Build, BuildLog
     from trtforensics.tui.layer_index import Subject
     from trtforensics.tui.protocol import LogSession, ParseProgress
     from trtforensics.tui.search import Search

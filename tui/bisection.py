@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from trtforensics.session.history import Probe
-    from trtforensics.session.view import DirectoryView
+    from trtforensics.bisect.session.history import Probe
+    from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.tui.protocol import BisectionSession, LogText
 
 PERIOD_S = 0.5

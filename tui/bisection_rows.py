@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.search import Verdict
+from trtforensics.bisect.search import Verdict
 from trtforensics.tui.pieces import Line, Piece, Role, bar, clip, fit, fit_right, plural, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.session.history import Probe
-    from trtforensics.session.view import DirectoryView
+    from trtforensics.bisect.session.history import Probe
+    from trtforensics.bisect.session.view import DirectoryView
 
 BAR = 16
 """Cells of the bar that shows how many of the items are still suspected."""

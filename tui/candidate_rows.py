@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.model import CachedResult, Choice, MyelinOperation, tactic_text
+from trtforensics.model.log import CachedResult, Choice, MyelinOperation
+from trtforensics.model.timings import tactic_text
 from trtforensics.tui.layer_index import formats_text, subject_name
 from trtforensics.tui.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
 from trtforensics.tui.timed import tactics_of
@@ -13,7 +14,8 @@ from trtforensics.tui.timed import tactics_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.model import Build, Candidate
+    from trtforensics.model.log import Build
+    from trtforensics.model.timings import Candidate
     from trtforensics.tui.layer_index import Subject
     from trtforensics.tui.timed import Tactics
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.diff.differences import Comparison
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 ROLES = {
     Type.FUSION: Role.ERROR,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity
-from trtforensics.terminal import visible
 from trtforensics.tui.log_view import log_pieces
 from trtforensics.tui.pieces import Line, Piece, Role
 

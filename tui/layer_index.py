@@ -11,14 +11,15 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from trtforensics.dumps import last_dump
-from trtforensics.model import CachedResult, Choice, MyelinOperation, tactic_text
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import CachedResult, Choice, MyelinOperation
+from trtforensics.model.timings import tactic_text
 from trtforensics.tui.pieces import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.model import Build, EngineLayer, EngineTensor
+    from trtforensics.model.log import Build, EngineLayer, EngineTensor
 
 Subject = Choice | CachedResult | MyelinOperation
 """What candidates can be shown for."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from trtforensics.model import CachedResult, Choice, MyelinOperation
+from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.tui.layer_index import RowKind
 from trtforensics.tui.pieces import Line, Piece, Role, clip, fit, fit_right, milliseconds
 

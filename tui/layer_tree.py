@@ -14,7 +14,7 @@ from trtforensics.tui.virtual_list import VirtualList
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-    from trtforensics.model import CachedResult, Choice
+    from trtforensics.model.log import CachedResult, Choice
 
 ARROW_WIDTH = 3
 

@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from trtforensics.terminal import visible
+from trtforensics.console.terminal import visible
 from trtforensics.tui.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.virtual_list import VirtualList
 

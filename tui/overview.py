@@ -11,7 +11,7 @@ from trtforensics.tui.virtual_list import VirtualList
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model import Message
+    from trtforensics.model.log import Message
     from trtforensics.tui.overview_rows import OverviewRow
 
 NARROWEST = 3

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from trtforensics.dumps import last_dump
-from trtforensics.model import Outcome
-from trtforensics.terminal import visible
+from trtforensics.console.terminal import visible
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import Outcome
 from trtforensics.tui.layer_index import UNNAMED
 from trtforensics.tui.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.model import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
 
 LABEL_WIDTH = 24
 LEAST_VALUE = 16

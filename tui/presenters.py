@@ -10,7 +10,7 @@ from trtforensics.tui.overview_rows import outcome_piece
 from trtforensics.tui.pieces import Line, Piece, Role, bar, clip, plural, size, width_of
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build, BuildLog, Message
+    from trtforensics.model.log import Build, BuildLog, Message
     from trtforensics.tui.protocol import ParseProgress
 
 LEAST_NAME = 12

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.diff.differences import Comparison
     from trtforensics.diff.views import BuildView
     from trtforensics.findings.finding import Report
-    from trtforensics.model import BuildLog
-    from trtforensics.session.view import DirectoryView
+    from trtforensics.model.log import BuildLog
 
 
 @dataclass(frozen=True, slots=True)

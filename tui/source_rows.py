@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.diff import aspects
 from trtforensics.diff.differences import Type
-from trtforensics.model import tactic_text
+from trtforensics.model.timings import tactic_text
 from trtforensics.tui.pieces import Line, Piece, Role, fit, fit_right, milliseconds, width_of
 from trtforensics.tui.virtual_list import VirtualList
 

@@ -16,7 +16,7 @@ from trtforensics.tui.virtual_list import LineBar
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
     from trtforensics.tui.protocol import LogText, TextSession
 
 REMEMBERED = 8

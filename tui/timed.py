@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.model import Candidate, Choice, MyelinOperation
-from trtforensics.timed import TimedTactics
+from trtforensics.model.log import Choice, MyelinOperation
+from trtforensics.model.timings import Candidate, TimedTactics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model import Build, CachedResult
+    from trtforensics.model.log import Build, CachedResult
     from trtforensics.tui.layer_index import Subject
 
 

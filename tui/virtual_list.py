@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from trtforensics.terminal import visible
+from trtforensics.console.terminal import visible
 from trtforensics.tui.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:

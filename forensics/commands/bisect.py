@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.backends.backend import Backend
-    from trtforensics.session.finder import Finder
-    from trtforensics.session.options import RunOptions
+    from trtforensics.bisect.runner.options import RunOptions
+    from trtforensics.bisect.session.finder import Finder
+    from trtforensics.bisect.session.lever import Backend
 
 EXAMPLE = """examples:
   trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\
@@ -28,6 +27,8 @@ where it stopped."""
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the modes of ``bisect`` and return their parsers."""
     parser.epilog = EXAMPLE
+    from trtforensics.commands.probing import add_run_arguments
+
     modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
     added = []
     for name, (summary, own, declare, example) in _MODES.items():
@@ -152,6 +153,8 @@ _COMMAND_HELP = {
 
 
 def _add_search_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.commands.probing import count
+
     parser.add_argument(
         "--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99"
     )
@@ -169,40 +172,6 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def add_run_arguments(
-    parser: ArgumentParser,
-    build: str = "builds a probe",
-    check: str = "judges it, or builtin:finite, rows, repeat, against:FILE; without it, the build's exit status does",
-) -> None:
-    """Declare what ``bisect`` and ``collect`` share: the commands, whose help may differ, and how to run them."""
-    parser.add_argument("--build", metavar="CMD", help=build)
-    parser.add_argument("--check", metavar="CMD", help=check)
-    parser.add_argument(
-        "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
-    )
-    parser.add_argument(
-        "--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved"
-    )
-    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="check each build N times; all must agree")
-    parser.add_argument("--jobs", type=count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
-    parser.add_argument(
-        "--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs"
-    )
-    parser.add_argument(
-        "--executor", type=_executor, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers"
-    )
-    parser.add_argument(
-        "--keep-engines", choices=("none", "bad", "all"), default="none", help="which engines stay (default: none)"
-    )
-    parser.add_argument(
-        "--build-failure",
-        choices=("unresolved", "bad"),
-        default="unresolved",
-        help="what a failed build says (default: unresolved)",
-    )
-    parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
-
-
 def run(args: Namespace) -> int:
     """Bisect, and print the answer.
 
@@ -215,6 +184,8 @@ def run(args: Namespace) -> int:
         from trtforensics.commands.bisect_precision import run as run_precision
 
         return run_precision(args)
+    from trtforensics.commands.probing import check_commands, run_options
+
     options = run_options(args)
     backend = _backend(args)
     options = check_commands(options, backend)
@@ -223,77 +194,9 @@ def run(args: Namespace) -> int:
     return _bisect(args, backend, options)
 
 
-def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
-    """Return the options of a command line; ``judged`` is what a built-in check gets.
-
-    Raises:
-        UsageError: two of them exclude each other, or there is no such built-in check.
-    """
-    from trtforensics.checks import command_of
-    from trtforensics.errors import UsageError
-    from trtforensics.session.options import KeepEngines, RunOptions
-
-    confidence = getattr(args, "confidence", None)
-    if confidence is not None and args.repeat > 1:
-        raise UsageError("--repeat", "has no use with `--confidence`, which repeats as needed", "Give one of them")
-    jobs = args.jobs or len(args.gpus) or 1
-    if args.gpus and jobs > len(args.gpus):
-        raise UsageError("--jobs", f"asks for {jobs} probes at once on {len(args.gpus)} GPUs", "Give as many GPUs")
-    return RunOptions(
-        build=args.build,
-        check=None if args.check is None else command_of(args.check, judged),
-        timeout=args.timeout,
-        confidence=confidence,
-        repeat=args.repeat,
-        jobs=jobs,
-        gpus=args.gpus,
-        max_builds=getattr(args, "max_builds", None),
-        find=getattr(args, "find", "all"),
-        keep_engines=KeepEngines(args.keep_engines),
-        build_failure_is_bad=args.build_failure == "bad",
-        executor=args.executor or "",
-        retry_unresolved=getattr(args, "retry_unresolved", False),
-    )
-
-
-def require_linux() -> None:
-    """Refuse to run probes elsewhere.
-
-    Raises:
-        UsageError: this is no Linux.
-    """
-    from trtforensics.errors import UsageError
-
-    if not sys.platform.startswith("linux"):
-        raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
-
-
-def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
-    """Return the options with a build command, or refuse commands that cannot work.
-
-    Raises:
-        UsageError: this is no Linux, there is nothing to run, or a command uses another mode's placeholder.
-    """
-    from dataclasses import replace
-
-    from trtforensics.errors import UsageError
-    from trtforensics.runner.placeholders import ALWAYS, unknown
-
-    require_linux()
-    options = replace(options, build=options.build or backend.build)
-    if options.build is None and options.check is None and not backend.judges:
-        raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
-    for flag, command in (("--build", options.build), ("--check", options.check)):
-        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder, *backend.more_placeholders))):
-            raise UsageError(
-                flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}"
-            )
-    return options
-
-
 def _backend(args: Namespace) -> Backend:
     if args.mode == "items":
-        from trtforensics.backends.items import read_items
+        from trtforensics.bisect.levers.items import read_items
 
         return read_items(args.items, max_bytes=args.max_bytes)
     if args.mode == "cache":
@@ -306,10 +209,10 @@ def _backend(args: Namespace) -> Backend:
 
 
 def _outputs(args: Namespace) -> Backend:
-    from trtforensics.backends.installed import look, require
-    from trtforensics.backends.items import read_items
-    from trtforensics.backends.outputs import OutputsBackend, tensors_of
+    from trtforensics.bisect.levers.items import read_items
+    from trtforensics.bisect.levers.outputs import OutputsBackend, tensors_of
     from trtforensics.commands.building import recipe_of
+    from trtforensics.trt.installed import look, require
 
     recipe = None
     if args.build is None:
@@ -325,7 +228,7 @@ def _outputs(args: Namespace) -> Backend:
 
 
 def _route(args: Namespace) -> Backend:
-    from trtforensics.backends.route import RouteBackend, read_knobs
+    from trtforensics.bisect.levers.route import RouteBackend, read_knobs
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.errors import UsageError
 
@@ -336,11 +239,11 @@ def _route(args: Namespace) -> Backend:
 
 
 def _cache(args: Namespace) -> Backend:
-    from trtforensics import streams
-    from trtforensics.backends.cache import CacheBackend
-    from trtforensics.cache_loading import is_binary
+    from trtforensics.bisect.levers.cache import CacheBackend
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.commands.cache import load
+    from trtforensics.console import streams
+    from trtforensics.sources.cache import is_binary
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
     good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
@@ -353,10 +256,10 @@ def _cache(args: Namespace) -> Backend:
 
 
 def _tactics(args: Namespace) -> Backend:
-    from trtforensics import streams
-    from trtforensics.backends.tactics import TacticsBackend, edges_of, load_side
+    from trtforensics.bisect.levers.tactics import TacticsBackend, edges_of, load_side
     from trtforensics.commands.building import installed_for, recipe_of
-    from trtforensics.terminal import visible
+    from trtforensics.console import streams
+    from trtforensics.console.terminal import visible
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
     good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
@@ -373,8 +276,8 @@ def _tactics(args: Namespace) -> Backend:
 
 
 def _search(backend: Backend, options: RunOptions) -> Finder:
+    from trtforensics.bisect.search import FewestSearch, Search
     from trtforensics.errors import UsageError
-    from trtforensics.search import FewestSearch, Search
 
     if backend.wants_fewest:
         if options.confidence is not None:
@@ -390,8 +293,8 @@ def _search(backend: Backend, options: RunOptions) -> Finder:
 
 
 def _dry_run(args: Namespace, backend: Backend, options: RunOptions) -> int:
-    from trtforensics import streams
-    from trtforensics.session.forecast import forecast, forecast_text
+    from trtforensics.bisect.session.forecast import forecast, forecast_text
+    from trtforensics.console import streams
 
     cost = forecast(backend, _search(backend, options).outlook(), options, Path(args.artifacts_dir))
     streams.print_result(cost.to_json() if args.json else forecast_text(cost))
@@ -399,12 +302,12 @@ def _dry_run(args: Namespace, backend: Backend, options: RunOptions) -> int:
 
 
 def _bisect(args: Namespace, backend: Backend, options: RunOptions) -> int:
-    from trtforensics import streams
-    from trtforensics.diagnostics import ExitCode
-    from trtforensics.progress import ProgressLine
-    from trtforensics.session.bisection import bisect
-    from trtforensics.session.report import bisection_text
-    from trtforensics.session.result import to_json
+    from trtforensics.bisect.session.bisection import bisect
+    from trtforensics.bisect.session.report import bisection_text
+    from trtforensics.bisect.session.result import to_json
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.progress import ProgressLine
 
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
@@ -421,34 +324,3 @@ def _share(text: str) -> float:
     if not 0.5 < value < 1:  # noqa: PLR2004 - below one half, a coin would do
         raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0.5 and 1")
     return value
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds")
-    return value
-
-
-def count(text: str) -> int:
-    """Read a number from 1 on, for argparse."""
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a count from 1 on")
-    return int(text)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    words = tuple(word.strip() for word in text.split(","))
-    if not all(words) or len(set(words)) < len(words):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list such as 0,1")
-    return words
-
-
-def _executor(text: str) -> str:
-    host, _, port = text.removeprefix("dask://").rpartition(":")
-    if not text.startswith("dask://") or not host or not port.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form dask://HOST:PORT")
-    return text

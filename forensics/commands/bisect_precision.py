@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.backends.precision import PrecisionBackend, Target
-    from trtforensics.precision.caster import Caster
-    from trtforensics.precision.samples import Sample
-    from trtforensics.session.options import RunOptions
+    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.lever import PrecisionBackend, Target
+    from trtforensics.bisect.precision.samples import Sample
+    from trtforensics.bisect.runner.options import RunOptions
 
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
@@ -20,8 +20,8 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what only this mode has."""
-    from trtforensics.backends.api import MODULES
-    from trtforensics.commands.bisect import count
+    from trtforensics.commands.probing import count
+    from trtforensics.trt.api import MODULES
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
@@ -78,16 +78,16 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together or for this model, or the directory is another job's.
         OutputError: the directory does not take what is written.
     """
-    from trtforensics import streams
-    from trtforensics.commands.bisect import check_commands, run_options
-    from trtforensics.diagnostics import ExitCode
-    from trtforensics.precision.answer import answer_text, extended
-    from trtforensics.precision.certificate import Certificate
-    from trtforensics.precision.finding import RepairSearch
-    from trtforensics.precision.items import atoms_of, items_of
-    from trtforensics.progress import ProgressLine
-    from trtforensics.session.bisection import bisect
-    from trtforensics.session.result import to_json, write_result
+    from trtforensics.bisect.precision.answer import answer_text, extended
+    from trtforensics.bisect.precision.certificate import Certificate
+    from trtforensics.bisect.precision.finding import RepairSearch
+    from trtforensics.bisect.precision.items import atoms_of, items_of
+    from trtforensics.bisect.session.bisection import bisect
+    from trtforensics.bisect.session.result import to_json, write_result
+    from trtforensics.commands.probing import check_commands, run_options
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.progress import ProgressLine
 
     builds = _which_builds(args)
     directory = Path(args.artifacts_dir)
@@ -149,13 +149,13 @@ def _only_ours(options: RunOptions) -> RunOptions:
 
 
 def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
-    from trtforensics.backends.precision import PrecisionBackend
+    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.lever import PrecisionBackend
+    from trtforensics.bisect.precision.metrics import rules_for
+    from trtforensics.bisect.precision.oracle import Oracle, floating_outputs
+    from trtforensics.bisect.precision.preparation import prepare
+    from trtforensics.bisect.precision.storage import STORAGES
     from trtforensics.errors import SourceError
-    from trtforensics.precision.caster import Caster
-    from trtforensics.precision.metrics import rules_for
-    from trtforensics.precision.oracle import Oracle, floating_outputs
-    from trtforensics.precision.preparation import prepare
-    from trtforensics.precision.storage import STORAGES
 
     caster = Caster(prepare(args.model), STORAGES[args.precision])
     if not caster.candidates:
@@ -170,7 +170,7 @@ def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
 
 
 def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
-    from trtforensics.precision.samples import parse_shapes, random_samples, read_samples
+    from trtforensics.bisect.precision.samples import parse_shapes, random_samples, read_samples
 
     if args.inputs:
         return read_samples(caster.prepared.proto, args.inputs)
@@ -183,10 +183,10 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     Raises:
         UsageError: the named one is not installed.
     """
-    from trtforensics.backends.api import MODULES, is_installed
-    from trtforensics.backends.precision import Target
+    from trtforensics.bisect.precision.lever import Target
+    from trtforensics.bisect.precision.samples import is_dynamic
     from trtforensics.errors import UsageError
-    from trtforensics.precision.samples import is_dynamic
+    from trtforensics.trt.api import MODULES, is_installed
 
     there = [name for name in MODULES if is_installed(name)]
     if args.builder is not None and args.builder not in there:
@@ -207,8 +207,8 @@ def _require_layer_precisions(module: str, precision: str) -> None:
     Raises:
         UsageError: it is TensorRT-RTX, TensorRT 11 or later, or one that does not know the 16-bit type.
     """
-    from trtforensics.backends.installed import look, require
     from trtforensics.errors import UsageError
+    from trtforensics.trt.installed import look, require
 
     installed = look(module)
     require("constraints", installed)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.backends.installed import Installed
-    from trtforensics.backends.recipe import Recipe
+    from trtforensics.bisect.levers.recipe import Recipe
+    from trtforensics.trt.installed import Installed
 
 _LEVELS = range(6)
 _COMPUTE_CAPABILITY = "SM89"
@@ -17,7 +17,7 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_build_arguments(parser: ArgumentParser) -> None:
     """Declare how the installed TensorRT builds where there is no ``--build``."""
-    from trtforensics.backends.api import MODULES
+    from trtforensics.trt.api import MODULES
 
     parser.add_argument("--builder", choices=MODULES, help="what builds without --build (default: the one installed)")
     parser.add_argument(
@@ -42,7 +42,7 @@ def installed_for(args: Namespace, lever: str) -> Installed:
     Raises:
         UsageError: it is not installed, or lacks the lever; nothing was written.
     """
-    from trtforensics.backends.installed import look, require
+    from trtforensics.trt.installed import look, require
 
     found = look(args.builder)
     require(lever, found)
@@ -56,9 +56,9 @@ def recipe_of(args: Namespace, installed: Installed, model: str | None) -> Recip
         SourceError: there is no such model.
         UsageError: an option is not what this version knows, or no model is given.
     """
-    from trtforensics.backends.recipe import Recipe
+    from trtforensics.bisect.levers.recipe import Recipe
+    from trtforensics.bisect.precision.samples import parse_shapes
     from trtforensics.errors import SourceError, UsageError
-    from trtforensics.precision.samples import parse_shapes
 
     if model is None:
         raise UsageError("--onnx", "is needed to build without a `--build` command", "Give the model, or `--build`")

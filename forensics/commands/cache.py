@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _SubParsersAction
 
-    from trtforensics.timing_cache import TimingCache
+    from trtforensics.model.timing_cache import TimingCache
 
 EXAMPLE = """examples:
   trtforensics cache export build.log -o good.json        # TensorRT is not needed
@@ -53,13 +53,15 @@ def run(args: Namespace) -> int:
 
 
 def _export(args: Namespace) -> int:
-    from trtforensics import atomic, cache_export, streams
-    from trtforensics.loading import keep_sources
-    from trtforensics.terminal import visible
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_text
+    from trtforensics.console.terminal import visible
+    from trtforensics.render import cache as cache_export
+    from trtforensics.sources.build_log import keep_sources
 
     keep_sources([args.source], args.output)
     cache = load(args.source, args.max_bytes)
-    atomic.write_text(args.output, cache_export.to_json(cache))
+    write_text(args.output, cache_export.to_json(cache))
     if not args.quiet:
         streams.tell(f"{visible(args.output)}: {len(cache.keys)} keys\n")
     return 0
@@ -71,10 +73,10 @@ def load(path: str, max_bytes: int) -> TimingCache:
     Raises:
         ForensicsError: the source cannot be read, is of another kind, or needs TensorRT, which is not there.
     """
-    from trtforensics import cache_export
-    from trtforensics.cache_loading import is_binary, load_timing_cache
-    from trtforensics.kinds import Kind, kind_of
-    from trtforensics.loading import load_build_log
+    from trtforensics.render import cache as cache_export
+    from trtforensics.sources.build_log import load_build_log
+    from trtforensics.sources.cache import is_binary, load_timing_cache
+    from trtforensics.sources.kinds import Kind, kind_of
 
     if kind_of(path) is Kind.BUILD_LOG and not is_binary(path):
         return cache_export.of_log(load_build_log([path], max_bytes=max_bytes))
@@ -82,16 +84,18 @@ def load(path: str, max_bytes: int) -> TimingCache:
 
 
 def _apply(args: Namespace) -> int:
-    from trtforensics import atomic, editable_cache, streams
-    from trtforensics.cache_loading import load_timing_cache
-    from trtforensics.loading import keep_sources
-    from trtforensics.parsers.document import read_document
-    from trtforensics.terminal import visible
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_bytes
+    from trtforensics.console.terminal import visible
+    from trtforensics.parsers.text.document import read_document
+    from trtforensics.sources import editable_cache
+    from trtforensics.sources.build_log import keep_sources
+    from trtforensics.sources.cache import load_timing_cache
 
     keep_sources([args.source, args.to], args.output)
     keys = load_timing_cache(args.source, max_bytes=args.max_bytes).keys
     payload, changed = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
-    atomic.write_bytes(args.output, payload)
+    write_bytes(args.output, payload)
     if not args.quiet:
         streams.tell(f"{visible(args.output)}: {changed} of {len(keys)} keys now have another tactic\n")
     return 0

@@ -19,7 +19,7 @@ example: trtforensics collect --until 20 --artifacts-dir out --check './accuracy
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``collect``."""
-    from trtforensics.commands.bisect import add_run_arguments
+    from trtforensics.commands.probing import add_run_arguments
 
     parser.epilog = EXAMPLE
     parser.add_argument(
@@ -40,14 +40,14 @@ def run(args: Namespace) -> int:
         UsageError: there is no build command, or the directory is another job's or in use.
         OutputError: the directory does not take more.
     """
-    from trtforensics import streams
-    from trtforensics.commands.bisect import require_linux, run_options
+    from trtforensics.bisect.runner.placeholders import INPUTS, mentions
+    from trtforensics.bisect.search import Verdict
+    from trtforensics.bisect.session.collection import Builds, Collecting, collect, collection_text
+    from trtforensics.bisect.session.result import to_json
+    from trtforensics.commands.probing import require_linux, run_options
+    from trtforensics.console import streams
+    from trtforensics.console.progress import ProgressLine
     from trtforensics.errors import UsageError
-    from trtforensics.progress import ProgressLine
-    from trtforensics.runner.placeholders import INPUTS, mentions
-    from trtforensics.search import Verdict
-    from trtforensics.session.collection import Builds, Collecting, collect, collection_text
-    from trtforensics.session.result import to_json
 
     require_linux()
     options = run_options(args)

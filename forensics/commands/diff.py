@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.diagnostics import ExitCode
+from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import UsageError
-from trtforensics.kinds import Kind, add_kind_argument
+from trtforensics.sources.kinds import Kind, add_kind_argument
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -40,11 +40,12 @@ def run(args: Namespace) -> int:
     Raises:
         ForensicsError: A source cannot be used, a directory holds none, or the result cannot be written.
     """
-    from trtforensics import atomic, streams
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_text
+    from trtforensics.console.progress import ProgressLine
     from trtforensics.diff.compare import compare
     from trtforensics.diff.loading import load_side
-    from trtforensics.loading import keep_sources
-    from trtforensics.progress import ProgressLine
+    from trtforensics.sources.build_log import keep_sources
 
     bad_path = _bad_path(args.good, args.bad)
     if args.output is not None:
@@ -61,12 +62,12 @@ def run(args: Namespace) -> int:
 
         text = to_json(comparison)
     else:
+        from trtforensics.console.terminal import wants_colour
         from trtforensics.diff.report import report
-        from trtforensics.terminal import wants_colour
 
         text = report(comparison, everything=args.all, colour=args.output is None and wants_colour(sys.stdout))
     if args.output is not None:
-        atomic.write_text(args.output, text)
+        write_text(args.output, text)
     else:
         streams.print_result(text)
     return ExitCode.NO if args.exit_code and comparison.differences else ExitCode.OK

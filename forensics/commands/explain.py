@@ -26,7 +26,7 @@ def run(args: Namespace) -> int:
         UsageError: There is no such code.
         OutputError: Stdout cannot be written.
     """
-    from trtforensics import streams
+    from trtforensics.console import streams
     from trtforensics.findings.explaining import explain, explain_json, list_codes
     from trtforensics.findings.registry import rule_of, rules
 

@@ -39,19 +39,20 @@ def run(args: Namespace) -> int:
         OutputError: OUT cannot be written.
     """
     # Imported here so that no other command waits for networkx.
-    from trtforensics import atomic, streams
-    from trtforensics.graph import build_graph, select_build
-    from trtforensics.graph_export import export, form_of
-    from trtforensics.loading import keep_sources, load_build_log
-    from trtforensics.progress import ProgressLine
-    from trtforensics.terminal import visible
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_bytes
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.console.terminal import visible
+    from trtforensics.graph.build import build_graph, select_build
+    from trtforensics.graph.export import export, form_of
+    from trtforensics.sources.build_log import keep_sources, load_build_log
 
     form = form_of(args.output)
     keep_sources(args.sources, args.output)
     with ProgressLine(quiet=args.quiet) as progress:
         log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
     graph = build_graph(select_build(log, args.build)).graph
-    atomic.write_bytes(args.output, export(graph, form))
+    write_bytes(args.output, export(graph, form))
     if not args.quiet:
         streams.tell(f"{visible(args.output)}: {len(graph)} nodes, {graph.number_of_edges()} edges\n")
     return 0

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.kinds import Kind
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
+    from trtforensics.sources.kinds import Kind
 
 EXAMPLE = """examples:
   trtforensics parse build.log
@@ -21,7 +21,7 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
-    from trtforensics.kinds import Kind, add_kind_argument
+    from trtforensics.sources.kinds import Kind, add_kind_argument
 
     parser.epilog = EXAMPLE
     what = (
@@ -46,9 +46,9 @@ def run(args: Namespace) -> int:
         OutputError: FILE, or stdout, cannot be written.
         UsageError: FILE is a source itself, a source is named twice, or the sources do not go together.
     """
-    from trtforensics import streams
-    from trtforensics.kinds import Kind
-    from trtforensics.loading import keep_sources
+    from trtforensics.console import streams
+    from trtforensics.sources.build_log import keep_sources
+    from trtforensics.sources.kinds import Kind
 
     if args.output is not None:
         keep_sources(args.sources, args.output)
@@ -61,9 +61,9 @@ def run(args: Namespace) -> int:
     kind = _kind(args)
     texts = (readers[kind](args),) if kind in readers else _build_log(args)
     if args.output is not None:
-        from trtforensics import atomic
+        from trtforensics.console.output import write_pieces
 
-        atomic.write_pieces(args.output, texts)
+        write_pieces(args.output, texts)
     else:
         streams.print_pieces(texts)
     return 0
@@ -71,7 +71,7 @@ def run(args: Namespace) -> int:
 
 def _kind(args: Namespace) -> Kind:
     """Return what the sources are; several are parts of a build log, unless all are exports of one engine."""
-    from trtforensics.kinds import Kind, kind_of
+    from trtforensics.sources.kinds import Kind, kind_of
 
     if args.kind:
         return Kind(args.kind)
@@ -84,8 +84,8 @@ def _kind(args: Namespace) -> Kind:
 
 
 def _build_log(args: Namespace) -> Iterable[str]:
-    from trtforensics.loading import load_build_log
-    from trtforensics.progress import ProgressLine
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
         log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
@@ -93,11 +93,11 @@ def _build_log(args: Namespace) -> Iterable[str]:
 
 
 def _replay(args: Namespace) -> str:
+    from trtforensics.console.terminal import wants_colour
     from trtforensics.errors import UsageError
     from trtforensics.replay.json_documents import show_document, to_json
-    from trtforensics.replay.loading import load_replay
     from trtforensics.replay.text import show
-    from trtforensics.terminal import wants_colour
+    from trtforensics.sources.replay import load_replay
 
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "a replay is one file", "Name one, or `diff` to compare them")
@@ -108,17 +108,18 @@ def _replay(args: Namespace) -> str:
 
 
 def _engine(args: Namespace) -> str:
-    from trtforensics import engine_document, engine_summary
-    from trtforensics.engine_loading import load_engine_files
+    from trtforensics.render import engine_json as engine_document
+    from trtforensics.render import engine_text as engine_summary
+    from trtforensics.sources.engine import load_engine_files
 
     files = load_engine_files(args.sources, kind=args.kind, max_bytes=args.max_bytes)
     return engine_document.to_json(files) if args.json else engine_summary.summarise(files)
 
 
 def _timing_cache(args: Namespace) -> str:
-    from trtforensics import cache_export
-    from trtforensics.cache_loading import load_timing_cache
     from trtforensics.errors import UsageError
+    from trtforensics.render import cache as cache_export
+    from trtforensics.sources.cache import load_timing_cache
 
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), "a timing cache is one file", "Name one, or `diff` to compare them")
@@ -127,13 +128,13 @@ def _timing_cache(args: Namespace) -> str:
 
 
 def _json(log: BuildLog) -> Iterator[str]:
-    from trtforensics.json_document import in_pieces
+    from trtforensics.render.log_json import in_pieces
 
     return in_pieces(log)
 
 
 def _summary(log: BuildLog, *, to_file: bool) -> str:
-    from trtforensics.summary import summarise
-    from trtforensics.terminal import wants_colour
+    from trtforensics.console.terminal import wants_colour
+    from trtforensics.render.log_text import summarise
 
     return summarise(log, colour=not to_file and wants_colour(sys.stdout))

@@ -31,11 +31,11 @@ def run(args: Namespace) -> int:
         UsageError: OUT is the log itself, or the log is standard input.
         RedactionError: The log would say something else once its names are replaced.
     """
-    from trtforensics import streams
-    from trtforensics.loading import keep_sources
-    from trtforensics.progress import ProgressLine
+    from trtforensics.console import streams
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.console.terminal import visible
     from trtforensics.redaction.rewriting import redact
-    from trtforensics.terminal import visible
+    from trtforensics.sources.build_log import keep_sources
 
     keep_sources([args.source], args.output)
     with ProgressLine(quiet=args.quiet) as progress:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from trtforensics.model import Build, BuildLog
+    from trtforensics.model.log import Build, BuildLog
     from trtforensics.replay.edges import Node
     from trtforensics.replay.from_log import LeftOut
     from trtforensics.replay.json_documents import Document
@@ -110,11 +110,11 @@ def run(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
-    from trtforensics import streams
+    from trtforensics.console import streams
+    from trtforensics.console.terminal import wants_colour
     from trtforensics.replay.json_documents import show_document, to_json
-    from trtforensics.replay.loading import load_replay
     from trtforensics.replay.text import show
-    from trtforensics.terminal import wants_colour
+    from trtforensics.sources.replay import load_replay
 
     replay = load_replay(args.file, max_bytes=args.max_bytes)
     text = to_json(show_document(replay)) if args.json else show(replay, colour=wants_colour(sys.stdout))
@@ -123,14 +123,14 @@ def _show(args: Namespace) -> int:
 
 
 def _lint(args: Namespace) -> int:
-    from trtforensics import streams
-    from trtforensics.diagnostics import ExitCode
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.terminal import wants_colour
+    from trtforensics.model.replay import Severity
     from trtforensics.replay.json_documents import lint_document, to_json
     from trtforensics.replay.lint import Lint
-    from trtforensics.replay.loading import ReplayFile
     from trtforensics.replay.text import lint_text
-    from trtforensics.replay_model import Severity
-    from trtforensics.terminal import wants_colour
+    from trtforensics.sources.replay import ReplayFile
 
     file = ReplayFile(args.file, max_bytes=args.max_bytes)
     lint = Lint(file.replay, file.place)
@@ -151,15 +151,15 @@ def _lint(args: Namespace) -> int:
 
 
 def _convert(args: Namespace) -> int:
-    from trtforensics import streams
+    from trtforensics.console import streams
+    from trtforensics.model.replay import ReplayForm
     from trtforensics.replay.converting import converted
     from trtforensics.replay.from_log import replay_of
     from trtforensics.replay.json_documents import convert_document
-    from trtforensics.replay.loading import load_replay
     from trtforensics.replay.offers import Offers
     from trtforensics.replay.text import left_out_text
     from trtforensics.replay.writing import to_text
-    from trtforensics.replay_model import ReplayForm
+    from trtforensics.sources.replay import load_replay
 
     _check_output(args, [args.file, args.log])
     log = _log_to_convert(args)
@@ -182,11 +182,11 @@ def _convert(args: Namespace) -> int:
 
 
 def _mix(args: Namespace) -> int:
-    from trtforensics import streams
+    from trtforensics.console import streams
     from trtforensics.replay.json_documents import mix_document
-    from trtforensics.replay.loading import load_replay
     from trtforensics.replay.mixing import Mixer, across_cut, check_layers, mixed_entries
     from trtforensics.replay.text import cut_text
+    from trtforensics.sources.replay import load_replay
 
     _check_output(args, [args.good, args.bad, args.log])
     good, bad = (load_replay(path, max_bytes=args.max_bytes) for path in (args.good, args.bad))
@@ -222,15 +222,15 @@ class _Surroundings:
 
 
 def _load_log(args: Namespace, path: str) -> BuildLog:
-    from trtforensics.loading import load_build_log
-    from trtforensics.progress import ProgressLine
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
         return load_build_log([path], max_bytes=args.max_bytes, on_progress=progress)
 
 
 def _select_build(log: BuildLog, number: int | None) -> Build:
-    from trtforensics.graph import select_build
+    from trtforensics.graph.build import select_build
 
     return select_build(log, number)
 
@@ -238,7 +238,7 @@ def _select_build(log: BuildLog, number: int | None) -> Build:
 def _log_to_convert(args: Namespace) -> BuildLog | None:
     """Return FILE as a build log; None where it is a replay, or nothing that could be either."""
     from trtforensics.errors import NotABuildLogError
-    from trtforensics.kinds import Kind, kind_of
+    from trtforensics.sources.kinds import Kind, kind_of
 
     if args.kind is not None:
         return _load_log(args, args.file) if args.kind == Kind.BUILD_LOG else None
@@ -252,7 +252,7 @@ def _log_to_convert(args: Namespace) -> BuildLog | None:
 
 def _check_output(args: Namespace, sources: list[str | None]) -> None:
     from trtforensics.errors import UsageError
-    from trtforensics.loading import keep_sources
+    from trtforensics.sources.build_log import keep_sources
 
     if args.output is not None:
         keep_sources([source for source in sources if source is not None], args.output)
@@ -261,12 +261,13 @@ def _check_output(args: Namespace, sources: list[str | None]) -> None:
 
 
 def _write(args: Namespace, text: str, document: Document) -> None:
-    from trtforensics import atomic, streams
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_text
     from trtforensics.replay.json_documents import to_json
 
     if args.output is None:
         streams.print_result(text)
         return
-    atomic.write_text(args.output, text)
+    write_text(args.output, text)
     if args.json:
         streams.print_result(to_json(document))

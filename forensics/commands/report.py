@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from trtforensics.diagnostics import ExitCode
+from trtforensics.console.diagnostics import ExitCode
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,7 +28,7 @@ LEVELS = ("note", "warning", "error")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
-    from trtforensics.findings.rendering import FORMS
+    from trtforensics.findings.forms.rendering import FORMS
 
     parser.epilog = EXAMPLE
     parser.add_argument(
@@ -64,12 +64,13 @@ def run(args: Namespace) -> int:
     """
     from pathlib import Path
 
-    from trtforensics import atomic, streams
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_text
+    from trtforensics.console.terminal import wants_colour
     from trtforensics.findings.engine import judge
-    from trtforensics.findings.rendering import Look, render
+    from trtforensics.findings.forms.rendering import Look, render
     from trtforensics.findings.suppression import Suppression, settings_for
-    from trtforensics.loading import keep_sources
-    from trtforensics.terminal import wants_colour
+    from trtforensics.sources.build_log import keep_sources
 
     if args.output is not None:
         keep_sources([p for p in (*args.sources, args.onnx, args.replay, args.layer_info) if p], args.output)
@@ -82,7 +83,7 @@ def run(args: Namespace) -> int:
     look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from)
     text = render(report, args.format, look)
     if args.output is not None:
-        atomic.write_text(args.output, text)
+        write_text(args.output, text)
     else:
         streams.print_result(text)
     worst = report.worst()
@@ -99,13 +100,13 @@ def _fails_from(args: Namespace, settings: Settings) -> Severity | None:
 
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
+    from trtforensics.console.progress import ProgressLine
     from trtforensics.findings.engine import Inputs
-    from trtforensics.findings.logs import read_log
     from trtforensics.findings.onnx_model import load_model
-    from trtforensics.parsers.document import read_document
-    from trtforensics.parsers.layer_json import read_layer_json
-    from trtforensics.progress import ProgressLine
-    from trtforensics.replay.loading import ReplayFile
+    from trtforensics.parsers.files.layer_json import read_layer_json
+    from trtforensics.parsers.text.document import read_document
+    from trtforensics.sources.quoting import read_log
+    from trtforensics.sources.replay import ReplayFile
 
     logs = []
     for path in args.sources:

@@ -6,22 +6,22 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.diagnostics import ExitCode
+from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Sequence
 
+    from trtforensics.bisect.session.view import DirectoryView
+    from trtforensics.console.progress import Progress
     from trtforensics.diff.differences import Comparison
     from trtforensics.diff.views import BuildView
     from trtforensics.findings.finding import Report
-    from trtforensics.kinds import Kind
-    from trtforensics.loading import Progress
-    from trtforensics.model import BuildLog
-    from trtforensics.parsers.source import Source
-    from trtforensics.parsers.text import LogText
-    from trtforensics.session.view import DirectoryView
+    from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.text.source import Source
+    from trtforensics.parsers.text.text import LogText
+    from trtforensics.sources.kinds import Kind
     from trtforensics.tui.protocol import ParseProgress
     from trtforensics.tui.terminal_app import TerminalApp
 
@@ -36,7 +36,7 @@ EXAMPLE = """examples (? shows the keys, q quits):
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
     parser.epilog = EXAMPLE
-    from trtforensics.kinds import Kind, add_kind_argument
+    from trtforensics.sources.kinds import Kind, add_kind_argument
 
     what = (
         "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; "
@@ -50,7 +50,7 @@ class FileSession:
     """An opened log as the TUI wants it: its text grows while it is parsed."""
 
     def __init__(self, source: Source) -> None:
-        from trtforensics.parsers.text import LogText
+        from trtforensics.parsers.text.text import LogText
 
         self.name = source.path
         self.text = LogText()
@@ -63,7 +63,7 @@ class FileSession:
         cancelled: Callable[[], bool],
     ) -> BuildLog:
         """Parse the log; see :class:`trtforensics.tui.protocol.LogSession`."""
-        from trtforensics.loading import Cancelled, read_build_log
+        from trtforensics.sources.build_log import Cancelled, read_build_log
         from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
 
         def report(progress: Progress) -> None:
@@ -81,8 +81,8 @@ class FileSession:
         from pathlib import Path
 
         from trtforensics.findings.engine import Inputs, judge
-        from trtforensics.findings.logs import ShownLog
         from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.sources.quoting import ShownLog
 
         suppression = Suppression.of(settings_for(Path.cwd()).suppress)
         return judge(Inputs([ShownLog(log, self.text)]), suppression)
@@ -139,8 +139,8 @@ class OneSession:
 
 
 def _text(path: str, max_bytes: int) -> LogText:
-    from trtforensics.parsers.source import open_source
-    from trtforensics.parsers.text import LogText
+    from trtforensics.parsers.text.source import open_source
+    from trtforensics.parsers.text.text import LogText
 
     text = LogText()
     with open_source(path, max_bytes=max_bytes) as source:
@@ -156,10 +156,10 @@ def run(args: Namespace) -> int:
         ForensicsError: A source cannot be used; where that shows only later, the TUI has closed by then.
         UsageError: There is no terminal, or the sources are not what the TUI can show.
     """
-    from trtforensics import keyboard
-    from trtforensics.kinds import Kind, kind_of
-    from trtforensics.parsers.source import open_source
-    from trtforensics.session import job
+    from trtforensics.bisect.session import job
+    from trtforensics.console import keyboard
+    from trtforensics.parsers.text.source import open_source
+    from trtforensics.sources.kinds import Kind, kind_of
 
     if len(args.sources) > len(("good", "bad")):
         raise UsageError(" ".join(args.sources), "are more than two sources", "Name two files or directories")
@@ -201,14 +201,14 @@ class DirectorySession:
 
     def look(self) -> DirectoryView:
         """Read the directory again."""
-        from trtforensics.session.view import view_directory
+        from trtforensics.bisect.session.view import view_directory
 
         return view_directory(self._path)
 
     def log(self, path: Path) -> LogText:
         """Read a log of a probe."""
-        from trtforensics.parsers.source import open_source
-        from trtforensics.parsers.text import LogText
+        from trtforensics.parsers.text.source import open_source
+        from trtforensics.parsers.text.text import LogText
 
         text = LogText()
         with open_source(str(path), max_bytes=self._max_bytes) as source:

@@ -6,13 +6,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.diff.differences import Type
-from trtforensics.model import tactic_text
+from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from trtforensics.diff.views import LayerView
-    from trtforensics.kinds import Kind
+    from trtforensics.sources.kinds import Kind
 
 Value = tuple[Any, ...]
 

@@ -6,21 +6,21 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.diff import aspects, effects, fusion_lines
+from trtforensics.diff.aligned_layers import side_by_side
 from trtforensics.diff.alignment import MatchedBy, plain_name
 from trtforensics.diff.differences import Comparison, Difference, Entry, Half, SuspiciousPair, Type
 from trtforensics.diff.granularity import comparable
 from trtforensics.diff.scores import Item, count, suspicious_pairs, worst
-from trtforensics.diff.slots import side_by_side
-from trtforensics.model import NEAR_TIE_RATIO
+from trtforensics.model.timings import NEAR_TIE_RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
+    from trtforensics.diff.aligned_layers import SideBySide, Site, Slot
     from trtforensics.diff.loading import Side
     from trtforensics.diff.scores import Counts
-    from trtforensics.diff.slots import SideBySide, Site, Slot
     from trtforensics.diff.views import BuildView, LayerView
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 _ABSENT = "absent"
 _SORTS = (("layers", "engine layers"), ("operations", "operations inside ForeignNodes"))

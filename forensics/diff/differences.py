@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trtforensics.diff.loading import Side
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.views import LayerView
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 
 class Type(StrEnum):

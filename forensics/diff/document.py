@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.model import tactic_text
+from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trtforensics.diff.loading import Side
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.views import BuildView
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 SCHEMA = 1
 _DIGITS = 4

@@ -17,7 +17,7 @@ from trtforensics.diff.differences import Difference, Type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.diff.slots import SideBySide, Site, Slot
+    from trtforensics.diff.aligned_layers import SideBySide, Site, Slot
     from trtforensics.diff.views import LayerView
 
 _REFORMAT_TARGET = re.compile(r"Reformatting CopyNode for (?:Input|Output) Tensor \d+ to (.*)")

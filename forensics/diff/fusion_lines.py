@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from trtforensics.diff.alignment import MatchedBy, join_groups
 from trtforensics.diff.differences import Difference, Entry, Type
 from trtforensics.diff.scores import worst
-from trtforensics.parsers.names import members, without_profile
+from trtforensics.parsers.notation.names import members, without_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.diff.views import BuildView
-    from trtforensics.model import Fusion
+    from trtforensics.model.log import Fusion
 
 Inputs = frozenset[str]
 _SHOWN = 3

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.kinds import Kind
-from trtforensics.parsers.names import myelin_graph
+from trtforensics.parsers.notation.names import myelin_graph
+from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.diff.slots import Layers
+    from trtforensics.diff.aligned_layers import Layers
     from trtforensics.diff.views import LayerView
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.cache_loading import is_binary, load_timing_cache
-from trtforensics.diff import readings
+from trtforensics.diff import view_building as readings
 from trtforensics.errors import ForensicsError, UsageError
-from trtforensics.kinds import Kind, kind_of
-from trtforensics.loading import load_build_log
-from trtforensics.parsers.document import read_document
-from trtforensics.parsers.source import MAX_BYTES
+from trtforensics.parsers.text.document import read_document
+from trtforensics.parsers.text.source import MAX_BYTES
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.cache import is_binary, load_timing_cache
+from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,11 +107,11 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
     """
     kind = kind or kind_of(path)
     if kind is Kind.REPLAY:
-        from trtforensics.replay.loading import load_replay  # noqa: PLC0415 - each kind's reader where it is needed
+        from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - each kind's reader where it is needed
 
         return (readings.of_replay(load_replay(path, max_bytes=max_bytes)),)
     if kind is Kind.LAYER_INFO:
-        from trtforensics.parsers.layer_json import read_layer_json  # noqa: PLC0415 - each kind's reader likewise
+        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - each kind's reader likewise
 
         return readings.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
     if kind is Kind.TIMING_CACHE or is_binary(path):

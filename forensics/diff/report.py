@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from trtforensics.console.terminal import visible
 from trtforensics.diff.differences import Type
-from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.diff.differences import Comparison, Difference, Entry, SuspiciousPair
     from trtforensics.diff.loading import Side
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 SHOWN = 25
 """Differences of a type that are printed unless all are asked for."""

@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.diff.views import NOTHING, Tensors
-from trtforensics.parsers.formats import Format, parse_formats
+from trtforensics.parsers.notation.formats import Format, parse_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model import EngineTensor
-    from trtforensics.replay_model import ReplayTensor
+    from trtforensics.model.log import EngineTensor
+    from trtforensics.model.replay import ReplayTensor
 
 _T = TypeVar("_T")
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trtforensics.model import NEAR_TIE_RATIO
-from trtforensics.parsers.names import is_reformat, members
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.parsers.notation.names import is_reformat, members
 
 if TYPE_CHECKING:
-    from trtforensics.kinds import Kind
-    from trtforensics.model import Fusion, SourceSpan
+    from trtforensics.model.log import Fusion
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.sources.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
+from trtforensics.findings.baseline import Other, differences
 from trtforensics.findings.versions import Version
+from trtforensics.model.engine import last_dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.diff.differences import Difference
-    from trtforensics.engine_info import EngineInfo
     from trtforensics.findings.onnx_model import OnnxModel
-    from trtforensics.model import Build, BuildLog, EngineLayer
-    from trtforensics.notes import Note
-    from trtforensics.replay.loading import ReplayFile
-    from trtforensics.replay_model import Problem
+    from trtforensics.model.engine import EngineInfo
+    from trtforensics.model.log import Build, BuildLog, EngineLayer
+    from trtforensics.model.notes import Note
+    from trtforensics.model.replay import Problem
+    from trtforensics.sources.replay import ReplayFile
 
 
 T = TypeVar("T")
@@ -33,13 +34,6 @@ class Need(StrEnum):
     REPLAY = "replay"
     LAYER_INFO = "layer-info"
     OTHER_LOG = "other-log"
-
-
-class Other(NamedTuple):
-    """A build of another log of the same model, to compare with."""
-
-    log: BuildLog
-    build: Build
 
 
 @dataclass(frozen=True)
@@ -89,8 +83,6 @@ class Case:
     @cached_property
     def differences(self) -> Sequence[Difference]:
         """What differs from the baseline and follows from nothing else; nothing where layers are not told."""
-        from trtforensics.findings.pairs import differences  # noqa: PLC0415 - the diff is for those who give two logs
-
         return differences(self.the_baseline, Other(self.log, self.build))
 
     @cached_property

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.baseline import baseline_of
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import (
     Common,
@@ -15,21 +16,21 @@ from trtforensics.findings.finding import (
     Report,
     ReportSource,
 )
-from trtforensics.findings.logs import quote_file
-from trtforensics.findings.pairs import baseline_of
 from trtforensics.findings.registry import rule_of, rules
+from trtforensics.sources.quoting import quote_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.engine_info import EngineInfo
     from trtforensics.findings.finding import Observation
-    from trtforensics.findings.logs import QuotedLog
     from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
-    from trtforensics.model import BuildLog, SourceSpan
-    from trtforensics.replay.loading import ReplayFile
+    from trtforensics.model.engine import EngineInfo
+    from trtforensics.model.log import BuildLog
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.sources.quoting import QuotedLog
+    from trtforensics.sources.replay import ReplayFile
 
 MAX_EVIDENCE = 20
 """Lines that a finding quotes; it counts the rest."""

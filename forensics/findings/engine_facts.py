@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.names import is_foreign_node
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model import Build, CachedResult, Choice, EngineLayer, SourceSpan
+    from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
+    from trtforensics.model.span import SourceSpan
 
 FULL = "Float"
 _SPELLINGS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 
 class Severity(IntEnum):

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.findings.engine_facts import in_engine
-from trtforensics.parsers.names import is_foreign_node, members
+from trtforensics.parsers.notation.names import is_foreign_node, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import Build, Fact, OnnxNode, SourceSpan
+    from trtforensics.model.log import Build, Fact, OnnxNode
+    from trtforensics.model.span import SourceSpan
 
 WEAK_FLAGS = (
     "--fp16",

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Step
-from trtforensics.model import Tool
+from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING
 
-from trtforensics.model import Tool
+from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build
+    from trtforensics.model.log import Build
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 

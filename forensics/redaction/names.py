@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.model import Build, BuildLog, EngineLayer
+    from trtforensics.model.log import Build, BuildLog, EngineLayer
 
 PATH = re.compile(
     r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'\"<>|,;()\[\]{}=]+){2,}"  # /srv/models/model.onnx, C:\models\model.onnx

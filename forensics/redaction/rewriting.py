@@ -7,22 +7,22 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics import atomic
+from trtforensics.console.output import open_output
 from trtforensics.errors import ForensicsError, UsageError
-from trtforensics.loading import load_build_log
-from trtforensics.parsers.line_index import LineIndex
-from trtforensics.parsers.prefixes import PrefixReader
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.text.line_index import LineIndex
+from trtforensics.parsers.text.source import open_source
 from trtforensics.redaction.names import ADDRESS, in_line, named
 from trtforensics.redaction.vocabulary import WORD, vocabulary, words
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterator
 
-    from trtforensics.loading import Progress
-    from trtforensics.model import BuildLog
-    from trtforensics.parsers.source import Window
+    from trtforensics.console.progress import Progress
+    from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.text.source import Window
 
 _ADDRESS = "0.0.0.0"  # noqa: S104 - stands for an address, none is bound
 _SERIAL = "00000000-0000-0000-0000-000000000000"
@@ -95,7 +95,7 @@ def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Pro
             for line, _ in _lines(path, max_bytes):
                 stream.write(names.rewrite(line).encode("utf-8", "surrogateescape"))
         _compare(log, load_build_log([str(rewritten)], max_bytes=max_bytes))
-        with atomic.open_output(output) as sink, rewritten.open("rb") as stream:
+        with open_output(output) as sink, rewritten.open("rb") as stream:
             while chunk := stream.read(1 << 20):
                 sink.write(chunk)
     return len(names.replacements)

@@ -11,7 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.model import Build, BuildLog, TacticTimings
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.timings import TacticTimings
 
 WORD = re.compile(r"0x[0-9a-fA-F]+|[^\W\d_]{2,}")
 """What is looked at: a run of letters, or a hexadecimal number, of which the letters are no word.
@@ -22,8 +23,6 @@ Only words are replaced: digits and punctuation stay, so that what was different
 _COMMENT = re.compile(r"(?m)^\s*//.*|(?<=\s)//\s.*")
 _A_NAME = re.compile(r"[/\\=:]|\.[a-z]")
 """In the value of an option: it may be a path, a tensor, or a layer."""
-
-_GRAMMARS = ("trtforensics.parsers.grammars", "trtforensics.parsers.grammars.nested")
 
 _COMMON = """
 activation actv act add after argmax attention attn avg backbone batch before bias block blocks bmm bn body box boxes
@@ -75,8 +74,9 @@ def vocabulary(log: BuildLog) -> frozenset[str]:
 
 def _grammar_words() -> set[str]:
     found: set[str] = set()
-    for package in _GRAMMARS:
-        for file in resources.files(package).iterdir():
+    grammar = resources.files("trtforensics.parsers.grammar")
+    for folder in (grammar, grammar / "nested_rules"):
+        for file in folder.iterdir():
             if file.name.endswith(".lark"):
                 found.update(words(_COMMENT.sub("", file.read_text(encoding="utf-8"))))
     return found

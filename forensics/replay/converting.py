@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trtforensics.model.replay import ReplayForm, ReplayTensor, Severity
 from trtforensics.replay.offers import tensor_of
 from trtforensics.replay.writing import NotExpressibleError
-from trtforensics.replay_model import ReplayForm, ReplayTensor, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trtforensics.model.replay import Replay, ReplayEntry
     from trtforensics.replay.offers import Combination, Offers
-    from trtforensics.replay_model import Replay, ReplayEntry
 
 _MENDED_BY_WRITING = {"encoding", "no-class", "unknown-class", "tactic-unsigned"}
 _FORMAT = "tensor_format"

@@ -7,16 +7,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
-from trtforensics.parsers.document import read_document
-from trtforensics.parsers.names import is_reformat, members
+from trtforensics.model.engine import last_dump
+from trtforensics.parsers.notation.names import is_reformat, members
+from trtforensics.parsers.text.document import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.model import Build
-    from trtforensics.replay_model import ReplayEntry
+    from trtforensics.model.log import Build
+    from trtforensics.model.replay import ReplayEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
-from trtforensics.model import CachedResult, Choice
-from trtforensics.parsers.formats import parse_formats
-from trtforensics.parsers.names import is_foreign_node, is_tried_reformat
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import CachedResult, Choice
+from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
+from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.parsers.notation.names import is_foreign_node, is_tried_reformat
 from trtforensics.replay.offers import tensor_of
-from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build, SourceInfo, SourceSpan
+    from trtforensics.model.log import Build, SourceInfo
+    from trtforensics.model.span import SourceSpan
 
 _NEXT = "Give the verbose log of a build with TensorRT 8.6 or later"
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.json_rendering import render
-from trtforensics.replay_model import Severity
+from trtforensics.model.replay import Severity
+from trtforensics.render.json_rendering import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model import SourceInfo, SourceSpan
+    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.replay import Problem, Replay, ReplayEntry, ReplayForm, ReplayTensor
+    from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
     from trtforensics.replay.lint import LintReport
-    from trtforensics.replay_model import Problem, Replay, ReplayEntry, ReplayForm, ReplayTensor
 
 SCHEMA = 1
 _RECORD_DEPTH = 2

@@ -9,22 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.dumps import last_dump
 from trtforensics.errors import ForensicsError
-from trtforensics.model import CachedResult, Tool
-from trtforensics.parsers.names import is_foreign_node, is_reformat, members
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import CachedResult, Tool
+from trtforensics.model.replay import Problem, ReplayForm, Severity
+from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.renaming import Renaming
-from trtforensics.replay_model import Problem, ReplayForm, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from trtforensics.model import Build, SourceSpan
+    from trtforensics.model.log import Build
+    from trtforensics.model.replay import FieldPath, Replay, ReplayEntry
+    from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Node
     from trtforensics.replay.offers import Combination, Difference
-    from trtforensics.replay_model import FieldPath, Replay, ReplayEntry
 
     Place = Callable[[FieldPath], SourceSpan]
 

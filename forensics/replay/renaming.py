@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.names import members, profile_of, without_profile
+from trtforensics.parsers.notation.names import members, profile_of, without_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

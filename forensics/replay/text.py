@@ -5,17 +5,17 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from trtforensics.console.terminal import visible
+from trtforensics.model.replay import Severity
 from trtforensics.replay.writing import signed
-from trtforensics.replay_model import Severity
-from trtforensics.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trtforensics.model.replay import Problem, Replay, ReplayEntry
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
     from trtforensics.replay.lint import LintReport
-    from trtforensics.replay_model import Problem, Replay, ReplayEntry
 
 _WIDTH = 120
 _SHOWN = 6

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import ForensicsError
-from trtforensics.parsers.replay_fields import CLASS, LEGACY_ALGORITHM, LEGACY_TOP, LEGACY_VALUE
-from trtforensics.replay_model import ReplayForm
+from trtforensics.model.replay import ReplayForm
+from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_ALGORITHM, LEGACY_TOP, LEGACY_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.replay_model import ReplayEntry, ReplayTensor
+    from trtforensics.model.replay import ReplayEntry, ReplayTensor
 
 _INDENT = 4
 _SIGNED = 1 << 63

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks.bisect_oracles import Builds, NoisyBuilds, RefusingBuilds, coupled_blocks, disjoint_sets
 from tests.benchmarks.bisect_peers import PEERS, AssumptionError
-from trtforensics.search import Item, Search, Status, Verdict
+from trtforensics.bisect.search import Item, Search, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tests.benchmarks.bisect_oracles import Sets
-    from trtforensics.search import Ask
+    from trtforensics.bisect.search import Ask
 
 CELLS = {
     "one culprit": [1],

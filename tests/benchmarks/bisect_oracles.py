@@ -6,12 +6,12 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trtforensics.search import Verdict
+from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.search import Ask
+    from trtforensics.bisect.search import Ask
 
     Sets = tuple[frozenset[int], ...]
 

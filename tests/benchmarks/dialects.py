@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tests.benchmarks import logs
 from tests.dialect_forms import FORMS, reprefixed
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.source import open_source
 
 _RUNS = 3
 _PLAIN = "trtexec"

@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.backends.items import ItemsBackend
-from trtforensics.search import Search
-from trtforensics.session.bisection import bisect
-from trtforensics.session.collection import Builds, Collecting, collect
-from trtforensics.session.options import RunOptions
+from trtforensics.bisect.levers.items import ItemsBackend
+from trtforensics.bisect.runner.options import RunOptions
+from trtforensics.bisect.search import Search
+from trtforensics.bisect.session.bisection import bisect
+from trtforensics.bisect.session.collection import Builds, Collecting, collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers import reference, tables
-from trtforensics.parsers.dialects import prefix_of
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.grammar import reference, tables
+from trtforensics.parsers.lines.dialects import prefix_of
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.source import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

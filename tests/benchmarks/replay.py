@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.replays import large
-from trtforensics.parsers import nested
+from trtforensics.parsers.grammar import nested
 from trtforensics.replay.lint import Lint
-from trtforensics.replay.loading import ReplayFile, load_replay
 from trtforensics.replay.mixing import Mixer
 from trtforensics.replay.writing import to_text
+from trtforensics.sources.replay import ReplayFile, load_replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ import pytest
 
 from trtforensics.errors import NotABuildLogError
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.logs import LONGEST_QUOTE, read_log
 from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 
 REVIEWED = Path(__file__).parent / "reviewed.tsv"
 """A log a line: its name, and each code with how often it is found; logs up to 500 kB, which take a second in all."""

@@ -19,10 +19,10 @@ from tests.emulator.foreign import Transformer
 from tests.findings.lines import marked
 from trtforensics.cli import main
 from trtforensics.findings.finding import Confidence, Evidence, Finding, NotJudged, Report, ReportSource, Severity, Step
+from trtforensics.findings.forms.rendering import Look, render
 from trtforensics.findings.registry import rules
-from trtforensics.findings.rendering import Look, render
-from trtforensics.model import SourceSpan
-from trtforensics.parsers.stored import STANDARD_INPUT
+from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.text.stored import STANDARD_INPUT
 
 EVIL = "a<b>&\"'</script>]]>\x1b[31m\x9b\x00\u202e\ud800\ufffe end"
 FORMS = ("sarif", "html", "junit")

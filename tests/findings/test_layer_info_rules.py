@@ -9,10 +9,10 @@ import pytest
 
 from tests.emulator.foreign import Transformer
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.logs import read_log
 from trtforensics.findings.suppression import Suppression
-from trtforensics.parsers.document import read_document
-from trtforensics.parsers.layer_json import read_layer_json
+from trtforensics.parsers.files.layer_json import read_layer_json
+from trtforensics.parsers.text.document import read_document
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,20 +15,20 @@ from trtforensics.findings import registry
 from trtforensics.findings.case import Case, Need
 from trtforensics.findings.engine import MAX_EVIDENCE, Inputs, judge
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.logs import LONGEST_QUOTE, read_log
 from trtforensics.findings.precision import Request, foreign_members, requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec, workspace
 from trtforensics.findings.suppression import Suppression
 from trtforensics.findings.versions import Version
-from trtforensics.parsers.notes import causes
+from trtforensics.parsers.builds.notes import causes
+from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from trtforensics.findings.rule import Rule
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 
 @pytest.fixture

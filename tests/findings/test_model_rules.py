@@ -11,9 +11,9 @@ from onnx import TensorProto, helper, numpy_helper, save
 from tests.findings.lines import marked
 from trtforensics.errors import SourceError
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.logs import read_log
 from trtforensics.findings.onnx_model import load_model
 from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

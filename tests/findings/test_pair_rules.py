@@ -9,8 +9,8 @@ import pytest
 from tests.findings.examples import node
 from tests.findings.lines import marked
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.logs import read_log
 from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 from trtforensics.findings.case import Case
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import Rule
-from trtforensics.loading import load_build_log
+from trtforensics.sources.build_log import load_build_log
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

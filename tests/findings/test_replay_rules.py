@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.logs import ReadLog, read_log
 from trtforensics.findings.suppression import Suppression
 from trtforensics.replay.from_log import replay_of
-from trtforensics.replay.loading import ReplayFile
 from trtforensics.replay.writing import to_text
+from trtforensics.sources.quoting import ReadLog, read_log
+from trtforensics.sources.replay import ReplayFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from tests.findings.lines import Marked, marked
 from trtforensics.findings.case import Need
 from trtforensics.findings.engine import MAX_EVIDENCE, Inputs, judge
 from trtforensics.findings.finding import Confidence
-from trtforensics.findings.logs import read_log
 from trtforensics.findings.registry import rules
 from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path

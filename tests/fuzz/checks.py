@@ -11,19 +11,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.graph import build_graph
-from trtforensics.graph_export import GraphForm, export
-from trtforensics.json_document import to_json
-from trtforensics.loading import load_build_log
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.source import open_source
-from trtforensics.summary import summarise
+from trtforensics.graph.build import build_graph
+from trtforensics.graph.export import GraphForm, export
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.source import open_source
+from trtforensics.render.log_json import to_json
+from trtforensics.render.log_text import summarise
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 PATIENCE_S = 20
 """More than any input of a fuzzer takes, even on a machine that is busy with other things."""

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.backends.tactics import load_side
-from trtforensics.model import SourceSpan
-from trtforensics.replay.loading import load_replay
+from trtforensics.bisect.levers.tactics import load_side
+from trtforensics.model.replay import ReplayEntry, ReplayTensor
+from trtforensics.model.span import SourceSpan
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import ReplayEntry, ReplayTensor
+from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

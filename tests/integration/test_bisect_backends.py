@@ -377,7 +377,7 @@ number = int(counter.read_text()) + 1 if counter.exists() else 1
 counter.write_text(str(number))
 job = {"module": "tensorrt_rtx", "model": str(here / "model.onnx"), "report": sys.argv[1], "compute_capability": "SM89"}
 pathlib.Path("job.json").write_text(json.dumps({**job, "outputs": [] if number % 2 else [sys.argv[2]]}))
-sys.exit(subprocess.run([sys.executable, "-m", "trtforensics.backends.build", "job.json"]).returncode)
+sys.exit(subprocess.run([sys.executable, "-m", "trtforensics.trt.build", "job.json"]).returncode)
 """
 
 

@@ -14,13 +14,13 @@ from tests.emulator import trtexec_cli
 from tests.emulator.bench import Bench
 from tests.emulator.files import culprits_of, read_engine, read_replay
 from tests.emulator.python_path import ROOT, environment
-from trtforensics.loading import load_build_log
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bisect and collect run on Linux only")
 

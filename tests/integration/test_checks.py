@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
-from trtforensics.checks import command_of
+from trtforensics.bisect.checks import command_of
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_an_engine_is_checked(tmp_path: Path, check: str) -> None:
     job = {"module": "tensorrt", "model": str(model(tmp_path, "fine")), "report": str(tmp_path / "report.json")}
     engine = tmp_path / "engine"
     (tmp_path / "job.json").write_text(json.dumps({**job, "engine": str(engine)}))
-    subprocess.run([sys.executable, "-m", "trtforensics.backends.build", str(tmp_path / "job.json")], check=True)
+    subprocess.run([sys.executable, "-m", "trtforensics.trt.build", str(tmp_path / "job.json")], check=True)
     check = check.replace("{fine}", str(tmp_path / "fine-4.onnx"))
     command = command_of(f"builtin:{check}", "{engine}").replace("{engine}", str(engine))
     subprocess.run(["/bin/sh", "-c", command], check=True)

@@ -13,13 +13,13 @@ import pytest
 from tests.documents import document
 from tests.independent_counts import count
 from trtforensics.errors import NotABuildLogError
-from trtforensics.loading import load_build_log
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from trtforensics.model import Build, BuildLog, CachedResult, Choice, EngineLayer
+    from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineLayer
 
 NOT_BUILD_LOGS = {
     "cosyvoice-trt_conversion.log": "the program's own messages; it never passed TensorRT's on",

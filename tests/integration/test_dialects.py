@@ -8,14 +8,14 @@ import pytest
 
 from tests.dialect_forms import FORMS, STAMP, reprefixed
 from tests.documents import document
-from trtforensics.model import Tool
-from trtforensics.parsers.dialects import DIALECTS, prefix_of
+from trtforensics.model.log import Tool
+from trtforensics.parsers.lines.dialects import DIALECTS, prefix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
     Load = Callable[[str], BuildLog]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.emulator import trtexec_cli
 from tests.emulator.files import read_engine, read_replay
-from trtforensics.loading import load_build_log
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.documents import document
-from trtforensics.loading import load_build_log, read_build_log
-from trtforensics.parsers import halves
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.lines import halves
+from trtforensics.parsers.text.source import open_source
+from trtforensics.sources.build_log import load_build_log, read_build_log
 
 if TYPE_CHECKING:
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.logs import read_log
 from trtforensics.findings.suppression import Suppression
-from trtforensics.json_document import in_pieces
+from trtforensics.render.log_json import in_pieces
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 _LOGS = sorted(Path(__file__).resolve().parents[2].joinpath("testdata", "logs").glob("*.log"))
 _DIGITS = re.compile(rb"[0-9]+")

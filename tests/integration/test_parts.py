@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.documents import document
-from trtforensics.loading import load_build_log
-from trtforensics.model import Outcome
-from trtforensics.parsers import halves
-from trtforensics.summary import summarise
+from trtforensics.model.log import Outcome
+from trtforensics.parsers.lines import halves
+from trtforensics.render.log_text import summarise
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     import subprocess

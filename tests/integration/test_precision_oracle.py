@@ -10,18 +10,18 @@ import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
-from trtforensics.backends.precision import PrecisionBackend, Target
-from trtforensics.backends.recipe import FAILURE
-from trtforensics.precision.caster import Caster
-from trtforensics.precision.metrics import rules_for
-from trtforensics.precision.oracle import Oracle
-from trtforensics.precision.preparation import prepare
-from trtforensics.precision.samples import random_samples
-from trtforensics.precision.storage import FP16
-from trtforensics.precision.twin import emulate
-from trtforensics.runner.probe import Outcome, ProbeSpec
-from trtforensics.search import Verdict
-from trtforensics.session.executors import LocalExecutor
+from trtforensics.bisect.levers.recipe import FAILURE
+from trtforensics.bisect.precision.caster import Caster
+from trtforensics.bisect.precision.lever import PrecisionBackend, Target
+from trtforensics.bisect.precision.metrics import rules_for
+from trtforensics.bisect.precision.oracle import Oracle
+from trtforensics.bisect.precision.preparation import prepare
+from trtforensics.bisect.precision.samples import random_samples
+from trtforensics.bisect.precision.storage import FP16
+from trtforensics.bisect.precision.twin import emulate
+from trtforensics.bisect.runner.executors import LocalExecutor
+from trtforensics.bisect.runner.probe import Outcome, ProbeSpec
+from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

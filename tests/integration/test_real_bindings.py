@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.emulator.python_path import ROOT, environment
-from trtforensics.backends.build import NOT_ASKED
+from trtforensics.trt.build import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,7 @@ if hasattr(trt, "TimingCacheKey"):
             found["bad key"].append(type(error).__name__)
 if hasattr(trt, "IAlgorithmSelector"):
     sys.modules["tensorrt"] = trt
-    from trtforensics.backends.selector import TacticLever, _selector
+    from trtforensics.trt.inside.tactics import TacticLever, _selector
     selector = _selector(trt, TacticLever([]))
     class Context:
         name = "layer"
@@ -220,7 +220,7 @@ def over_rtx(folder: Path) -> dict[str, str]:
 def built(folder: Path, env: dict[str, str], **lever: object) -> tuple[int, dict[str, Any]]:
     job = {"module": "tensorrt", "model": str(CONVNET), "report": str(folder / "report.json"), **lever}
     (folder / "job.json").write_text(json.dumps(job))
-    line = [sys.executable, "-m", "trtforensics.backends.build", str(folder / "job.json")]
+    line = [sys.executable, "-m", "trtforensics.trt.build", str(folder / "job.json")]
     done = subprocess.run(line, env=env, capture_output=True, text=True, check=False)
     assert (folder / "report.json").exists(), done.stderr[-2000:]
     return done.returncode, json.loads((folder / "report.json").read_text())

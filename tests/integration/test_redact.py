@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.documents import document
-from trtforensics.loading import load_build_log
 from trtforensics.redaction import rewriting
 from trtforensics.redaction.rewriting import Names, RedactionError, redact
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     import subprocess

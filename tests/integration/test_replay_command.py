@@ -17,14 +17,14 @@ import pytest
 
 from tests.replays import CONV, ENTRIES, POOL, made
 from trtforensics import cli
-from trtforensics.replay.loading import load_replay
+from trtforensics.model.replay import ReplayForm
 from trtforensics.replay.writing import signed, to_text
-from trtforensics.replay_model import ReplayForm
+from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trtforensics.replay_model import ReplayTensor
+    from trtforensics.model.replay import ReplayTensor
 
     Run = Callable[..., SimpleNamespace]
     RunProcess = Callable[..., subprocess.CompletedProcess[str]]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.documents import document
-from trtforensics.summary import summarise
+from trtforensics.render.log_text import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 INVENTED = (
     "Quantum tuner: probing layer conv1",

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.parsers import grammar
-from trtforensics.parsers.events import KEEP
-from trtforensics.parsers.grammar import LINE
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.windows import WindowCutter
+from trtforensics.parsers.grammar import grammar
+from trtforensics.parsers.grammar.grammar import LINE
+from trtforensics.parsers.lines.events import KEEP
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.windows import WindowCutter
 
 _LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
 

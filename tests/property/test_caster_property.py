@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.precision.caster import Caster
-from trtforensics.precision.preparation import prepare
-from trtforensics.precision.storage import BF16, FP16
-from trtforensics.precision.twin import emulate, narrow_tensors
+from trtforensics.bisect.precision.caster import Caster
+from trtforensics.bisect.precision.preparation import prepare
+from trtforensics.bisect.precision.storage import BF16, FP16
+from trtforensics.bisect.precision.twin import emulate, narrow_tensors
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import Type
 from trtforensics.diff.loading import Side
 from trtforensics.diff.views import BuildView, LayerView, Tensors
-from trtforensics.kinds import Kind
-from trtforensics.model import SourceSpan
+from trtforensics.model.span import SourceSpan
+from trtforensics.sources.kinds import Kind
 
 PARTS = st.sampled_from("abcdefgh")
 NAMES = st.one_of(

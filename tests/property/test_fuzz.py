@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz import checks
 from tests.fuzz.checks import HungError, check
 from tests.fuzz.mutations import damaged
-from trtforensics.loading import load_build_log
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from lark.load_grammar import load_grammar
 
 from tests.judging import fields_of
-from trtforensics.parsers import grammar, reference, tables
-from trtforensics.parsers.dialects import prefix_of
-from trtforensics.parsers.grammar import LINE
-from trtforensics.parsers.singly import Dispatch
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.grammar import grammar, reference, tables
+from trtforensics.parsers.grammar.grammar import LINE
+from trtforensics.parsers.lines.dialects import prefix_of
+from trtforensics.parsers.lines.singly import Dispatch
+from trtforensics.parsers.text.source import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

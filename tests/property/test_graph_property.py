@@ -12,9 +12,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.graph import build_graph
-from trtforensics.graph_export import escape, to_dot, to_graphml, to_json, unescape
-from trtforensics.model import (
+from trtforensics.graph.build import build_graph
+from trtforensics.graph.export import escape, to_dot, to_graphml, to_json, unescape
+from trtforensics.model.log import (
     Autotuning,
     Build,
     EngineLayer,
@@ -23,10 +23,10 @@ from trtforensics.model import (
     MessageCounts,
     OnnxNode,
     Outcome,
-    SourceSpan,
-    TacticTimings,
     Tool,
 )
+from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import TacticTimings
 
 SEPARATORS = ["\x1e", "\x1f", " -> ", " + ", " || ", "]", '"', "\\", "\\x1e", "\x7f", "\udc80", "\ufffe", "\r", " #2"]
 NAMES = st.lists(st.sampled_from(SEPARATORS) | st.text(max_size=6), max_size=5).map("".join)

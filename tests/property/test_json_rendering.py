@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.json_rendering import WORD, Rendered, number, render, text, texts, woven
+from trtforensics.render.json_rendering import WORD, Rendered, number, render, text, texts, woven
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.parsers import plain
-from trtforensics.parsers.formats import Format, _nested, _texts, parse_formats
-from trtforensics.parsers.names import members
-from trtforensics.parsers.tensors import _detailed_tensors, short_tensors
+from trtforensics.parsers.notation import plain
+from trtforensics.parsers.notation.formats import Format, _nested, _texts, parse_formats
+from trtforensics.parsers.notation.names import members
+from trtforensics.parsers.notation.tensors import _detailed_tensors, short_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable

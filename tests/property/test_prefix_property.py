@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.parsers.dialects import DIALECTS, prefix_of
-from trtforensics.parsers.line_index import LineIndex
-from trtforensics.parsers.prefixes import PrefixReader
+from trtforensics.parsers.lines.dialects import DIALECTS, prefix_of
+from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +139,7 @@ def test_a_clock_that_ticks_costs_no_reading_of_its_own(monkeypatch: pytest.Monk
         asked += 1
         return prefix_of(text)
 
-    monkeypatch.setattr("trtforensics.parsers.prefixes.prefix_of", counted)
+    monkeypatch.setattr("trtforensics.parsers.lines.prefixes.prefix_of", counted)
     head = b"I1121 07:52:04.%06d 123 logging.cc:49] Tactic: 0x%016x"
     _assert_read(PrefixReader(), [head % (111_111 + number % 800, number) for number in range(5000)])
     assert asked < 100

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from tests.replays import ENTRIES, NOWHERE, of_form
 from trtforensics.errors import NotAReplayError
-from trtforensics.model import SourceInfo
-from trtforensics.parsers.document import Document
-from trtforensics.parsers.json_text import Lines, locate, members
-from trtforensics.parsers.replay import read_replay
-from trtforensics.parsers.replay_fields import DTYPES, FORMATS
+from trtforensics.model.log import SourceInfo
+from trtforensics.model.replay import FieldPath, ReplayEntry, ReplayForm, ReplayTensor
+from trtforensics.parsers.files.json_text import Lines, locate, members
+from trtforensics.parsers.files.replay import read_replay
+from trtforensics.parsers.files.replay_fields import DTYPES, FORMATS
+from trtforensics.parsers.text.document import Document
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import FieldPath, ReplayEntry, ReplayForm, ReplayTensor
 
 INTEGERS = st.integers(-(1 << 63), (1 << 64) - 1)
 TEXTS = st.text(max_size=8) | st.sampled_from(["replay", "tactic", "polygraphy_class", "a + b", "\x1e", "é", "\ud800"])

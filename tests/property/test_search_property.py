@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.search import Ask, Item, Search, Status, Verdict
+from trtforensics.bisect.search import Ask, Item, Search, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

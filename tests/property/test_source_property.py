@@ -13,10 +13,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.parsers import windows
-from trtforensics.parsers.decoding import COMPRESSED
-from trtforensics.parsers.source import Window, open_source
-from trtforensics.parsers.text import LogText
+from trtforensics.parsers.text import windows
+from trtforensics.parsers.text.decoding import COMPRESSED
+from trtforensics.parsers.text.source import Window, open_source
+from trtforensics.parsers.text.text import LogText
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *COMPRESSED)
 FRAGMENTS = [
@@ -128,7 +128,7 @@ def test_lines_for_display_and_their_search_equal_a_plain_list(
     text: bytes, window_bytes: int, memory: int, needle: str, start: int
 ) -> None:
     log = LogText()
-    with mock.patch("trtforensics.parsers.text.MEMORY_BYTES", memory):
+    with mock.patch("trtforensics.parsers.text.text.MEMORY_BYTES", memory):
         for window in read(text, window_bytes):
             log.append(window)
     lines = [line.decode("utf-8", "replace") for line in reference(text)[0]]

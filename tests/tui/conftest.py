@@ -15,14 +15,12 @@ import pytest
 
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.finding import Confidence, Evidence, Finding, Report, Severity, Step
-from trtforensics.model import (
-    NO_TACTIC,
+from trtforensics.model.log import (
     Autotuning,
     BackendPass,
     Build,
     BuildLog,
     CachedResult,
-    Candidate,
     Choice,
     EngineLayer,
     EngineTensor,
@@ -34,12 +32,12 @@ from trtforensics.model import (
     OnnxNode,
     Outcome,
     SourceInfo,
-    SourceSpan,
     Stage,
-    TacticTimings,
     Tool,
     UnknownShape,
 )
+from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
 from trtforensics.tui.app import ForensicsApp
 from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
 

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual.color import Color
 
 from trtforensics.errors import NotABuildLogError
-from trtforensics.model import Outcome
+from trtforensics.model.log import Outcome
 from trtforensics.tui.app import ForensicsApp
 from trtforensics.tui.help import KEYS, HelpScreen
 from trtforensics.tui.protocol import ParseProgress
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual.app import App
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
     from trtforensics.tui.panes import Panes
 
     ScreenText = Callable[[App[Any]], str]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trtforensics.bisect.search import Verdict
+from trtforensics.bisect.session.view import view_directory
 from trtforensics.errors import SourceError
-from trtforensics.search import Verdict
-from trtforensics.session.view import view_directory
 from trtforensics.tui.bisection import KEYS, BisectionApp
 from trtforensics.tui.bisection_rows import answer_rows, probe_row, set_title
 from trtforensics.tui.log_view import LogView
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from trtforensics.session.view import DirectoryView
+    from trtforensics.bisect.session.view import DirectoryView
 
     ScreenText = Callable[[App[Any]], str]
 

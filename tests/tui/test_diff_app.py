@@ -10,7 +10,7 @@ import pytest
 from tests.diff_samples import interacting_pair, log_with, replay_text
 from trtforensics.commands.tui import OneSession, SideSession
 from trtforensics.errors import ForensicsError
-from trtforensics.kinds import Kind
+from trtforensics.sources.kinds import Kind
 from trtforensics.tui.diff_app import DiffApp
 from trtforensics.tui.help import HelpScreen
 from trtforensics.tui.source_app import SourceApp

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from trtforensics.model import BackendPass, CachedResult, Candidate, LayerTuning, TacticTimings
-from trtforensics.terminal import visible
+from trtforensics.console.terminal import visible
+from trtforensics.model.log import BackendPass, CachedResult, LayerTuning
+from trtforensics.model.timings import Candidate, TacticTimings
 from trtforensics.tui.candidate_rows import candidate_pieces, candidate_table
 from trtforensics.tui.layer_index import LayerIndex, layer_row
 from trtforensics.tui.layer_rows import row_pieces
@@ -22,7 +23,7 @@ from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseProgress
 
 if TYPE_CHECKING:
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
     from trtforensics.tui.pieces import Line
 
 

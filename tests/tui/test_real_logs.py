@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from trtforensics.commands.tui import FileSession
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.app import ForensicsApp
 from trtforensics.tui.layer_index import RowKind
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import grammar, tables
-from trtforensics.parsers.events import KEEP
-from trtforensics.parsers.grammar import minds_digits
-from trtforensics.parsers.layouts import ranks
-from trtforensics.parsers.singly import Dispatch
+from trtforensics.parsers.grammar import grammar, tables
+from trtforensics.parsers.grammar.grammar import minds_digits
+from trtforensics.parsers.grammar.layouts import ranks
+from trtforensics.parsers.lines.events import KEEP
+from trtforensics.parsers.lines.singly import Dispatch
 
 _RANKS = ranks(tables.layouts())
 _DISPATCHES = {

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.backends.items import read_items
-from trtforensics.backends.tactics import (
+from trtforensics.bisect.levers.items import read_items
+from trtforensics.bisect.levers.tactics import (
     FORMAT_SUSPICION,
     PRECISION_SUSPICION,
     SENSITIVE_SUSPICION,
@@ -17,16 +17,16 @@ from trtforensics.backends.tactics import (
     load_side,
 )
 from trtforensics.errors import ForensicsError, SourceError, UsageError
-from trtforensics.model import SourceSpan
+from trtforensics.model.replay import ReplayEntry, ReplayTensor
+from trtforensics.model.span import SourceSpan
 from trtforensics.replay.edges import Edge
-from trtforensics.replay.loading import load_replay
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import ReplayEntry, ReplayTensor
+from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trtforensics.replay_model import Replay
+    from trtforensics.model.replay import Replay
 
 MAX = 1 << 20
 

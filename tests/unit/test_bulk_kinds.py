@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.parsers.bulk import BulkReader
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.source import open_source
-from trtforensics.parsers.windows import Window
+from trtforensics.parsers.lines.bulk import BulkReader
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.source import open_source
+from trtforensics.parsers.text.windows import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from trtforensics.parsers.bodies import Reading
+    from trtforensics.parsers.lines.bodies import Reading
 
     _Stage = Callable[..., Iterator[Reading]]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 BANNER = "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx"
 RUNNER = "--------------- Timing Runner: conv (CaskConvolution[0x80000009])"

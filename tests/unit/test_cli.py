@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics import cli
-from trtforensics.diagnostics import ExitCode
+from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.parsers import grammar, reference, tables
-from trtforensics.parsers.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.windows import Window
+from trtforensics.parsers.grammar import grammar, reference, tables
+from trtforensics.parsers.lines.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.windows import Window
 
 STAMP = b"[11/21/2026-07:52:04] "
 ORT = b"2026-11-21 07:52:04.123456789 [W:onnxruntime:, tensorrt_execution_provider.h:88 log] [2026-11-21 07:52:04 "

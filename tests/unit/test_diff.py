@@ -14,8 +14,8 @@ from trtforensics.diff.loading import Side, load_side
 from trtforensics.diff.report import report
 from trtforensics.diff.views import BuildView, LayerView, Tensors
 from trtforensics.errors import UsageError
-from trtforensics.kinds import Kind
-from trtforensics.model import SourceSpan
+from trtforensics.model.span import SourceSpan
+from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trtforensics.diff.aligned_layers import side_by_side
 from trtforensics.diff.alignment import Alignment, MatchedBy, align
-from trtforensics.diff.slots import side_by_side
 from trtforensics.diff.views import LayerView, Tensors
-from trtforensics.model import SourceSpan
+from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

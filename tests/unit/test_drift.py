@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trtforensics.model import UnknownShape
-from trtforensics.parsers.drift import MAX_SAMPLES, Drift
+from trtforensics.model.log import UnknownShape
+from trtforensics.parsers.lines.drift import MAX_SAMPLES, Drift
 
 
 def noted(*bodies: bytes) -> Drift:

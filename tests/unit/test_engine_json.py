@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.engine_info import layer_times
-from trtforensics.engine_loading import load_engine_files
 from trtforensics.errors import NotEngineInfoError, UsageError
-from trtforensics.parsers.document import read_document
-from trtforensics.parsers.layer_json import read_layer_json
-from trtforensics.parsers.profile_json import read_profile_json
+from trtforensics.model.engine import layer_times
+from trtforensics.parsers.files.layer_json import read_layer_json
+from trtforensics.parsers.files.profile_json import read_profile_json
+from trtforensics.parsers.text.document import read_document
+from trtforensics.sources.engine import load_engine_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.engine_info import EngineInfo, ProfileInfo
+    from trtforensics.model.engine import EngineInfo, ProfileInfo
 
 DETAILED = """{"Layers": [{
   "Name": "conv1 + relu1",

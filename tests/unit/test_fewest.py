@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.search import Ask, FewestSearch, Status, Verdict
+from trtforensics.bisect.search import Ask, FewestSearch, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.search import Result
+    from trtforensics.bisect.search import Result
 
     Judge = Callable[[frozenset[int]], Verdict]
 

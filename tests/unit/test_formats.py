@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.parsers.formats import Format, format_texts, parse_formats
+from trtforensics.parsers.notation.formats import Format, format_texts, parse_formats
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.judging import fields_of
-from trtforensics.parsers import reference, tables
-from trtforensics.parsers.dialects import prefix_of
-from trtforensics.parsers.grammar import PREFIX, Kind
-from trtforensics.parsers.singly import Dispatch
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.grammar import reference, tables
+from trtforensics.parsers.grammar.grammar import PREFIX, Kind
+from trtforensics.parsers.lines.dialects import prefix_of
+from trtforensics.parsers.lines.singly import Dispatch
+from trtforensics.parsers.text.source import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,11 +12,10 @@ import pytest
 
 from trtforensics import cli
 from trtforensics.commands import graph as command
-from trtforensics.dumps import last_dump
 from trtforensics.errors import OutputError, UsageError
-from trtforensics.graph import EdgeKind, FusedMember, NodeKind, build_graph, node_id, select_build
-from trtforensics.model import (
-    NO_TACTIC,
+from trtforensics.graph.build import EdgeKind, FusedMember, NodeKind, build_graph, node_id, select_build
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import (
     Autotuning,
     BackendPass,
     Build,
@@ -33,10 +32,10 @@ from trtforensics.model import (
     Outcome,
     ReformatLayer,
     SourceInfo,
-    SourceSpan,
-    TacticTimings,
     Tool,
 )
+from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import NO_TACTIC, TacticTimings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -319,7 +318,7 @@ def test_a_build_that_is_not_there_is_refused_with_a_list_of_those_that_are() ->
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     parsed = log(small_build(), build(index=1))
-    monkeypatch.setattr("trtforensics.loading.load_build_log", lambda _sources, **_: parsed)
+    monkeypatch.setattr("trtforensics.sources.build_log.load_build_log", lambda _sources, **_: parsed)
     return command.run(cli.build_parser("graph").parse_args(["graph", *arguments]))
 
 

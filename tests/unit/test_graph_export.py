@@ -13,7 +13,7 @@ import networkx as nx
 import pytest
 
 from trtforensics.errors import UsageError
-from trtforensics.graph_export import GraphForm, escape, export, form_of, to_dot, to_graphml, to_json, unescape
+from trtforensics.graph.export import GraphForm, escape, export, form_of, to_dot, to_graphml, to_json, unescape
 
 NASTY = [
     'say "hi"',
@@ -147,7 +147,7 @@ def test_any_other_ending_is_refused_with_the_three_that_work(path: str) -> None
 
 def test_the_same_graph_gives_the_same_bytes_whatever_the_hash_seed() -> None:
     script = (
-        "import sys, networkx as nx; from trtforensics.graph_export import export, GraphForm\n"
+        "import sys, networkx as nx; from trtforensics.graph.export import export, GraphForm\n"
         "g = nx.MultiDiGraph(schema=1)\n"
         "g.add_node('engine:a', kind='engine', name='a', precision=['Half'], time_ms=0.5, final=True, line=3)\n"
         "g.add_node('tensor:t', kind='tensor', name='t', dims=[1], dtype='Half', line=3)\n"

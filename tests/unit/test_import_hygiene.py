@@ -28,8 +28,8 @@ except SystemExit as stopped:
 assert not status, status
 """
 PARSE_A_LOG = f"""
-import sys, numpy, trtforensics.parsers.tables
-trtforensics.parsers.tables.tables()  # a first start compiles the grammars, with Lark
+import sys, numpy, trtforensics.parsers.grammar.tables
+trtforensics.parsers.grammar.tables.tables()  # a first start compiles the grammars, with Lark
 for name in {NOT_FOR_A_LOG}:  # what numpy imports, and an editable installation, is none of ours
     sys.modules.pop(name, None)
 from trtforensics.cli import main
@@ -75,7 +75,7 @@ def test_reading_a_plain_log_imports_nothing_that_it_does_without(tmp_path: Path
     log = tmp_path / "build.log"
     log.write_text("[11/21/2026-07:52:04] [V] [TRT] Tactic: 0x0000000000000001 Time: 0.5\n")
     loaded = modules_after(PARSE_A_LOG, str(log))
-    assert "trtforensics.json_document" in loaded
+    assert "trtforensics.render.log_json" in loaded
     assert loaded.isdisjoint(NOT_FOR_A_LOG)
 
 

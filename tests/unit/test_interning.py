@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import interning
-from trtforensics.parsers.interning import Memo, Spans, WordSet
-from trtforensics.parsers.line_index import LineIndex
+from trtforensics.parsers.lines import interning
+from trtforensics.parsers.lines.interning import Memo, Spans, WordSet
+from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
     import pytest

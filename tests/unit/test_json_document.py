@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from tests.documents import document
-from trtforensics.json_document import to_json
-from trtforensics.loading import load_build_log
-from trtforensics.model import NO_TACTIC, Build, BuildLog
+from trtforensics.model.log import Build, BuildLog
+from trtforensics.model.timings import NO_TACTIC
+from trtforensics.render.log_json import to_json
+from trtforensics.sources.build_log import load_build_log
 
 LOGS = sorted((Path(__file__).resolve().parents[2] / "testdata" / "logs").glob("*.log"))
 

@@ -11,10 +11,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.json_rendering import number, text, woven
-from trtforensics.json_strands import Record, size, tactic
-from trtforensics.model import NO_TACTIC
-from trtforensics.rows import Column, Parts, Table, coded, numbers, ranges
+from trtforensics.model.table import Column, Parts, Table, coded, numbers, ranges
+from trtforensics.model.timings import NO_TACTIC
+from trtforensics.render.json_rendering import number, text, woven
+from trtforensics.render.json_strands import Record, size, tactic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

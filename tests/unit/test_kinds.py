@@ -10,9 +10,9 @@ import pytest
 
 from tests.replays import large, made
 from trtforensics.errors import SourceError
-from trtforensics.kinds import Kind, kind_of, sniff_kind
+from trtforensics.model.replay import ReplayForm
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import ReplayForm
+from trtforensics.sources.kinds import Kind, kind_of, sniff_kind
 
 LOGS = Path(__file__).resolve().parents[2] / "testdata" / "logs"
 

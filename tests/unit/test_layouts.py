@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trtforensics.parsers import tables
-from trtforensics.parsers.layouts import BULK, Content, Layout, ranks
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.layouts import BULK, Content, Layout, ranks
 
 _LAYOUTS = tables.layouts()
 

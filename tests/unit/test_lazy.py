@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import tables
-from trtforensics.parsers.grammar import REGEX_FLAGS
-from trtforensics.parsers.lazy import LazyText
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.grammar import REGEX_FLAGS
+from trtforensics.parsers.lines.lazy import LazyText
 
 _REGEXES = sorted({s.regex for layout in tables.layouts() for s in layout.segments if LazyText.of(s.regex)})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trtforensics import memory
+from trtforensics.console import memory
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -34,7 +34,7 @@ def test_where_the_c_library_cannot_be_asked_a_command_runs_all_the_same(monkeyp
 
 _HEAP = """
 from pathlib import Path
-from trtforensics import memory
+from trtforensics.console import memory
 
 with memory.of_one_command():
     print(Path("/proc/self/smaps").read_text())

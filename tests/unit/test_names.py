@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.parsers.names import is_reformat, members, myelin_graph, onnx_nodes, profile_of, without_profile
+from trtforensics.parsers.notation.names import (
+    is_reformat,
+    members,
+    myelin_graph,
+    onnx_nodes,
+    profile_of,
+    without_profile,
+)
 
 
 @pytest.mark.parametrize(

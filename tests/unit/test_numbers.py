@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers.numbers import PADDING, decimals, hexadecimals, integers, signed
+from trtforensics.parsers.text.numbers import PADDING, decimals, hexadecimals, integers, signed
 
 
 def _spread(texts: list[str]) -> tuple[bytes, np.ndarray, np.ndarray]:

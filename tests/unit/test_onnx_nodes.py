@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from trtforensics.model import SourceSpan
-from trtforensics.parsers.onnx_nodes import onnx_nodes
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.views import Log
-from trtforensics.parsers.windows import Window
+from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
+from trtforensics.parsers.builds.views import Log
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.windows import Window
 
 _PREFIX = "[07/02/2026-03:31:59] [TRT] [V] "
 

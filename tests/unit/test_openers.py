@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers import tables
-from trtforensics.parsers.line_index import LineIndex
-from trtforensics.parsers.openers import Openers, WordTable
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.lines.openers import Openers, WordTable
+from trtforensics.parsers.text.line_index import LineIndex
 
 _OPENERS = Openers(tables.kinds())
 _LITERALS = sorted(

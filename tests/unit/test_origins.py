@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import Build, BuildLog
+    from trtforensics.model.log import Build, BuildLog
 
     Load = Callable[[str], BuildLog]
 

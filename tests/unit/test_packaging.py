@@ -19,7 +19,7 @@ SETUPTOOLS: dict[str, Any] = PYPROJECT["tool"]["setuptools"]
 
 
 def shipped() -> Iterator[tuple[str, Path]]:
-    """Yield every file that a user needs, with the package its folder installs as."""
+    """Yield every file that a user needs, with the package that its folder installs as, or is a part of."""
     for package, folder in SETUPTOOLS["package-dir"].items():
         for path in sorted((ROOT / folder).rglob("*")):
             inside = path.relative_to(ROOT / folder)
@@ -40,15 +40,20 @@ def test_the_three_folders_install_under_one_name() -> None:
     }
 
 
-def test_every_folder_with_code_or_grammars_is_a_listed_package_and_no_other_is_listed() -> None:
-    on_disk = {package for package, path in shipped() if path.suffix in {".py", ".lark"}}
+def test_every_folder_with_code_is_a_listed_package_and_no_other_is_listed() -> None:
+    on_disk = {package for package, path in shipped() if path.suffix == ".py"}
     assert sorted(SETUPTOOLS["packages"]) == sorted(on_disk)
 
 
 @pytest.mark.parametrize(("package", "path"), [pytest.param(*data, id=data[1].name) for data in data_files()])
 def test_every_data_file_is_shipped(package: str, path: Path) -> None:
-    patterns = SETUPTOOLS["package-data"].get(package, [])
-    assert any(fnmatch(path.name, pattern) for pattern in patterns), f"{package}: no package-data for {path.name}"
+    found = [
+        fnmatch("/".join((*package.split(".")[own.count(".") + 1 :], path.name)), pattern)
+        for own, patterns in SETUPTOOLS["package-data"].items()
+        if f"{package}.".startswith(f"{own}.")
+        for pattern in patterns
+    ]
+    assert any(found), f"{package}: no package-data for {path.name}"
 
 
 def test_every_installed_name_is_marked_as_typed() -> None:

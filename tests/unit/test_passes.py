@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import Build, BuildLog
+    from trtforensics.model.log import Build, BuildLog
 
     Load = Callable[[str], BuildLog]
 

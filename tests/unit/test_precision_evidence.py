@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto, helper
 
-from trtforensics.precision.caster import Caster
-from trtforensics.precision.evidence import differences
-from trtforensics.precision.fixes import autocast_command, network_script, trtexec_flags
-from trtforensics.precision.preparation import Prepared
-from trtforensics.precision.storage import FP16
+from trtforensics.bisect.precision.caster import Caster
+from trtforensics.bisect.precision.evidence import differences
+from trtforensics.bisect.precision.fixes import autocast_command, network_script, trtexec_flags
+from trtforensics.bisect.precision.preparation import Prepared
+from trtforensics.bisect.precision.storage import FP16
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 P = "[07/02/2026-03:31:59] [TRT] [V] "
 LOG = f"""{P}Parsing node: /exp [Exp]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.precision.certificate import Certificate
-from trtforensics.precision.finding import RepairSearch
-from trtforensics.precision.items import Item
-from trtforensics.search import Ask, Status, Verdict
+from trtforensics.bisect.precision.certificate import Certificate
+from trtforensics.bisect.precision.finding import RepairSearch
+from trtforensics.bisect.precision.items import Item
+from trtforensics.bisect.search import Ask, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from trtforensics.bisect.precision.metrics import METRICS, rules_for, scores_of
 from trtforensics.errors import UsageError
-from trtforensics.precision.metrics import METRICS, rules_for, scores_of
 
 ONES = np.array([1.0, -2.0, 4.0, 0.0], np.float32)
 

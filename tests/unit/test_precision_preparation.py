@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from trtforensics.bisect.precision.preparation import graphs, prepare
 from trtforensics.errors import SourceError
-from trtforensics.precision.preparation import graphs, prepare
 
 if TYPE_CHECKING:
     from pathlib import Path

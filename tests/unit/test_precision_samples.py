@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from trtforensics.bisect.precision.samples import input_shapes, parse_shapes, random_samples, read_samples
 from trtforensics.errors import SourceError, UsageError
-from trtforensics.precision.samples import input_shapes, parse_shapes, random_samples, read_samples
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.loading import Progress
-from trtforensics.progress import ProgressLine
+from trtforensics.console.progress import Progress, ProgressLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

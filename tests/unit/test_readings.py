@@ -13,11 +13,11 @@ from tests.emulator import render
 from tests.emulator import tuning as t
 from tests.emulator.event import DetailedTensor, LayerTensor, OnnxTensor
 from tests.judging import fields_of
-from trtforensics.parsers import tables
-from trtforensics.parsers.events import duration, tactic_id
-from trtforensics.parsers.names import onnx_nodes
-from trtforensics.parsers.singly import Dispatch
-from trtforensics.parsers.tensors import details, short_tensors
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.lines.events import duration, tactic_id
+from trtforensics.parsers.lines.singly import Dispatch
+from trtforensics.parsers.notation.names import onnx_nodes
+from trtforensics.parsers.notation.tensors import details, short_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 
 import pytest
 
-from trtforensics.records import record
+from trtforensics.model.records import record
 
 
 def _kind() -> type:

@@ -11,20 +11,20 @@ import pytest
 
 from tests.replays import CONV, ENTRIES, POOL, made, of_form
 from trtforensics.errors import ForensicsError, UsageError
-from trtforensics.graph import select_build
-from trtforensics.loading import load_build_log
-from trtforensics.model import SourceInfo
+from trtforensics.graph.build import select_build
+from trtforensics.model.log import SourceInfo
+from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.replay.converting import converted
 from trtforensics.replay.edges import Node
 from trtforensics.replay.from_log import LogReplay, replay_of
-from trtforensics.replay.loading import load_replay
 from trtforensics.replay.mixing import Mixer, across_cut, check_layers, common_form, mixed_entries
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.writing import NotExpressibleError, signed, to_text
-from trtforensics.replay_model import Replay, ReplayEntry, ReplayForm, ReplayTensor
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build, CachedResult, Choice
+    from trtforensics.model.log import Build, CachedResult, Choice
 
 LOGS = Path(__file__).resolve().parents[2] / "testdata" / "logs"
 NO_SOURCE = SourceInfo("made", 0, 0, "")

@@ -12,23 +12,23 @@ import pytest
 from onnx import TensorProto, helper
 
 from trtforensics.errors import ForensicsError
-from trtforensics.graph import select_build
-from trtforensics.loading import load_build_log
-from trtforensics.parsers.names import members
+from trtforensics.graph.build import select_build
+from trtforensics.model.replay import Problem, ReplayEntry, ReplayTensor, Severity
+from trtforensics.parsers.notation.names import members
 from trtforensics.replay.edges import Edge, Node, edges_between, nodes_of_layer_info, nodes_of_model
 from trtforensics.replay.from_log import replay_of
 from trtforensics.replay.lint import Lint, LintReport
-from trtforensics.replay.loading import ReplayFile
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.onnx_names import operators_of
 from trtforensics.replay.renaming import Renaming
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import Problem, ReplayEntry, ReplayTensor, Severity
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.replay import ReplayFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import Build
+    from trtforensics.model.log import Build
 
 LOGS = Path(__file__).resolve().parents[2] / "testdata" / "logs"
 ONE_PROFILE = "emulated-trtexec-8.6"

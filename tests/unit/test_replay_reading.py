@@ -13,9 +13,9 @@ import pytest
 
 from tests.replays import CONV, ENTRIES, as_json, made, of_form
 from trtforensics.errors import ForensicsError, NotAReplayError, SourceError
-from trtforensics.replay.loading import ReplayFile, load_replay
+from trtforensics.model.replay import ReplayForm, Severity, path_text
 from trtforensics.replay.writing import to_text
-from trtforensics.replay_model import ReplayForm, Severity, path_text
+from trtforensics.sources.replay import ReplayFile, load_replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trtforensics.backends.route import Knob, read_knobs, read_route
+from trtforensics.bisect.levers.route import Knob, read_knobs, read_route
 from trtforensics.errors import SourceError, UsageError
 
 KNOBS = {"copy_ppg": Knob("copy_ppg", ("on", "off"), "on"), "tile": Knob("tile", (), "2")}

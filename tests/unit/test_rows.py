@@ -10,16 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.model import NO_TACTIC, Build, SourceSpan, Stage
-from trtforensics.parsers.engine import _detailed
-from trtforensics.parsers.tensors import details
-from trtforensics.rows import Rows, Table, coded, column, numbers
+from trtforensics.model.log import Build, Stage
+from trtforensics.model.span import SourceSpan
+from trtforensics.model.table import Rows, Table, coded, column, numbers
+from trtforensics.model.timings import NO_TACTIC
+from trtforensics.parsers.builds.engine import _detailed
+from trtforensics.parsers.notation.tensors import details
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
     Load = Callable[[str], BuildLog]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.runner import command, leftovers
-from trtforensics.runner.capture import TAIL, Capture
-from trtforensics.runner.command import Ended, Urgency
-from trtforensics.runner.guard import SESSION, carrying, guarded
-from trtforensics.runner.placeholders import fill, mentions, unknown
-from trtforensics.runner.probe import Outcome, ProbeSpec, describe, judge_status, run_probe
-from trtforensics.search import Verdict
+from trtforensics.bisect.runner import command, leftovers
+from trtforensics.bisect.runner.capture import TAIL, Capture
+from trtforensics.bisect.runner.command import Ended, Urgency
+from trtforensics.bisect.runner.guard import SESSION, carrying, guarded
+from trtforensics.bisect.runner.placeholders import fill, mentions, unknown
+from trtforensics.bisect.runner.probe import Outcome, ProbeSpec, describe, judge_status, run_probe
+from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

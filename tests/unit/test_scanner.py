@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tests.judging import fields_of
 from trtforensics.errors import NotABuildLogError, SourceError
-from trtforensics.loading import load_build_log
-from trtforensics.parsers import tables
-from trtforensics.parsers.scanner import Scanner
-from trtforensics.parsers.singly import Dispatch
-from trtforensics.parsers.source import open_source
-from trtforensics.parsers.windows import Window
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.lines.singly import Dispatch
+from trtforensics.parsers.text.source import open_source
+from trtforensics.parsers.text.windows import Window
+from trtforensics.sources.build_log import load_build_log
 
 
 def scan(data: bytes) -> Scanner:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.search import Ask, Item, Outlook, Result, Search, Status, Verdict
+from trtforensics.bisect.search import Ask, Item, Outlook, Result, Search, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
 V = "[11/21/2026-10:05:00] [V] [TRT] "
 I = "[11/21/2026-10:05:00] [I] "  # noqa: E741 - as the log spells the level

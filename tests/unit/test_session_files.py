@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trtforensics.bisect.runner.options import RunOptions
+from trtforensics.bisect.search import Ask, Verdict
+from trtforensics.bisect.session import index_sets
+from trtforensics.bisect.session.history import History
+from trtforensics.bisect.session.job import Job, check_directory, write_job
+from trtforensics.bisect.session.journal import Journal, read_journal
+from trtforensics.bisect.session.lock import holder_of, locked
 from trtforensics.errors import OutputError, SourceError, UsageError
-from trtforensics.search import Ask, Verdict
-from trtforensics.session import index_sets
-from trtforensics.session.history import History
-from trtforensics.session.job import Job, check_directory, write_job
-from trtforensics.session.journal import Journal, read_journal
-from trtforensics.session.lock import holder_of, locked
-from trtforensics.session.options import RunOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +137,7 @@ def test_nothing_is_known_of_what_was_not_asked() -> None:
 
 def test_a_lock_is_held_by_one_and_by_nobody_after_a_crash(tmp_path: Path) -> None:
     script = (
-        "import os, pathlib, sys; from trtforensics.session.lock import locked\n"
+        "import os, pathlib, sys; from trtforensics.bisect.session.lock import locked\n"
         "with locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read(1); os._exit(9)"
     )
     line = [sys.executable, "-c", script, str(tmp_path)]

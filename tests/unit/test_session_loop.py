@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.backends.items import ItemsBackend
+from trtforensics.bisect.levers.items import ItemsBackend
+from trtforensics.bisect.runner.options import RunOptions
+from trtforensics.bisect.search import Search, Verdict
+from trtforensics.bisect.session.bisection import bisect
+from trtforensics.bisect.session.collection import Builds, Collecting, collect
 from trtforensics.errors import OutputError
-from trtforensics.search import Search, Verdict
-from trtforensics.session.bisection import bisect
-from trtforensics.session.collection import Builds, Collecting, collect
-from trtforensics.session.options import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

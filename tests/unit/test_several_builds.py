@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.documents import document
-from trtforensics.json_document import to_json
+from trtforensics.render.log_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.model import BuildLog
+    from trtforensics.model.log import BuildLog
 
     Load = Callable[[str], BuildLog]
 

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.judging import fields_of
-from trtforensics.parsers import interning, singly, tables
-from trtforensics.parsers.bodies import Bodies
-from trtforensics.parsers.events import NO_TEXT, Texts
-from trtforensics.parsers.layouts import ranks
-from trtforensics.parsers.line_index import LineIndex
-from trtforensics.parsers.singly import Dispatch, SingleReader
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.layouts import ranks
+from trtforensics.parsers.lines import interning, singly
+from trtforensics.parsers.lines.bodies import Bodies
+from trtforensics.parsers.lines.events import NO_TEXT, Texts
+from trtforensics.parsers.lines.singly import Dispatch, SingleReader
+from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
     import re
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.bodies import Reading
-    from trtforensics.parsers.grammar import Kind
+    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.lines.bodies import Reading
 
     Bools = npt.NDArray[np.bool_]
     _Said = dict[str | None, list[tuple[object, ...]]]

@@ -20,15 +20,15 @@ import pytest
 import zstandard
 
 from trtforensics.errors import SourceError
-from trtforensics.parsers import stored
-from trtforensics.parsers.source import open_source
-from trtforensics.parsers.windows import CUT_LINE, LONGEST_LINE
+from trtforensics.parsers.text import stored
+from trtforensics.parsers.text.source import open_source
+from trtforensics.parsers.text.windows import CUT_LINE, LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trtforensics.model import SourceInfo
-    from trtforensics.parsers.source import Window
+    from trtforensics.model.log import SourceInfo
+    from trtforensics.parsers.text.source import Window
 
 posix = pytest.mark.skipif(os.name != "posix", reason="FIFOs, terminals and devices are POSIX")
 
@@ -442,7 +442,7 @@ def test_a_pipe_is_read_where_there_is_no_poll(standard_input: int, monkeypatch:
 
 PROGRAM = """
 import sys
-from trtforensics.parsers.source import open_source
+from trtforensics.parsers.text.source import open_source
 with open_source(sys.argv[1]) as source:
     lines = [line.decode() for window in source.windows() for line in window.lines]
     print(source.path, source.size, lines)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.loading import load_build_log
-from trtforensics.model import Message, MessageCounts, Outcome, SourceInfo, UnknownShape
-from trtforensics.summary import summarise
+from trtforensics.model.log import Message, MessageCounts, Outcome, SourceInfo, UnknownShape
+from trtforensics.render.log_text import summarise
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
-    from trtforensics.model import Build, BuildLog
+    from trtforensics.model.log import Build, BuildLog
 
 LOGS = Path(__file__).resolve().parents[2] / "testdata" / "logs"
 MAX_ROWS = 45

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.parsers import grammar, tables
-from trtforensics.parsers.grammar import CAUSE, LINE, PREFIX, compile_rules
-from trtforensics.parsers.layouts import layouts
+from trtforensics.parsers.grammar import grammar, tables
+from trtforensics.parsers.grammar.grammar import CAUSE, LINE, PREFIX, compile_rules
+from trtforensics.parsers.grammar.layouts import layouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

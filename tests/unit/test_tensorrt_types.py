@@ -19,7 +19,7 @@ import pytest
 
 from tests import tensorrt_stubs
 from tests.emulator.python_path import MODULE, ROOT, environment
-from trtforensics.precision.fixes import network_script
+from trtforensics.bisect.precision.fixes import network_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ pytestmark = [
     ),
 ]
 
-BACKENDS = ROOT / "forensics" / "backends"
+TRT = ROOT / "forensics" / "trt"
 EMULATOR = MODULE / "tensorrt"
 NOT_IN_STUBS = {
     "IBuilderConfig.build_route": "RouteConfig",
@@ -56,27 +56,27 @@ class Mistake(NamedTuple):
 
 
 IN_LEVERS = (
-    Mistake(BACKENDS / "cache_lever.py", "cache.queryKeys()", "cache.query_keys()", 'has no attribute "query_keys"'),
+    Mistake(TRT / "inside/cache.py", "cache.queryKeys()", "cache.query_keys()", 'has no attribute "query_keys"'),
     Mistake(
-        BACKENDS / "cache_lever.py",
+        TRT / "inside/cache.py",
         "set_timing_cache(cache, True)",
         "set_timing_cache(cache, ignore_mismatches=True)",
         'Unexpected keyword argument "ignore_mismatches"',
     ),
+    Mistake(TRT / "inside/cache.py", "ERROR_ON_TIMING_CACHE_MISS", "ERROR_ON_MISS", 'has no attribute "ERROR_ON_MISS"'),
+    Mistake(TRT / "inside/cache.py", "if cache is None:", "if not payload:", 'got "ITimingCache | None"'),
+    Mistake(TRT / "cache_file.py", "log(self, ", "log(self, level, ", "incompatible with supertype"),
     Mistake(
-        BACKENDS / "cache_lever.py", "ERROR_ON_TIMING_CACHE_MISS", "ERROR_ON_MISS", 'has no attribute "ERROR_ON_MISS"'
+        TRT / "inside/tactics.py", "algorithm.algorithm_variant", "algorithm.variant", 'has no attribute "variant"'
     ),
-    Mistake(BACKENDS / "cache_lever.py", "if cache is None:", "if not payload:", 'got "ITimingCache | None"'),
-    Mistake(BACKENDS / "cache_file.py", "log(self, ", "log(self, level, ", "incompatible with supertype"),
-    Mistake(BACKENDS / "selector.py", "algorithm.algorithm_variant", "algorithm.variant", 'has no attribute "variant"'),
-    Mistake(BACKENDS / "selector.py", "-> list[int]:\n            ret", "-> str:\n            ret", "incompatible"),
-    Mistake(BACKENDS / "marking.py", "mark_debug(", "mark_as_debug(", 'has no attribute "mark_as_debug"'),
-    Mistake(BACKENDS / "build.py", "OnnxParser(network, logger)", "OnnxParser(logger, network)", "incompatible type"),
-    Mistake(BACKENDS / "build.py", "layer.set_output_type(index, ", "layer.set_output_type(", "Missing positional arg"),
-    Mistake(BACKENDS / "routing.py", "knobs.build_route = ", "knobs.route = ", 'has no attribute "route"'),
-    Mistake(BACKENDS / "installed.py", "trt.Logger.ERROR", "trt.Logger.GRAVE", 'has no attribute "GRAVE"'),
-    Mistake(BACKENDS / "api.py", "[tensorrt.OnnxParser]", "[tensorrt.Parser]", '"tensorrt.Parser" is not defined'),
-    Mistake(BACKENDS / "api.py", "float32: tensorrt.DataType", "fp32: tensorrt.DataType", "fp32"),
+    Mistake(TRT / "inside/tactics.py", "-> list[int]:\n            ret", "-> str:\n            ret", "incompatible"),
+    Mistake(TRT / "inside/outputs.py", "mark_debug(", "mark_as_debug(", 'has no attribute "mark_as_debug"'),
+    Mistake(TRT / "build.py", "OnnxParser(network, logger)", "OnnxParser(logger, network)", "incompatible type"),
+    Mistake(TRT / "build.py", "layer.set_output_type(index, ", "layer.set_output_type(", "Missing positional arg"),
+    Mistake(TRT / "inside/route.py", "knobs.build_route = ", "knobs.route = ", 'has no attribute "route"'),
+    Mistake(TRT / "installed.py", "trt.Logger.ERROR", "trt.Logger.GRAVE", 'has no attribute "GRAVE"'),
+    Mistake(TRT / "api.py", "[tensorrt.OnnxParser]", "[tensorrt.Parser]", '"tensorrt.Parser" is not defined'),
+    Mistake(TRT / "api.py", "float32: tensorrt.DataType", "fp32: tensorrt.DataType", "fp32"),
 )
 IN_EMULATOR = (
     Mistake(EMULATOR / "_config.py", "def queryKeys(", "def query_keys(", 'has no attribute "query_keys"'),
@@ -101,7 +101,7 @@ def calls(path: Path, source: str, constructed: set[str]) -> str:
     found = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and is_api(node)]
     lines = [f'"""Of {path.name}."""', "from __future__ import annotations"]
     lines += ["from collections.abc import Sequence", "from typing import Any", "import tensorrt"]
-    lines += ["from trtforensics.backends.api import RouteConfig"]
+    lines += ["from trtforensics.trt.api import RouteConfig"]
     lines += [f"from tensorrt import {name}" for name in sorted(tensorrt_names(found))]
     uses = [use for node in found for use in uses_of(node, constructed)]
     for number, use in enumerate(uses):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trtforensics.model import EngineTensor
-from trtforensics.parsers.tensors import details, short_tensors
+from trtforensics.model.log import EngineTensor
+from trtforensics.parsers.notation.tensors import details, short_tensors
 
 PIECES = ["a", "conv_1", "/b", "7", ", ", "]", "[", "{", "}", " -> ", " + ", "(Unnamed Layer* 5) [Shuffle]_output"]
 names = st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join).map(str.strip).filter(bool)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.terminal import visible, wants_colour
+from trtforensics.console.terminal import visible, wants_colour
 
 
 class Screen(io.StringIO):

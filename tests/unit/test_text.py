@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.errors import OutputError
-from trtforensics.parsers import text
-from trtforensics.parsers.source import Window, open_source
-from trtforensics.parsers.text import LogText
+from trtforensics.parsers.text import text
+from trtforensics.parsers.text.source import Window, open_source
+from trtforensics.parsers.text.text import LogText
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ import pytest
 from tests.emulator.builder import CacheEntry
 from tests.emulator.files import cache_bytes, read_cache
 from tests.emulator.python_path import MODULE, SCENARIO, environment
-from trtforensics import cache_export
-from trtforensics.cache_loading import load_timing_cache
 from trtforensics.cli import main
 from trtforensics.errors import NotATimingCacheError, UsageError
-from trtforensics.loading import load_build_log
+from trtforensics.render import cache as cache_export
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.cache import load_timing_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import is_foreign, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import listed, told
 from trtforensics.findings.precision import (
     TYPE_WORDS,
     command_span,
@@ -17,15 +18,14 @@ from trtforensics.findings.precision import (
 )
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
-from trtforensics.findings.told import listed, told
-from trtforensics.parsers.names import is_foreign_node
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.precision import Request
-    from trtforensics.model import OnnxNode
+    from trtforensics.model.log import OnnxNode
 
 
 @rule(

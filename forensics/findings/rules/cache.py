@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import in_engine, is_foreign, spans_of, timing_of, tuned_ms
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, told
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
-from trtforensics.findings.told import count, told
-from trtforensics.model import NEAR_TIE_RATIO
+from trtforensics.model.timings import NEAR_TIE_RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 CACHE = "--timingCacheFile=timing.cache"
 

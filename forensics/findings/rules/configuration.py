@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import told
 from trtforensics.findings.precision import WEAK_FLAGS, precision_fact
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec
-from trtforensics.findings.told import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

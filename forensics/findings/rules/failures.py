@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, listed, told
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import reduce, trtexec, workspace
-from trtforensics.findings.told import count, listed, told
-from trtforensics.model import Outcome, Tool
+from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.notes import Note
+    from trtforensics.model.notes import Note
 
 _REASONS = {
     "skipping_tactic": "a tactic was skipped",

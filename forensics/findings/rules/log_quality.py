@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
-from trtforensics.model import Outcome, SourceSpan, Tool
+from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
+    from trtforensics.model.span import SourceSpan
 
 
 def _last(case: Case) -> SourceSpan | None:

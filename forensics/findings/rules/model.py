@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.precision import allows, strongly_typed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import polygraphy
-from trtforensics.findings.told import count, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.onnx_model import ModelNode, OnnxModel
-    from trtforensics.model import SourceSpan
+    from trtforensics.model.span import SourceSpan
 
 _LAYERNORM_OPSET = 17
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import FULL, output_types, spans_of
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, listed, told
 from trtforensics.findings.precision import (
     WEAK_FLAGS,
     allows,
@@ -16,15 +17,14 @@ from trtforensics.findings.precision import (
 )
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, polygraphy, trtexec
-from trtforensics.findings.told import count, listed, told
-from trtforensics.parsers.names import is_foreign_node
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import OnnxNode
-    from trtforensics.notes import Note
+    from trtforensics.model.log import OnnxNode
+    from trtforensics.model.notes import Note
 
 _REDUCTIONS = {"LayerNormalization", "Softmax", "Pow", "ReduceMean", "ReduceSum", "InstanceNormalization"}
 _EXACT = 1e-4

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import told
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, polygraphy
-from trtforensics.findings.told import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import SourceSpan
-    from trtforensics.notes import Note
+    from trtforensics.model.notes import Note
+    from trtforensics.model.span import SourceSpan
 
 _REACH = 12
 """Lines behind ``While parsing node`` within which the parser says what is wrong with it."""

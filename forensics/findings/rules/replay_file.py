@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.told import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.replay_model import Problem
+    from trtforensics.model.replay import Problem
 
 _REFUSED = {"format-not-offered", "tactic-not-offered", "wrong-runner"}
 _WITHOUT_EFFECT = {"missing-layer", "renamed-layer", "wrong-profile", "no-selector"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import told
 from trtforensics.findings.rule import rule
-from trtforensics.findings.told import told
-from trtforensics.parsers.names import is_foreign_node
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, told
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
-from trtforensics.findings.told import count, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import EngineLayer
+    from trtforensics.model.log import EngineLayer
 
 _MANY = 0.2
 """Share of the layers from which reformats are reported even where they change no type."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.precision import Held, Request
-    from trtforensics.model import OnnxNode
+    from trtforensics.model.log import OnnxNode
 
 
 @rule(

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.told import count, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.diff.differences import Difference
     from trtforensics.findings.case import Case
-    from trtforensics.model import Build
-    from trtforensics.notes import Note
+    from trtforensics.model.log import Build
+    from trtforensics.model.notes import Note
 
 _NEED = (Need.OTHER_LOG,)
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.rule import rule
-from trtforensics.model import Outcome
+from trtforensics.model.log import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model import Message
+    from trtforensics.model.log import Message
 
 _CONSEQUENCES = (
     "Engine could not be created from network",

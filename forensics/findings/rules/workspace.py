@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import MEBIBYTE, trtexec, workspace
-from trtforensics.findings.told import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

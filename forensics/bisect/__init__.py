@@ -1,0 +1,1 @@
+"""Bisection through real builds: search, probes, artifacts directory, levers, precision."""

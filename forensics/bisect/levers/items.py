@@ -1,0 +1,75 @@
+"""Any list of named switches: a probe's build gets the active ones, one a line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.search import Item
+from trtforensics.bisect.session.lever import Backend
+from trtforensics.console.output import write_text
+from trtforensics.errors import SourceError, UsageError
+from trtforensics.parsers.text.document import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisect.session.lever import Described
+
+
+class ItemsBackend(Backend):
+    """Names from a file; active ones are on."""
+
+    mode = "items"
+    placeholder = "items"
+    file = "items.txt"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.items = tuple(Item(name) for name in names)
+
+    def content(self) -> object:
+        """Return the names."""
+        return [item.name for item in self.items]
+
+    def describe(self, index: int) -> Described:
+        """Return the name; on is bad."""
+        return {"item": self.items[index].name, "good": {"active": False}, "bad": {"active": True}}
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the active names, one a line, in the file's order."""
+        path = folder / self.file
+        path.write_text(self._lines(active), encoding="utf-8")
+        return {self.placeholder: path}
+
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write the names that may stay on, and the sets that may not be on together."""
+        everything = frozenset(range(len(self.items)))
+        write_text(folder / self.file, self._lines(everything.difference(*culprits)))
+        sets = "\n".join(f"# set {number}\n{self._lines(found)}" for number, found in enumerate(culprits, 1))
+        write_text(folder / "culprits.txt", sets)
+        return ("items.txt: every item but the culprits", "culprits.txt: the sets that are bad together")
+
+    def _lines(self, indexes: frozenset[int]) -> str:
+        return "".join(f"{self.items[index].name}\n" for index in sorted(indexes))
+
+
+def read_items(path: str, *, max_bytes: int) -> ItemsBackend:
+    """Read the items of a file: a name a line, ``#`` comments and blank lines skipped.
+
+    Raises:
+        SourceError: the file cannot be read or is not UTF-8.
+        UsageError: it holds no name, or one twice.
+    """
+    try:
+        text = read_document(path, max_bytes=max_bytes).data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(path, f"is not UTF-8 text (byte {error.start})", "Give names, one a line") from error
+    lines = (line.strip() for line in text.splitlines())
+    names = [line for line in lines if line and not line.startswith("#")]
+    if not names:
+        raise UsageError(path, "holds no items", "Give names, one a line")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UsageError(path, f"names {twice[0]!r} more than once", "Name each item once")
+    return ItemsBackend(names)

@@ -1,0 +1,152 @@
+"""How our own build child builds a user's model, whatever the lever; and what a failed build leaves behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import sys
+from collections import deque
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.bisect.runner.executors import Relay
+from trtforensics.bisect.runner.probe import ENGINE, Outcome, describe
+from trtforensics.bisect.search import Verdict
+from trtforensics.trt.build import NOT_ASKED, REFUSED, Job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trtforensics.bisect.runner.command import Ended
+    from trtforensics.bisect.runner.executors import ProbeExecutor
+    from trtforensics.bisect.runner.probe import ProbeSpec
+    from trtforensics.trt.installed import Installed
+
+FAILURE = "failure.txt"
+"""The last lines of the log of a build that failed."""
+
+FAILURE_LINES = 20
+LOG = "build.log"
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception)\b")
+"""How the last line of a Python traceback begins; the log may go on behind it, where its stream was buffered."""
+_WORDS = 200
+"""Characters of a log's line that a reason quotes."""
+_JOB = "build-job.json"
+_REPORT = "build-report.json"
+
+COMMAND = (
+    f"{shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
+    f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
+)
+"""A model that TensorRT does not build is bad where nothing else judges; an exception (1) says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is built, by what. ``shapes`` are those of dynamic inputs; see :class:`trtforensics.trt.build.Job`."""
+
+    installed: Installed
+    model: Path
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compute_capability: str | None = None
+    flags: tuple[str, ...] = ()
+    typed: bool = False
+    level: int | None = None
+
+    def content(self) -> dict[str, object]:
+        """Return what binds a directory: model, options, TensorRT, GPU, driver."""
+        installed = {name: value for name, value in asdict(self.installed).items() if name != "routes"}
+        with self.model.open("rb") as file:
+            model = hashlib.file_digest(file, "sha256").hexdigest()
+        return {
+            "model": model,
+            "installed": installed,
+            "shapes": {name: list(shape) for name, shape in self.shapes.items()},
+            "compute_capability": self.compute_capability,
+            "flags": list(self.flags),
+            "typed": self.typed,
+            "level": self.level,
+        }
+
+    def write(self, folder: Path, lever: Mapping[str, object]) -> None:
+        """Write a probe's job; ``lever`` are the fields of the job that the lever needs.
+
+        Raises:
+            OSError: the folder does not take it.
+        """
+        job = Job(
+            module=self.installed.module,
+            model=str(self.model),
+            report=str(folder / _REPORT),
+            engine=str(folder / ENGINE),
+            shapes=self.shapes,
+            compute_capability=self.compute_capability,
+            flags=self.flags,
+            typed=self.typed,
+            level=self.level,
+        )
+        (folder / _JOB).write_text(json.dumps({**asdict(job), **lever}, indent=1), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a build's report says of its lever; empty where the build did not get as far."""
+
+    refused: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_report(folder: Path) -> Told:
+    """Read the report of a probe's build."""
+    path = folder / _REPORT
+    if not path.exists():
+        return Told()
+    lever = json.loads(path.read_text(encoding="utf-8"))["lever"]
+    return Told(tuple(lever["refused"]), tuple(lever["differs"]), lever["details"])
+
+
+def first_of(sentences: Sequence[str]) -> str:
+    """Return the first sentence, and how many more there are."""
+    more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
+    return f"{sentences[0]}{more}" if sentences else ""
+
+
+def keep_failure(folder: Path) -> None:
+    """Keep the last lines of a failed build's log."""
+    log = folder / LOG
+    if log.exists():
+        with log.open("rb") as lines:
+            (folder / FAILURE).write_bytes(b"".join(deque(lines, FAILURE_LINES)))
+
+
+def _last_words(folder: Path, built: Ended) -> str:
+    """Return TensorRT's last error, or the exception; a process that was ended by a signal says nothing of that."""
+    if built.timed_out or not 0 < built.status <= NOT_ASKED:
+        return ""
+    lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
+    return f", {told[-1].strip()[:_WORDS]}" if told else ""
+
+
+class Explaining(Relay):
+    """Runs probes elsewhere; of a build that failed it keeps the end of the log, and says what the report says."""
+
+    def __init__(self, commands: ProbeExecutor) -> None:
+        super().__init__(commands, "explain")
+
+    def _run(self, spec: ProbeSpec) -> Outcome:
+        outcome = self._commands.submit(spec).result()
+        built = outcome.build
+        if outcome.verdict is None or built is None or (built.status == 0 and not built.timed_out):
+            return outcome
+        folder = Path(spec.folder)
+        keep_failure(folder)
+        refused = read_report(folder).refused
+        why = first_of(refused) or f"{describe(built)}{_last_words(folder, built)}"
+        # What was asked for and cannot be says nothing, whatever a failed build is to say.
+        verdict = Verdict.UNRESOLVED if refused else outcome.verdict
+        return replace(outcome, verdict=verdict, reason=f"build: {why}; see {FAILURE}")

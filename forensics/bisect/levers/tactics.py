@@ -1,0 +1,246 @@
+"""Tactics: a probe builds with a replay that takes some layers from a bad build and all others from a good one.
+
+Items are the layers whose entries differ, or that only one side has; such a layer is left to TensorRT's own choice
+where it comes from the side without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.search import Item
+from trtforensics.bisect.session.lever import Backend
+from trtforensics.console.output import write_text
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.replay.mixing import Mixer
+from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.replay import load_replay
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from trtforensics.bisect.levers.recipe import Recipe
+    from trtforensics.bisect.runner.executors import ProbeExecutor
+    from trtforensics.bisect.session.lever import Described
+    from trtforensics.model.replay import Replay, ReplayEntry
+    from trtforensics.replay.edges import Edge, Node
+
+    _Entries = Mapping[str, ReplayEntry]
+
+PRECISION_SUSPICION = 8.0
+FORMAT_SUSPICION = 2.0
+SENSITIVE_SUSPICION = 4.0
+"""How much more suspicious a layer is whose tensors change type, or layout only, or that reduces or exponentiates."""
+
+_SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
+"""Operations whose FP16 kernels lose most: reductions, exponentials, quotients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The replays of one side: one file, or those of a directory. ``skipped`` says which files are none, and why."""
+
+    replays: tuple[Replay, ...]
+    skipped: tuple[str, ...] = ()
+
+
+class TacticsBackend(Backend):
+    """Layers of two replays; active ones are as in the bad one."""
+
+    mode = "tactics"
+    placeholder = "replay"
+    file = "replay.json"
+
+    def __init__(self, good: Side, bad: Side, edges: Iterable[Edge] = (), recipe: Recipe | None = None) -> None:
+        """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
+
+        Raises:
+            UsageError: no layer differs, or the two cannot stand in one replay.
+        """
+        self.good, self.bad, self._mixer = closest(good, bad)
+        self._entries = (_by_layer(self.good), _by_layer(self.bad))
+        self._recipe = recipe
+        self.build = None if recipe is None else COMMAND
+        sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
+        layers = self._mixer.differing
+        if not layers:
+            where = f"{self.good.source.path} and {self.bad.source.path}"
+            raise UsageError(where, "pin the same tactics", "Give replays of a good and of a bad build")
+        self.items = tuple(Item(layer, self._suspicion(layer, *sides)) for layer in layers)
+        number = {layer: index for index, layer in enumerate(layers)}
+        self.edges = tuple(
+            (number[edge.producer], number[edge.consumer])
+            for edge in edges
+            if edge.producer in number and edge.consumer in number
+        )
+
+    def content(self) -> object:
+        """Return the two replays in the form that probes get, and what builds them where that is ours."""
+        replays = [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
+        return replays if self._recipe is None else [*replays, self._recipe.content()]
+
+    def describe(self, index: int) -> Described:
+        """Return a layer and what each side pins for it; None where a side has no such layer."""
+        layer = self.items[index].name
+        good, bad = (_described(entries.get(layer)) for entries in self._entries)
+        return {"item": layer, "good": good, "bad": bad}
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the mix."""
+        path = folder / self.file
+        path.write_text(self._text(active), encoding="ascii")
+        if self._recipe is not None:
+            self._recipe.write(folder, {"replay": str(path)})
+        return {self.placeholder: path}
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
+        """Say which layer our own build runs otherwise; one that only one side has may be absent from a mix."""
+        if self._recipe is None:
+            return ""
+        told = read_report(folder)
+        missing = told.details.get("missing")
+        absent = [layer for layer in missing if all(layer in side for side in self._entries)] if missing else []
+        return first_of((*told.differs, *(f"the network has no layer {layer}" for layer in absent)))
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return what runs our own builds and explains those that fail."""
+        return commands if self._recipe is None else Explaining(commands)
+
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write bad's replay with the culprits from good, good's with nothing from bad but the culprits, a ban list."""
+        everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "replay.json", self._text(everything - found))
+        write_text(folder / "culprits.json", self._text(found))
+        bans = [f"{line}\n" for index in sorted(found) for line in self._bans(index)]
+        write_text(folder / "banned-tactics.tsv", "".join(("layer\trunner\ttactic\n", *bans)))
+        return (
+            "replay.json: the bad build's tactics, with those of the culprits from good",
+            "culprits.json: the good build's tactics, with those of the culprits from bad (fails)",
+            "banned-tactics.tsv: layer, runner id and tactic of each culprit",
+        )
+
+    def _text(self, active: Iterable[int]) -> str:
+        return self._mixer.text({self.items[index].name for index in active})
+
+    def _bans(self, index: int) -> list[str]:
+        entry = self._entries[1].get(self.items[index].name)
+        if entry is None or entry.tactic is None or entry.runner_id is None:
+            return []
+        return [f"{entry.layer}\t0x{entry.runner_id:08x}\t0x{entry.tactic:016x}"]
+
+    def _suspicion(self, layer: str, good: Sequence[_Entries], bad: Sequence[_Entries]) -> float:
+        """Weigh a layer: what its own entries say, times how often bad builds have its entry and good ones have not."""
+        ours, theirs = (entries.get(layer) for entries in self._entries)
+        weight = SENSITIVE_SUSPICION if _SENSITIVE.search(layer) else 1.0
+        if ours is not None and theirs is not None:
+            weight *= _change(ours, theirs)
+        seen = [sum(_same(replay.get(layer), theirs) for replay in side) for side in (good, bad)]
+        return weight * (1 + seen[1]) / (1 + seen[0])
+
+
+def closest(good: Side, bad: Side) -> tuple[Replay, Replay, Mixer]:
+    """Return the good and the bad replay that differ in the fewest layers, and their mixer; of several, the first.
+
+    Only a pair of builds that were seen as they are has known ends. What the other replays of a directory tell goes
+    into the suspicion; it acquits no layer, since of two that are bad together either may be in a good build.
+
+    Raises:
+        UsageError: the forms of no pair fit together.
+    """
+    found: tuple[Replay, Replay, Mixer] | None = None
+    failure: ForensicsError | None = None
+    for ours in good.replays:
+        for theirs in bad.replays:
+            try:
+                mixer = Mixer(ours, theirs)
+            except ForensicsError as error:
+                failure = failure or error
+                continue
+            if found is None or len(mixer.differing) < len(found[2].differing):
+                found = (ours, theirs, mixer)
+    if found is None:
+        raise failure or UsageError("--good, --bad", "hold no replay", "Give one for each side")
+    return found
+
+
+def load_side(path: str, side: str, *, max_bytes: int) -> Side:
+    """Read the replays of one side: of a file, of a directory, or of the folder ``side`` of an artifacts directory.
+
+    Raises:
+        SourceError: the path, or a file in it, cannot be read.
+        ForensicsError: a single file is no replay, or a directory holds none.
+    """
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        return Side((load_replay(path, max_bytes=max_bytes),))
+    folder = folder / side if (folder / side).is_dir() else folder
+    replays, skipped = [], []
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if not entry.is_file():
+            skipped.append(f"{entry.path}: is no regular file")
+            continue
+        try:
+            if kind_of(entry.path) is not Kind.REPLAY:
+                skipped.append(f"{entry.path}: is no tactic replay")
+                continue
+            replays.append(load_replay(entry.path, max_bytes=max_bytes))
+        except ForensicsError as error:
+            skipped.append(str(error))
+    if not replays:
+        raise UsageError(str(folder), "holds no tactic replay", "Give a replay, or a directory with replays in it")
+    return Side(tuple(replays), tuple(skipped))
+
+
+def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[Edge, ...]:
+    """Return which layers meet along a tensor, as the model or a build's log tells; the log's engine knows better.
+
+    Raises:
+        SourceError: one of them cannot be read.
+        ForensicsError: one of them is not what it should be.
+    """
+    from trtforensics.replay.edges import edges_between, nodes_of_build, nodes_of_model  # noqa: PLC0415 - lark, onnx
+
+    nodes: Sequence[Node] = ()
+    if log is not None:
+        from trtforensics.graph.build import select_build  # noqa: PLC0415 - networkx
+        from trtforensics.sources.build_log import load_build_log  # noqa: PLC0415 - lark
+
+        nodes = nodes_of_build(select_build(load_build_log([log], max_bytes=max_bytes), None))
+    if onnx is not None and not nodes:
+        from trtforensics.replay.onnx_names import operators_of  # noqa: PLC0415 - onnx
+
+        nodes = nodes_of_model(operators_of(onnx), layers)
+    return edges_between(nodes)
+
+
+def _described(entry: ReplayEntry | None) -> Described | None:
+    if entry is None:
+        return None
+    return {
+        "runner": None if entry.runner_id is None else f"0x{entry.runner_id:08x}",
+        "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
+        "inputs": [tensor.text for tensor in entry.inputs],
+        "outputs": [tensor.text for tensor in entry.outputs],
+        "at": str(entry.span),
+    }
+
+
+def _change(ours: ReplayEntry, theirs: ReplayEntry) -> float:
+    """Weigh what changes between two entries of a layer."""
+    tensors = list(zip((*ours.inputs, *ours.outputs), (*theirs.inputs, *theirs.outputs), strict=False))
+    if any(one.dtype != other.dtype for one, other in tensors):
+        return PRECISION_SUSPICION
+    return FORMAT_SUSPICION if any(one != other for one, other in tensors) else 1.0
+
+
+def _same(one: ReplayEntry | None, other: ReplayEntry | None) -> bool:
+    return one is other or (one is not None and other is not None and one.same_algorithm(other))
+
+
+def _by_layer(replay: Replay) -> _Entries:
+    return {entry.layer: entry for entry in replay.entries}

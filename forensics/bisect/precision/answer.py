@@ -1,0 +1,231 @@
+"""The answer of a precision search: what it adds to ``result.json``, and its text for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.precision.oracle import tolerance_of
+from trtforensics.bisect.search import Verdict
+from trtforensics.bisect.session import index_sets
+from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisect.precision.finding import RepairSearch
+    from trtforensics.bisect.precision.items import Item
+    from trtforensics.bisect.precision.lever import PrecisionBackend
+
+    Document = dict[str, object]
+
+_SHOWN = 20
+_SENTENCES = {
+    "certified": "Certified: with these nodes in FP32 the model passes, and without any one of them it fails.",
+    "named": "Named, not certified",
+    "inconclusive": "Inconclusive",
+    "not-reproduced": "Nothing to search",
+}
+_CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was run, and fused kernels may differ."
+
+
+def extended(
+    document: Document, backend: PrecisionBackend, search: RepairSearch, items: Sequence[Item], directory: Path
+) -> Document:
+    """Return ``result.json`` with what only this mode has.
+
+    ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, whether built or not.
+    """
+    proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
+    probes = [_scored(probe, backend, directory, proof) for probe in _list(document["probes"])]
+    folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
+    unresolved = Verdict.UNRESOLVED.value
+    bad = [probe for probe in probes if probe["built"] is not None and probe["verdict"] == unresolved]
+    return {
+        **document,
+        "builds": len(folders),
+        "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
+        "precision": backend.narrow,
+        "builder": None if backend.target is None else backend.target.module,
+        "evidence": {
+            "emulated": any(p["scores"] for p in probes),
+            "built": bool(folders) and not bad,
+            "executed": False,
+        },
+        "judged": _rules(backend),
+        "samples": len(backend.oracle.samples),
+        "masked": dict(backend.oracle.masked_values),
+        "tensors": _tensors(search, items),
+        "nodes": _nodes(search, backend, probes),
+        "constants": [
+            {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
+            for each in backend.caster.constants.altered.values()
+        ],
+        "notes": list(backend.caster.prepared.notes),
+        "probes": probes,
+    }
+
+
+def _scored(
+    probe: Mapping[str, object], backend: PrecisionBackend, directory: Path, proof: Mapping[str, str]
+) -> Document:
+    """Add to a probe its scores, whether those are near the tolerance, and what became of its build, if it had one."""
+    from trtforensics.bisect.precision.lever import failure_of, read_scores, was_built  # noqa: PLC0415 - it imports this package
+
+    folder = directory / str(probe["folder"])
+    scores = read_scores(folder)
+    judgement = backend.judgement(scores) if scores else None
+    return {
+        **probe,
+        "purpose": proof.get(str(probe["active"]), probe["purpose"]),
+        "scores": dict(judgement.worst) if judgement else {},
+        "near": bool(judgement and judgement.near),
+        "built": was_built(folder),
+        "log_tail": failure_of(folder),
+    }
+
+
+def _rules(backend: PrecisionBackend) -> Document:
+    oracle, half_unit = backend.oracle, backend.caster.storage.half_unit
+    rules: Document = {}
+    for name, rule in backend.rules.items():
+        floor = oracle.floor.worst(name, rule.metric)
+        tolerance = tolerance_of(name, rule, oracle.floor, half_unit)
+        rules[name] = {
+            "metric": rule.metric.name,
+            "tolerance": tolerance,
+            "default": rule.tolerance is None,
+            "rounding_floor": floor,
+            "below_floor": not rule.metric.passes(floor, tolerance),
+        }
+    return rules
+
+
+def _tensors(search: RepairSearch, items: Sequence[Item]) -> list[Document]:
+    """Return the items that led to the repairs."""
+    known = {item.name: item for item in items}
+    return [
+        {
+            "tensor": name,
+            "moved_as": list(known[name].tensors[1:]),
+            "why": known[name].why,
+            "nodes": sorted(known[name].nodes & repair.nodes),
+            "set": number,
+        }
+        for number, repair in enumerate(search.found.repairs if search.found else ())
+        for name in repair.tensors
+    ]
+
+
+def _nodes(search: RepairSearch, backend: PrecisionBackend, probes: Sequence[Mapping[str, object]]) -> list[Document]:
+    """Return the nodes of the repairs; scores with the node alone in 16 bits, and with it dropped from its repair."""
+    scores = {str(probe["active"]): probe["scores"] for probe in probes}
+    found = []
+    for number, repair in enumerate(search.found.repairs if search.found else ()):
+        for node in sorted(repair.nodes):
+            alone, without = search.neighbours(repair, node)
+            found.append(
+                {
+                    "node": node,
+                    "op": backend.caster.candidates[node].op,
+                    "set": number,
+                    "needed": search.found.needed.get(node) if search.found else None,
+                    "alone_in_16_bits": scores.get(index_sets.to_text(alone)),
+                    "dropped": scores.get(index_sets.to_text(without)),
+                }
+            )
+    return found
+
+
+def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
+    """Return the answer for a person: the nodes, why, how it was judged, what to take away."""
+    status, why = str(document["status"]), str(document["why"])
+    lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
+    lines += _repairs(document)
+    lines += _judged(document)
+    lines += _constants(document)
+    lines += [f"Note: {note}." for note in _list(document["notes"])]
+    lines += _evidence(document)
+    lines += [f"{directory}/fixed/{line}" for line in fixed]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _repairs(document: Mapping[str, object]) -> list[str]:
+    lines = []
+    sets = _list(document["culprits"])
+    for number, members in enumerate(sets):
+        title = f"Alternative {number}, which does as well" if number else "Must stay FP32"
+        lines.append(f"{title} ({len(members)} of {document['items']} nodes):")
+        nodes = [each for each in _list(document["nodes"]) if each["set"] == number]
+        for node in nodes[:_SHOWN]:
+            others = "; other nodes can do its part" if node["needed"] is False and len(sets) == 1 else ""
+            lines.append(f"  {node['node']} [{node['op']}]{_spelled(node['dropped'], '  without it: ')}{others}")
+        lines += [f"  and {len(nodes) - _SHOWN} more in result.json"] if len(nodes) > _SHOWN else []
+        for tensor in (each for each in _list(document["tensors"]) if each["set"] == number and each["why"]):
+            lines.append(f"  because {tensor['tensor']} {tensor['why']}")
+    suspects = _list(document["suspects"]) if not sets and document["status"] == "inconclusive" else []
+    if suspects:
+        more = f" and {len(suspects) - _SHOWN} more in result.json" if len(suspects) > _SHOWN else ""
+        lines.append(f"Suspects left: {', '.join(map(str, suspects[:_SHOWN]))}{more}")
+    return lines
+
+
+def _judged(document: Mapping[str, object]) -> list[str]:
+    rules = document["judged"]
+    lines = []
+    for name, rule in rules.items() if isinstance(rules, dict) else ():
+        floor = "not finite" if rule["rounding_floor"] is None else f"{rule['rounding_floor']:.3g}"
+        origin = "default, from the rounding floor" if rule["default"] else "given; rounding floor"
+        lines.append(
+            f"Judged on {document['samples']} samples: {name} by {rule['metric']}, "
+            f"tolerance {rule['tolerance']:.3g} ({origin} {floor})."
+        )
+        if rule["below_floor"]:
+            lines.append(
+                f"That is less than rounding alone costs {name} in {document['precision']}: no few nodes stand out, "
+                "and which pass is a matter of luck."
+            )
+    masked = document["masked"]
+    for name, count in masked.items() if isinstance(masked, dict) else ():
+        lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
+    near = [str(probe["folder"]) for probe in _list(document["probes"]) if probe["near"]]
+    if near:
+        lines.append(f"Near the tolerance, so rounding noise may have decided: {', '.join(near[:_SHOWN])}")
+    return lines
+
+
+def _constants(document: Mapping[str, object]) -> list[str]:
+    clamped = [each for each in _list(document["constants"]) if each["clamped"]]
+    shown = [f"  {each['name']}: {each['clamped']} of {each['values']} values" for each in clamped[:_SHOWN]]
+    more = [f"  and {len(clamped) - _SHOWN} more in result.json"] if len(clamped) > _SHOWN else []
+    return (
+        [f"Constants beyond {document['precision']}, clamped where they are read so:", *shown, *more] if clamped else []
+    )
+
+
+def _evidence(document: Mapping[str, object]) -> list[str]:
+    lines = [f"{document['oracle_probes']} mixtures judged on the CPU, {document['builds']} real builds."]
+    lines += [
+        f"  {probe['folder']}: {probe['purpose']}: {probe['verdict']} ({probe['reason']})"
+        for probe in _list(document["probes"])
+        if probe["evidence"] and probe["built"] is not None
+    ]
+    lines += ["No TensorRT is installed here, so nothing was built."] if document["builder"] is None else []
+    failed = [p for p in _list(document["probes"]) if p["verdict"] == Verdict.UNRESOLVED.value]
+    if failed:
+        lines.append(f"Unresolved: {', '.join(str(probe['folder']) for probe in failed[:_SHOWN])}")
+    evidence = document["evidence"]
+    if isinstance(evidence, dict):
+        lines.append("Evidence: " + ", ".join(f"{k} {'yes' if v else 'no'}" for k, v in evidence.items()) + ".")
+        lines += [_CAVEAT] if evidence["emulated"] else []
+    return lines
+
+
+def _spelled(scores: object, label: str) -> str:
+    if not isinstance(scores, dict) or not scores:
+        return ""
+    return label + ", ".join(f"{name} {'not finite' if v is None else format(v, '.3g')}" for name, v in scores.items())
+
+
+def _list(value: object) -> list:  # type: ignore[type-arg]
+    return value if isinstance(value, list) else []

@@ -1,0 +1,225 @@
+"""Which slots of which nodes may be 16 bits wide: the ONNX schema decides, and what the values are for.
+
+A slot follows its type variable: where the schema lets a variable be 16 bits wide and the model uses it as FP32, all
+slots of the variable change together. Left alone are operators whose type is stated elsewhere (control flow, casts,
+generators), nodes with sequences or with tensors of unknown type, and arithmetic on shapes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+import onnx
+from onnx import TensorProto
+
+from trtforensics.bisect.precision.preparation import bodies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from trtforensics.bisect.precision.storage import Storage
+
+_TYPED_BY_ATTRIBUTE = frozenset(
+    {
+        *("Bernoulli", "BlackmanWindow", "Cast", "CastLike", "Constant", "ConstantOfShape", "EyeLike", "HammingWindow"),
+        *("HannWindow", "If", "Loop", "MelWeightMatrix", "Multinomial", "OneHot", "RandomNormal", "RandomNormalLike"),
+        *("RandomUniform", "RandomUniformLike", "Range", "Scan", "SequenceMap", "Shape", "Size"),
+    }
+)
+
+_MOVES = frozenset(
+    {
+        *("Abs", "Compress", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity"),
+        *("MaxPool", "Neg", "Relu", "Reshape", "ReverseSequence", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile"),
+        *("Transpose", "Trilu", "Unsqueeze"),
+    }
+)
+"""Each output value is an input value, or its magnitude: 16 bits lose nothing that the producer has not lost."""
+
+_ONLY_THESE_VARIABLES = {"BatchNormalization": frozenset({"T"})}
+"""TensorRT takes FP32 statistics beside 16-bit data (seen in TensorRT-RTX 1.7.1), and needs their range."""
+
+# fmt: off
+_SHAPE_SLOTS: Mapping[str, Sequence[int]] = {
+    "Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Resize": (2, 3), "ConstantOfShape": (0,),
+    "Range": (0, 1, 2), "Unsqueeze": (1,), "Squeeze": (1,), "Pad": (1,), "TopK": (1,), "Split": (1,),
+    "OneHot": (1,), "Upsample": (1,), "CenterCropPad": (1,), "AffineGrid": (1,), "Col2Im": (1, 2), "Loop": (0,),
+}
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One slot of one node, and the graph the node lies in (by its number in the order of the file)."""
+
+    node: str
+    slot: int
+    scope: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that may compute in 16 bits, with the slots that change. ``moves`` names the tensor it only moves."""
+
+    name: str
+    op: str
+    scope: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    moves: str | None = None
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the model holds: nodes and constants by name, who writes and reads a tensor, the type of each tensor."""
+
+    nodes: dict[str, onnx.NodeProto] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    scopes: dict[str, int] = field(default_factory=dict)
+    """The graph in which a tensor is defined."""
+    producers: dict[str, str] = field(default_factory=dict)
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    constants: dict[str, TensorProto] = field(default_factory=dict)
+    results: dict[str, int] = field(default_factory=dict)
+    """Outputs of a graph, and its number."""
+    small: set[str] = field(default_factory=set)
+    """Tensors of rank 0 or 1, as shapes are."""
+    sources: set[str] = field(default_factory=set)
+    """Inputs of the model and of bodies."""
+
+
+def survey(model: onnx.ModelProto) -> Survey:
+    """Read a prepared model once."""
+    found = Survey()
+    _survey_graph(model.graph, found, iter(range(1 << 30)))
+    return found
+
+
+def candidates(model: onnx.ModelProto, found: Survey, storage: Storage) -> dict[str, Candidate]:
+    """Return the nodes that may compute in 16 bits, in the order of the file."""
+    versions = {entry.domain: entry.version for entry in model.opset_import}
+    shapes = _shape_arithmetic(found)
+    scopes = {use.node: use.scope for uses in found.uses.values() for use in uses}
+    eligible = {}
+    for name, node in found.nodes.items():
+        if name in shapes or node.op_type in _TYPED_BY_ATTRIBUTE or next(bodies(node), None) is not None:
+            continue
+        version = versions.get(node.domain, versions.get("ai.onnx" if not node.domain else "", 0))
+        schema = _schema(node.op_type, version, node.domain)
+        if schema is None:
+            continue
+        inputs, outputs = (_slots(node, schema, found, storage, side) for side in ("inputs", "outputs"))
+        if inputs is None or outputs is None or not inputs:
+            continue
+        scope = scopes[name]
+        eligible[name] = Candidate(name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, found))
+    return eligible
+
+
+def _survey_graph(graph: onnx.GraphProto, found: Survey, numbers: Iterator[int]) -> None:
+    scope = next(numbers)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        _note_type(value, found)
+    for value in graph.input:
+        found.scopes[value.name] = scope
+        found.sources.add(value.name)
+    for tensor in graph.initializer:
+        _note_constant(tensor, tensor.name, scope, found)
+    found.results.update((value.name, scope) for value in graph.output)
+    for node in graph.node:
+        _note_node(node, scope, found)
+        for body in bodies(node):
+            _survey_graph(body, found, numbers)
+
+
+def _note_node(node: onnx.NodeProto, scope: int, found: Survey) -> None:
+    found.nodes[node.name] = node
+    for slot, name in enumerate(node.input):
+        if name:
+            found.uses.setdefault(name, []).append(Use(node.name, slot, scope))
+    for name in node.output:
+        found.producers[name] = node.name
+        found.scopes[name] = scope
+    if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+        _note_constant(node.attribute[0].t, node.output[0], scope, found)
+
+
+def _note_type(value: onnx.ValueInfoProto, found: Survey) -> None:
+    if value.type.WhichOneof("value") != "tensor_type":
+        found.types[value.name] = TensorProto.UNDEFINED
+        return
+    tensor = value.type.tensor_type
+    found.types[value.name] = tensor.elem_type
+    if tensor.HasField("shape") and len(tensor.shape.dim) <= 1:
+        found.small.add(value.name)
+
+
+def _note_constant(tensor: TensorProto, name: str, scope: int, found: Survey) -> None:
+    found.constants[name] = tensor
+    found.scopes[name] = scope
+    found.types[name] = tensor.data_type
+    if len(tensor.dims) <= 1:
+        found.small.add(name)
+
+
+@cache
+def _schema(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
+    try:
+        return onnx.defs.get_schema(op, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def _slots(
+    node: onnx.NodeProto, schema: onnx.defs.OpSchema, found: Survey, storage: Storage, side: str
+) -> tuple[int, ...] | None:
+    """Return the slots that change, or None where a tensor's type is unknown or no tensor's."""
+    formals = schema.inputs if side == "inputs" else schema.outputs
+    wide = {rule.type_param_str for rule in schema.type_constraints if storage.type_name in rule.allowed_type_strs}
+    wide &= _ONLY_THESE_VARIABLES.get(node.op_type, wide)
+    slots = []
+    for slot, name in enumerate(node.input if side == "inputs" else node.output):
+        if not name:
+            continue
+        kind = found.types.get(name, TensorProto.UNDEFINED)
+        if kind == TensorProto.UNDEFINED:
+            return None
+        if kind == TensorProto.FLOAT and formals[min(slot, len(formals) - 1)].type_str in wide:
+            slots.append(slot)
+    return tuple(slots)
+
+
+def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], found: Survey) -> str | None:
+    """Return the tensor that a node moves; moving a constant is where that is rounded, so it counts as arithmetic."""
+    moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in found.constants
+    return node.input[0] if moves else None
+
+
+def _shape_arithmetic(found: Survey) -> set[str]:
+    """Return the nodes that compute sizes: from shapes alone, or small tensors that end in a shape input.
+
+    FP16 cannot tell 4102 from 4104, and TensorRT refuses dynamic shapes computed in it.
+    """
+    chain: set[str] = set()
+    derived: set[str] = set()
+    for name, node in found.nodes.items():
+        varying = [i for i in node.input if i and i not in found.constants]
+        from_shapes = bool(varying) and all(i in derived for i in varying)
+        if node.op_type in {"Shape", "Size"} or (from_shapes and found.small.issuperset(node.output)):
+            derived.update(node.output)
+            chain.add(name)
+    ahead = [t for t, uses in found.uses.items() if any(u.slot in _shape_slots(found, u) for u in uses)]
+    while ahead:
+        tensor = ahead.pop()
+        producer = found.producers.get(tensor)
+        if producer is None or tensor not in found.small or producer in chain:
+            continue
+        chain.add(producer)
+        ahead.extend(i for i in found.nodes[producer].input if i)
+    return chain
+
+
+def _shape_slots(found: Survey, use: Use) -> Sequence[int]:
+    return _SHAPE_SLOTS.get(found.nodes[use.node].op_type, ())

@@ -1,0 +1,132 @@
+"""What is searched: tensors that may stay FP32, each with the nodes that then do.
+
+A tensor that overflows makes its producer and all its consumers culprits, so one item is one tensor, along with the
+tensors that are only moved from it. All readers of one clamped constant change together: with some of them in FP32 and
+some not, two wrongs no longer cancel, and the search would meet passes and failures that no set explains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.oracle import Range
+    from trtforensics.bisect.precision.storage import Storage
+
+_OUT_OF_RANGE = 1000.0
+_NEARLY = 30.0
+_LOSSY = 3.0
+_NEAR_THE_LIMIT = 0.25
+_LOSSY_OPERATORS = frozenset(
+    {
+        *("BatchNormalization", "CumSum", "Div", "Einsum", "Exp", "InstanceNormalization", "LayerNormalization", "Log"),
+        *("LogSoftmax", "Pow", "Reciprocal", "ReduceL2", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum"),
+        *("ReduceSumSquare", "RMSNormalization", "Softmax", "Sqrt"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Tensors that are FP32 together, the nodes that makes FP32, and how suspicious they are before any probe."""
+
+    tensors: tuple[str, ...]
+    nodes: frozenset[str]
+    suspicion: float
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The most suspicious tensor, by which the item is known."""
+        return self.tensors[0]
+
+
+def atoms_of(caster: Caster) -> dict[str, frozenset[str]]:
+    """Return of each candidate that computes the candidates that must change with it, itself included."""
+    together = nx.Graph()
+    together.add_nodes_from(name for name, node in caster.candidates.items() if node.moves is None)
+    for name, altered in caster.constants.altered.items():
+        if altered.clamped:
+            nx.add_path(together, [node for node in _readers(caster, name) if node in together])
+    return {node: frozenset(atom) for atom in nx.connected_components(together) for node in atom}
+
+
+def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[Item, ...]:
+    """Return the items in the order of the model; together they cover every candidate."""
+    atoms = atoms_of(caster)
+    groups = [(tensors, _touching(caster, tensors)) for tensors in _moved_together(caster)]
+    groups += [
+        ((name,), _readers(caster, name)) for name, altered in caster.constants.altered.items() if altered.clamped
+    ]
+    merged: dict[frozenset[str], list[str]] = {}
+    for tensors, nodes in groups:
+        closed = frozenset(one for node in nodes if node in atoms for one in atoms[node])
+        if closed:
+            merged.setdefault(closed, []).extend(tensors)
+    covered = frozenset(node for nodes in merged for node in nodes)
+    for node in atoms.keys() - covered:
+        merged.setdefault(atoms[node], []).append(node)
+    order = {name: index for index, name in enumerate(caster.candidates)}
+    made = [_item(caster, tensors, nodes, ranges) for nodes, tensors in merged.items()]
+    return tuple(sorted(made, key=lambda item: (min(order[node] for node in item.nodes), item.tensors)))
+
+
+def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> Item:
+    found = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
+    ordered = sorted(found, key=lambda tensor: -found[tensor][0])
+    weight, why = found[ordered[0]]
+    lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
+    return Item(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
+
+
+def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> tuple[float, str]:
+    storage = caster.storage
+    altered = caster.constants.altered.get(tensor)
+    if altered is not None and altered.clamped:
+        return _OUT_OF_RANGE, f"{altered.clamped} of {altered.values} values are beyond {storage.name}"
+    if tensor not in ranges:
+        return 1.0, ""
+    return _by_range(ranges[tensor].largest, storage)
+
+
+def _by_range(largest: float, storage: Storage) -> tuple[float, str]:
+    if largest > storage.largest:
+        return _OUT_OF_RANGE, f"reaches {largest:.3g}, {storage.name} ends at {storage.largest:.5g}"
+    if 0.0 < largest < storage.smallest:
+        return _OUT_OF_RANGE, f"stays below {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
+    if largest > storage.largest * _NEAR_THE_LIMIT:
+        return _NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}"
+    return 1.0, ""
+
+
+def _moved_together(caster: Caster) -> list[tuple[str, ...]]:
+    """Return the tensors that candidates read or write, those in one group that are moved from each other."""
+    groups = nx.Graph()
+    for name, candidate in caster.candidates.items():
+        node = caster.survey.nodes[name]
+        touched = [node.input[slot] for slot in candidate.inputs] + [node.output[slot] for slot in candidate.outputs]
+        groups.add_nodes_from(tensor for tensor in touched if tensor not in caster.survey.constants)
+        if candidate.moves is not None:
+            groups.add_edges_from((candidate.moves, node.output[slot]) for slot in candidate.outputs)
+    order = {tensor: index for index, tensor in enumerate(groups)}
+    return [tuple(sorted(group, key=order.__getitem__)) for group in nx.connected_components(groups)]
+
+
+def _touching(caster: Caster, tensors: Iterable[str]) -> list[str]:
+    found = []
+    for tensor in tensors:
+        producer = caster.survey.producers.get(tensor)
+        if producer is not None and producer in caster.candidates:
+            found.append(producer)
+        found += _readers(caster, tensor)
+    return found
+
+
+def _readers(caster: Caster, tensor: str) -> list[str]:
+    return [use.node for use in caster.survey.uses.get(tensor, ()) if caster.is_read_narrow(use)]

@@ -1,0 +1,305 @@
+"""Precision: a probe is the model with some nodes in FP32 and all others in 16 bits.
+
+Items are the nodes that compute; active ones are in 16 bits. A probe is judged by its emulated twin, inside this
+process; a build is to show that TensorRT takes the model and reads the types as they were asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shlex
+import sys
+import threading
+import zipfile
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
+from trtforensics.bisect.precision.evidence import differences, unreached
+from trtforensics.bisect.precision.fixes import write_fixes
+from trtforensics.bisect.precision.items import atoms_of
+from trtforensics.bisect.precision.oracle import RunError, Scores, judge
+from trtforensics.bisect.precision.saving import save
+from trtforensics.bisect.precision.twin import emulate
+from trtforensics.bisect.runner.executors import Relay
+from trtforensics.bisect.runner.probe import Outcome, describe
+from trtforensics.bisect.search import Item, Verdict
+from trtforensics.bisect.session.lever import Backend
+from trtforensics.console.output import write_bytes
+from trtforensics.errors import SourceError
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.trt.build import Job as BuildJob
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.metrics import Rule
+    from trtforensics.bisect.precision.oracle import Oracle
+    from trtforensics.bisect.precision.oracle import Verdict as Judgement
+    from trtforensics.bisect.runner.executors import ProbeExecutor
+    from trtforensics.bisect.runner.probe import ProbeSpec
+    from trtforensics.bisect.session.lever import Described
+
+SCORES = "scores.json"
+_BUILD = f"exec {shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/build-job.json > {{log}} 2>&1"
+_REPORT = "build-report.json"
+_JOB = "build-job.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What builds: the module ``tensorrt`` or ``tensorrt_rtx``, for which inputs and compute capability.
+
+    With ``constraints`` the FP32 model is built with layer precisions instead of Casts.
+    """
+
+    module: str
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compute_capability: str | None = None
+    constraints: bool = False
+
+
+class PrecisionBackend(Backend):
+    """Nodes of a model; active ones compute in 16 bits.
+
+    ``needs_files`` has every probe's models written, for a check command. ``builds`` is switched by whoever asks: only
+    while it is on a probe is built.
+    """
+
+    mode = "precision"
+    placeholder = "model"
+    more_placeholders = ("twin",)
+    judged = "{twin} --inputs {dir}/../../samples"
+    """What a built-in check gets."""
+    judges = True
+    file = "fp32-nodes.txt"
+
+    def __init__(
+        self, caster: Caster, oracle: Oracle, rules: Mapping[str, Rule], target: Target | None, models: Path
+    ) -> None:
+        """``models`` takes the probes' models where those share a data file; without a target nothing builds."""
+        self.caster = caster
+        self.oracle = oracle
+        self.rules = rules
+        self.target = target
+        self.build = None if target is None else _BUILD
+        self.needs_files = False
+        self.builds = False
+        self.nodes = tuple(atoms_of(caster))
+        self.items = tuple(Item(name) for name in self.nodes)
+        self.settings = _spelled(rules)
+        self._models = models
+        self._keeps: dict[str, frozenset[str]] = {}
+        self._scores: dict[frozenset[str], Scores] = {}
+        self._lock = threading.Lock()
+
+    def content(self) -> object:
+        """Return what decides a probe's scores and what its build is."""
+        target = None if self.target is None else asdict(self.target)
+        return {**content_of(self.caster, self.oracle), "target": target}
+
+    def describe(self, index: int) -> Described:
+        """Return a node; FP32 is good."""
+        name = self.nodes[index]
+        candidate = self.caster.candidates[name]
+        return {"item": name, "op": candidate.op, "good": {"precision": "fp32"}, "bad": {"precision": self.narrow}}
+
+    @property
+    def narrow(self) -> str:
+        """The 16-bit type's name."""
+        return self.caster.storage.name
+
+    def keep_of(self, active: Collection[int]) -> frozenset[str]:
+        """Return the nodes that stay FP32, those that move FP32 data included."""
+        return self.caster.kept([name for index, name in enumerate(self.nodes) if index not in active])
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the nodes that stay FP32, and the models where a build or a check command reads them."""
+        keep = self.keep_of(active)
+        self._keeps[str(folder)] = keep
+        (folder / self.file).write_text(
+            "".join(f"{n}\n" for n in self.caster.candidates if n in keep), encoding="utf-8"
+        )
+        if not (self.builds or self.needs_files):
+            return {}
+        place, stem = folder, ""
+        if self.caster.prepared.external:
+            self._models.mkdir(exist_ok=True)
+            place, stem = self._models, f"{folder.name}."
+        self._save_samples(folder.parent.parent / "samples")
+        paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
+        typed = self.caster.cast(keep)
+        save(self.caster, emulate(typed), paths["twin"])
+        save(self.caster, typed, paths["model"])
+        if self.target is not None:
+            job = self._job(self.target, paths["model"], keep, folder)
+            (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
+        return paths
+
+    def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
+        job = BuildJob(
+            module=target.module,
+            model=str(model),
+            report=str(folder / _REPORT),
+            engine=str(folder / "engine"),
+            shapes=target.shapes,
+            compute_capability=target.compute_capability,
+        )
+        if not target.constraints:
+            return job
+        plain = model.with_name(f"fp32.{model.name}")
+        save(self.caster, self.caster.cast(self.caster.candidates), plain)
+        return replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
+
+    def _save_samples(self, folder: Path) -> None:
+        """Write the samples, once, for checks to run on the same ones."""
+        folder.mkdir(exist_ok=True)
+        for number, sample in enumerate(self.oracle.samples):
+            path = folder / f"{number:03d}.npz"
+            if not path.exists():
+                data = io.BytesIO()
+                with zipfile.ZipFile(data, "w") as archive:  # numpy.savez takes no array named `file`
+                    for name, array in sample.items():
+                        with archive.open(f"{name}.npy", "w") as member:
+                            np.save(member, array)
+                write_bytes(path, data.getvalue())
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:
+        """Hold the types that the build's log shows against those asked for; of layer precisions, where they reach."""
+        if self.target is None:
+            return ""
+        try:
+            log = load_build_log([str(folder / LOG)])
+        except SourceError as error:
+            return f"the build's log cannot be read: {error.what}"
+        keep, build = self.keep_of(active), log.builds[-1]
+        if self.target.constraints:
+            return first_of(unreached(keep, build))
+        found = first_of(differences(self.caster, keep, build))
+        return f"the build did not read what was asked: {found}" if found else ""
+
+    def score(self, folder: Path) -> tuple[Verdict, str]:
+        """Run a prepared probe's twin, store every measure, and judge it."""
+        try:
+            scores = self._scores_of(self._keeps[str(folder)])
+        except RunError as error:
+            return Verdict.UNRESOLVED, error.what
+        (folder / SCORES).write_text(json.dumps({"schema": 1, "outputs": scores.outputs}, indent=1), encoding="utf-8")
+        return _told(self.judgement(scores), self.rules)
+
+    def _scores_of(self, keep: frozenset[str]) -> Scores:
+        with self._lock:
+            if keep not in self._scores:
+                self._scores[keep] = self.oracle.score(emulate(self.caster.cast(keep)))
+            return self._scores[keep]
+
+    def judgement(self, scores: Scores) -> Judgement:
+        """Judge scores by the present rules."""
+        return judge(scores, self.oracle.floor, self.rules, self.caster.storage.half_unit)
+
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
+        """Judge a stored probe by the present rules; None where it has no scores."""
+        if (folder / FAILURE).exists():
+            return Verdict.UNRESOLVED, "build: failed"
+        scores = read_scores(folder)
+        return None if scores is None else _told(self.judgement(scores), self.rules)
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return an executor that judges here and has commands built elsewhere."""
+        return _Judging(self, commands)
+
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write the first repair's files."""
+        return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
+
+
+class _Judging(Relay):
+    """Builds where the backend says so, then judges: by the check command where there is one, else by the twin."""
+
+    def __init__(self, backend: PrecisionBackend, commands: ProbeExecutor) -> None:
+        super().__init__(commands, "judge")
+        self._backend = backend
+
+    def _run(self, spec: ProbeSpec) -> Outcome:
+        folder = Path(spec.folder)
+        built = None
+        if spec.build is not None and self._backend.builds:
+            outcome = self._commands.submit(replace(spec, check=None)).result()
+            built = outcome.build
+            if outcome.verdict is not Verdict.GOOD:
+                return _failed(outcome, folder, spec)
+        if spec.check is not None:
+            return replace(self._commands.submit(replace(spec, build=None)).result(), build=built)
+        return Outcome(*self._backend.score(folder), build=built)
+
+
+def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
+    """Keep the last lines of a failed build; it says nothing about precision unless the user wants it to."""
+    if outcome.verdict is None or outcome.build is None:
+        return outcome
+    keep_failure(folder)
+    verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
+    return replace(
+        outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}{_parser_error(folder)}; see {FAILURE}"
+    )
+
+
+def _parser_error(folder: Path) -> str:
+    """Return what the ONNX parser objected to first, where the build got as far as to report it."""
+    path = folder / _REPORT
+    errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
+    return f", {' '.join(errors[0].split())[:200]}" if errors else ""
+
+
+def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
+    """Return what a directory's job is: model, type, samples."""
+    samples = hashlib.sha256()
+    for sample in oracle.samples:
+        for name, array in sorted(sample.items()):
+            samples.update(f"{name} {array.dtype} {array.shape}".encode())
+            samples.update(array.tobytes())
+    model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True)).hexdigest()
+    return {"model": model, "precision": caster.storage.name, "samples": samples.hexdigest(), "masked": oracle.masked}
+
+
+def read_scores(folder: Path) -> Scores | None:
+    """Read a probe's stored scores; None where there are none."""
+    try:
+        document = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return Scores({name: tuple(samples) for name, samples in document["outputs"].items()})
+
+
+def was_built(folder: Path) -> bool | None:
+    """Return what a probe's build came to; None where it had none."""
+    if not (folder / LOG).exists():
+        return None
+    return not (folder / FAILURE).exists()
+
+
+def failure_of(folder: Path) -> list[str]:
+    """Return the last log lines of a probe's build that failed; none where it did not."""
+    path = folder / FAILURE
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+
+
+def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str]:
+    shown = ", ".join(
+        f"{name}: {rules[name].metric.name} {score:.3g}" for name, score in judgement.worst.items() if score is not None
+    )
+    near = ", near the tolerance" if judgement.near else ""
+    return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
+
+
+def _spelled(rules: Mapping[str, Rule]) -> str:
+    return ", ".join(
+        f"{name}: {rule.metric.name} {'default' if rule.tolerance is None else format(rule.tolerance, 'g')}"
+        for name, rule in rules.items()
+    )

@@ -1,0 +1,231 @@
+"""Judges typed models by running their twins in ONNX Runtime on the CPU and comparing with the FP32 model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from trtforensics.bisect.precision.metrics import scores_of
+from trtforensics.bisect.precision.rounding import without_range_limits
+from trtforensics.bisect.precision.twin import emulate
+from trtforensics.errors import ForensicsError, SourceError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.metrics import Metric, Rule
+    from trtforensics.bisect.precision.samples import Sample
+
+    Outputs = Mapping[str, npt.NDArray[Any]]
+
+_FATAL_ONLY = 4
+"""ONNX Runtime's severity that silences its own printing; failures come as exceptions."""
+
+_OUTPUTS_A_RUN = 256
+"""How many intermediate tensors one run hands out, so that their memory stays bounded."""
+
+
+class RunError(ForensicsError):
+    """ONNX Runtime does not load or run a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every measure of every output, a sample each; None where the output is not finite and the reference is."""
+
+    outputs: Mapping[str, tuple[Mapping[str, float] | None, ...]]
+
+    def worst(self, output: str, metric: Metric) -> float | None:
+        """Return the worst score of an output over the samples; None where one is not finite."""
+        found = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
+        scores = [score for score in found if score is not None]
+        if len(scores) < len(found):
+            return None
+        return min(scores) if metric.higher else max(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a probe passes, by which margin, and what an output that fails says."""
+
+    passed: bool
+    near: bool
+    worst: Mapping[str, float | None]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The magnitudes a tensor takes over all samples: its largest, NaN and infinity counted as infinite."""
+
+    largest: float
+
+
+@dataclass(slots=True)
+class Oracle:
+    """Compares twins with the model's own FP32 outputs on every sample.
+
+    A reference that is not finite is refused unless ``masked``, which leaves those values out of every comparison.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model.
+        UsageError: The reference is not finite and is not to be masked.
+    """
+
+    caster: Caster
+    samples: Sequence[Sample]
+    masked: bool = False
+    reference: Sequence[Outputs] = field(init=False)
+    masked_values: Mapping[str, int] = field(init=False)
+    floor: Scores = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Run the reference and measure the rounding floor."""
+        self.reference = self._run(emulate(self.caster.prepared.proto))
+        self.masked_values = self._not_finite()
+        if self.masked_values and not self.masked:
+            name, count = next(iter(self.masked_values.items()))
+            what = f"the output {name} of the FP32 model itself has {count} values that are NaN or infinite"
+            raise UsageError(
+                self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
+            )
+        self.floor = self._scores(self._run(emulate(without_range_limits(self.caster))))
+
+    def score(self, twin: onnx.ModelProto) -> Scores:
+        """Run a twin.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        return self._scores(self._run(twin))
+
+    def ranges(self) -> dict[str, Range]:
+        """Return the range of every floating-point tensor of the main graph in the FP32 model."""
+        survey = self.caster.survey
+        names = [
+            name
+            for name, scope in survey.scopes.items()
+            if scope == 0 and survey.types.get(name) == onnx.TensorProto.FLOAT and name not in survey.constants
+        ]
+        given = [name for name in names if name in survey.sources]
+        found = {name: max(_largest(sample[name]) for sample in self.samples) for name in given}
+        made = [name for name in names if name not in found]
+        for start in range(0, len(made), _OUTPUTS_A_RUN):
+            self._note_ranges(made[start : start + _OUTPUTS_A_RUN], found)
+        return {name: Range(largest) for name, largest in found.items()}
+
+    def _note_ranges(self, names: Sequence[str], found: dict[str, float]) -> None:
+        model = onnx.ModelProto()
+        model.CopyFrom(self.caster.prepared.proto)
+        model.graph.ClearField("output")
+        model.graph.output.extend(onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in names)
+        for outputs in self._run(emulate(model)):
+            for name, array in outputs.items():
+                found[name] = max(found.get(name, 0.0), _largest(array))
+
+    def _run(self, model: onnx.ModelProto) -> list[Outputs]:
+        runtime = _onnxruntime()
+        path = self.caster.prepared.path
+        try:
+            session = runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
+            names = [output.name for output in session.get_outputs()]
+            return [dict(zip(names, session.run(names, dict(sample)), strict=True)) for sample in self.samples]
+        except _failures(runtime) as error:
+            raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
+
+    def _scores(self, runs: Sequence[Outputs]) -> Scores:
+        try:
+            return Scores(
+                {
+                    name: tuple(
+                        scores_of(wanted[name], seen[name], masked=self.masked)
+                        for wanted, seen in zip(self.reference, runs, strict=True)
+                    )
+                    for name in self.reference[0]
+                }
+            )
+        except ValueError as error:
+            raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
+
+    def _not_finite(self) -> dict[str, int]:
+        counts = {
+            name: sum(int(np.count_nonzero(~np.isfinite(run[name]))) for run in self.reference)
+            for name, array in self.reference[0].items()
+            if array.dtype.kind == "f"
+        }
+        return {name: count for name, count in counts.items() if count}
+
+
+def judge(scores: Scores, floor: Scores, rules: Mapping[str, Rule], half_unit: float) -> Verdict:
+    """Hold scores against the rules; a rule without a tolerance gets the default, from the floor."""
+    worst, failures, near = {}, [], False
+    for name, rule in rules.items():
+        tolerance = tolerance_of(name, rule, floor, half_unit)
+        score = scores.worst(name, rule.metric)
+        worst[name] = score
+        near |= rule.metric.is_near(score, tolerance)
+        if score is None:
+            failures.append(f"{name} has NaN or infinity where the FP32 model has none")
+        elif not rule.metric.passes(score, tolerance):
+            failures.append(f"{name}: {rule.metric.name} {score:.3g}, tolerance {tolerance:.3g}")
+    return Verdict(not failures, near, worst, "; ".join(failures))
+
+
+def tolerance_of(output: str, rule: Rule, floor: Scores, half_unit: float) -> float:
+    """Return what an output must reach.
+
+    Raises:
+        UsageError: It is to follow from the rounding floor, which is not finite.
+    """
+    if rule.tolerance is not None:
+        return rule.tolerance
+    measured = floor.worst(output, rule.metric)
+    if measured is None:
+        raise UsageError(output, "rounding alone makes this output NaN or infinite", "Give a --tolerance")
+    return rule.metric.default_tolerance(measured, half_unit)
+
+
+def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:
+    """Return of each output whether it holds floating-point values."""
+    wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
+    kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
+    return {name: kinds[name] in wide for name in names}
+
+
+def _largest(array: npt.NDArray[Any]) -> float:
+    """Return the largest magnitude; NaN counts as infinite."""
+    if not array.size:
+        return 0.0
+    return float(np.nan_to_num(np.abs(array.astype(np.float64)), nan=np.inf).max())
+
+
+def _onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
+    try:
+        import onnxruntime  # noqa: PLC0415 - an extra, and heavy
+    except ImportError as error:
+        raise SourceError("bisect precision", "needs ONNX Runtime", "Run `pip install onnxruntime`") from error
+    return onnxruntime
+
+
+def _options(runtime: Any) -> Any:  # noqa: ANN401 - it comes without types
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = _FATAL_ONLY
+    return options
+
+
+def _failures(runtime: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - it comes without types
+    """Return the exceptions by which ONNX Runtime fails, which share no base of their own."""
+    state = runtime.capi.onnxruntime_pybind11_state
+    names = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NoSuchFile", "NotImplemented")
+    return (RuntimeError, ValueError, *(getattr(state, name) for name in (*names, "RuntimeException")))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0][:300].rstrip(".")

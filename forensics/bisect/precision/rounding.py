@@ -1,0 +1,102 @@
+"""The rounding floor: what 16 bits of storage cost if their exponent had no limits.
+
+Every candidate's operands and results are rounded to the type's digits in FP32, by Veltkamp's splitting
+(``c = x * (2**s + 1); c - (c - x)``), so that rounding shows and overflow does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from trtforensics.bisect.precision.preparation import bodies
+from trtforensics.bisect.precision.storage import rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.storage import Storage
+
+_LARGEST_SPLIT = 1e30
+"""Beyond it the product would overflow FP32; larger values are masks, for which this is as good as infinite."""
+
+_FP32_DIGITS = 24
+
+
+def without_range_limits(caster: Caster) -> onnx.ModelProto:
+    """Return the model with every candidate rounded, nothing clamped."""
+    model = onnx.ModelProto()
+    model.CopyFrom(caster.prepared.proto)
+    model.graph.initializer.extend(_factors(caster.storage))
+    _Rounding(caster).graph(model.graph)
+    return model
+
+
+class _Rounding:
+    def __init__(self, caster: Caster) -> None:
+        self._caster = caster
+        self._numbers: Iterator[int] = iter(range(1 << 30))
+        self._written = {
+            caster.survey.nodes[name].output[slot] for name, node in caster.candidates.items() for slot in node.outputs
+        }
+        self._constants: set[str] = set()
+
+    def graph(self, graph: onnx.GraphProto) -> None:
+        """Round in one graph and its subgraphs, in place."""
+        scope = next(self._numbers)
+        nodes = list(graph.node)
+        graph.ClearField("node")
+        done: set[str] = set()
+        for node in nodes:
+            for body in bodies(node):
+                self.graph(body)
+            if node.name in self._caster.candidates:
+                self._node(node, scope, graph, done)
+            else:
+                graph.node.append(node)
+
+    def _node(self, node: onnx.NodeProto, scope: int, graph: onnx.GraphProto, done: set[str]) -> None:
+        candidate = self._caster.candidates[node.name]
+        for slot in candidate.inputs:
+            tensor = node.input[slot]
+            if tensor in self._written:
+                continue
+            mark = f"{tensor}__rounded_{scope}"
+            if mark not in done:
+                done.add(mark)
+                if tensor in self._caster.survey.constants:
+                    graph.initializer.append(self._constant(tensor, mark))
+                else:
+                    graph.node.extend(_split(tensor, mark))
+            node.input[slot] = mark
+        results = [node.output[slot] for slot in candidate.outputs]
+        for slot in candidate.outputs:
+            node.output[slot] += "__exact"
+        graph.node.append(node)
+        for tensor in results:
+            graph.node.extend(_split(f"{tensor}__exact", tensor))
+
+    def _constant(self, tensor: str, name: str) -> TensorProto:
+        exact = numpy_helper.to_array(self._caster.survey.constants[tensor])
+        return numpy_helper.from_array(rounded(exact, self._caster.storage), name)
+
+
+def _factors(storage: Storage) -> list[TensorProto]:
+    factor = np.float32(2 ** (_FP32_DIGITS - storage.digits) + 1)
+    limits = (("low", np.float32(-_LARGEST_SPLIT)), ("high", np.float32(_LARGEST_SPLIT)), ("factor", factor))
+    return [numpy_helper.from_array(np.asarray(value), f"__split_{name}") for name, value in limits]
+
+
+def _split(source: str, target: str) -> list[onnx.NodeProto]:
+    steps = (
+        ("Max", [source, "__split_low"], f"{target}__above"),
+        ("Min", [f"{target}__above", "__split_high"], f"{target}__x"),
+        ("Mul", [f"{target}__x", "__split_factor"], f"{target}__c"),
+        ("Sub", [f"{target}__c", f"{target}__x"], f"{target}__d"),
+        ("Sub", [f"{target}__c", f"{target}__d"], target),
+    )
+    return [helper.make_node(op, inputs, [output], name=f"{output}__{op}") for op, inputs, output in steps]

@@ -1,0 +1,74 @@
+"""Writes probes to disk. Constants that came from files of their own share one file in all probes of a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import TensorProto
+
+from trtforensics.bisect.precision.preparation import graphs
+from trtforensics.console.output import open_output, write_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import onnx
+
+    from trtforensics.bisect.precision.caster import Caster
+
+DATA = "weights.bin"
+_ALIGNMENT = 4096
+
+
+def save(caster: Caster, model: onnx.ModelProto, path: Path) -> None:
+    """Write a model that the caster made, or its twin; a folder's data file is written with its first model.
+
+    Raises:
+        OutputError: the folder does not take it.
+    """
+    if caster.prepared.external:
+        places = _data_file(caster, path.parent)
+        for graph in graphs(model.graph):
+            for tensor in graph.initializer:
+                if tensor.name in places:
+                    _refer(tensor, *places[tensor.name])
+    write_bytes(path, model.SerializeToString())
+
+
+def _data_file(caster: Caster, folder: Path) -> Mapping[str, tuple[int, int]]:
+    """Return offset and length of every external constant and its 16-bit copy in the folder's data file."""
+    tensors = _tensors(caster)
+    places, end = {}, 0
+    for name, tensor in tensors.items():
+        begin = end + -end % _ALIGNMENT
+        places[name] = (begin, len(tensor.raw_data))
+        end = begin + len(tensor.raw_data)
+    path = folder / DATA
+    if not path.exists():  # it appears whole or not at all, and its content follows from the folder's job
+        with open_output(path) as sink:
+            written = 0
+            for name, tensor in tensors.items():
+                sink.write(bytes(places[name][0] - written))
+                sink.write(tensor.raw_data)
+                written = sum(places[name])
+    return places
+
+
+def _tensors(caster: Caster) -> dict[str, TensorProto]:
+    found = {}
+    for graph in graphs(caster.prepared.proto.graph):
+        for tensor in graph.initializer:
+            if tensor.name in caster.prepared.external:
+                found[tensor.name] = tensor
+                if tensor.name in caster.constants.narrow:
+                    narrow = caster.constants.narrow[tensor.name]
+                    found[narrow.name] = narrow
+    return found
+
+
+def _refer(tensor: TensorProto, offset: int, length: int) -> None:
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", DATA), ("offset", offset), ("length", length)):
+        tensor.external_data.add(key=key, value=str(value))

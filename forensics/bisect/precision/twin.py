@@ -1,0 +1,95 @@
+"""The emulated twin: FP32 nodes with explicit Casts to 16 bits and back around them.
+
+ONNX Runtime's CPU provider has no FP16 arithmetic. It computes FP16 nodes in FP32 and drops the Casts between them, at
+every optimisation level, so overflow and rounding never show (seen in 1.17 to 1.31). The explicit pairs of the twin
+it keeps. The twin therefore models what 16-bit storage does to each result: its range, and one rounding an operator, as
+of a kernel that accumulates in FP32. It does not model TensorRT's fused kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import onnx
+from onnx import TensorProto
+
+from trtforensics.bisect.precision.preparation import bodies, graphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+_LEFT_ALONE = frozenset(
+    {
+        *("Bernoulli", "Cast", "CastLike", "Constant", "ConstantOfShape", "EyeLike", "If", "Loop", "RandomNormal"),
+        *("RandomNormalLike", "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap"),
+    }
+)
+"""These only pass values on, or state their type in an attribute."""
+
+
+def emulate(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the twin of a typed model: same interface, same values, the storage in 16 bits made visible."""
+    twin = onnx.ModelProto()
+    twin.CopyFrom(model)
+    narrow = narrow_tensors(model)
+    if narrow:
+        _Emulation(narrow).graph(twin.graph)
+    return twin
+
+
+def narrow_tensors(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the tensors of 16-bit floating-point type, in every graph of a model, with their type."""
+    inferred = onnx.shape_inference.infer_shapes(model)
+    found = {}
+    for graph in graphs(inferred.graph):
+        for value in (*graph.input, *graph.output, *graph.value_info):
+            found[value.name] = value.type.tensor_type.elem_type
+        for tensor in graph.initializer:
+            found[tensor.name] = tensor.data_type
+    return {name: kind for name, kind in found.items() if kind in _HALVES}
+
+
+@dataclass(slots=True)
+class _Emulation:
+    narrow: dict[str, int]
+    scopes: Iterator[int] = field(default_factory=lambda: iter(range(1 << 30)))
+
+    def graph(self, graph: onnx.GraphProto) -> None:
+        """Rewrite one graph and its subgraphs in place."""
+        mark = f"__emulated_{next(self.scopes)}"
+        nodes = list(graph.node)
+        graph.ClearField("node")
+        graph.ClearField("value_info")
+        widened: set[str] = set()
+        for node in nodes:
+            for body in bodies(node):
+                self.graph(body)
+            if node.op_type in _LEFT_ALONE:
+                graph.node.append(node)
+            else:
+                self._node(node, graph, mark, widened)
+
+    def _node(self, node: onnx.NodeProto, graph: onnx.GraphProto, mark: str, widened: set[str]) -> None:
+        for slot, name in enumerate(node.input):
+            if name in self.narrow:
+                wide = name + mark
+                if wide not in widened:
+                    widened.add(wide)
+                    _add_cast(graph, name, wide, TensorProto.FLOAT)
+                node.input[slot] = wide
+        written = [name for name in node.output if name in self.narrow]
+        for slot, name in enumerate(node.output):
+            if name in self.narrow:
+                node.output[slot] = f"{name}__exact"
+        for attribute in node.attribute:
+            if attribute.name == "output_dtype" and attribute.i in _HALVES:
+                attribute.i = TensorProto.FLOAT
+        graph.node.append(node)
+        for name in written:
+            _add_cast(graph, f"{name}__exact", name, self.narrow[name])
+
+
+def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) -> None:
+    graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=f"{target}__storage", to=elem_type))

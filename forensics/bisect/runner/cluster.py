@@ -1,0 +1,122 @@
+"""Probes on a Dask cluster: one at a time on each worker that has the resource ``GPU``, files on a shared path.
+
+A scheduler runs whatever it is handed: use one only in a network you trust, or with TLS (Dask's own configuration).
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.runner.command import Urgency
+from trtforensics.bisect.runner.guard import SESSION, guarded
+from trtforensics.bisect.runner.leftovers import adopt_orphans
+from trtforensics.bisect.runner.probe import Outcome, run_probe
+from trtforensics.bisect.search import Verdict
+from trtforensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from trtforensics.bisect.runner.probe import ProbeSpec
+
+RESOURCE = "GPU"
+_TICKET = ".ticket"
+_LOOK_S = 0.5
+
+
+class DaskExecutor:
+    """Probes on workers. A worker that is lost loses no verdict: its probe starts again on another.
+
+    A probe's folder holds a ticket while it may run; taking it away ends the probe wherever it runs, and a
+    probe that was started anew has another ticket, so that a worker cut off from the cluster stops too.
+    """
+
+    def __init__(self, address: str, jobs: int | None) -> None:
+        """Connect.
+
+        Raises:
+            UsageError: the package is missing, nobody answers, or no worker offers the resource.
+        """
+        try:
+            from distributed import Client  # noqa: PLC0415 - an optional dependency
+        except ImportError as error:
+            next_step = "Install it: pip install 'trtforensics[cluster]'"
+            raise UsageError("--executor", "needs the package `distributed`", next_step) from error
+        where = address.removeprefix("dask://")
+        try:
+            self._client = Client(f"tcp://{where}", set_as_default=False)
+        except (OSError, TimeoutError) as error:
+            raise UsageError(f"--executor {address}", "no scheduler answers there", "Start `dask scheduler`") from error
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        fit = sum(int(worker["resources"].get(RESOURCE, 0)) for worker in workers)
+        if not fit:
+            self._client.close()
+            what = f"none of its {len(workers)} workers offers the resource {RESOURCE}"
+            raise UsageError(f"--executor {address}", what, f'Start them with `dask worker --resources "{RESOURCE}=1"`')
+        self.room = min(jobs or fit, fit)
+        self._threads = ThreadPoolExecutor(self.room, thread_name_prefix="probe")
+        self._tickets: set[Path] = set()
+
+    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+        """Start a probe on a worker; a thread here waits for it."""
+        return self._threads.submit(self._run, spec)
+
+    def halt(self, urgency: Urgency) -> None:  # noqa: ARG002 - a worker ends its probe well in any case
+        """Take the tickets of the running probes away."""
+        for ticket in tuple(self._tickets):
+            ticket.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Wait for the running probes and leave the cluster."""
+        self._threads.shutdown()
+        self._client.close()
+
+    def _run(self, spec: ProbeSpec) -> Outcome:
+        from distributed import CancelledError  # noqa: PLC0415 - as above
+        from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
+        from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
+
+        word = secrets.token_hex(8)
+        ticket = Path(spec.folder) / _TICKET
+        ticket.write_text(word, encoding="ascii")
+        self._tickets.add(ticket)
+        try:
+            future = self._client.submit(run_remote, spec, word, pure=False, resources={RESOURCE: 1})
+            outcome: Outcome = future.result()
+        except KilledWorker as error:
+            return Outcome(Verdict.UNRESOLVED, f"every worker that ran it was lost ({error.last_worker})")
+        except (CancelledError, CommClosedError) as error:
+            raise UsageError("--executor", "the scheduler was lost", "Start it, and run the same command") from error
+        finally:
+            self._tickets.discard(ticket)
+            ticket.unlink(missing_ok=True)
+        return outcome
+
+
+def run_remote(spec: ProbeSpec, word: str) -> Outcome:
+    """Run a probe in a worker, as long as its folder holds this ticket."""
+    adopt_orphans()
+    ticket = Path(spec.folder) / _TICKET
+    looked, urgency = 0.0, Urgency.GO_ON
+
+    def halt() -> Urgency:
+        nonlocal looked, urgency
+        if time.monotonic() - looked >= _LOOK_S:
+            looked = time.monotonic()
+            urgency = Urgency.GO_ON if _holds(ticket, word) else Urgency.END
+        return urgency
+
+    with guarded() as token:
+        return run_probe(replace(spec, environment={**spec.environment, SESSION: token}), halt)
+
+
+def _holds(ticket: Path, word: str) -> bool:
+    try:
+        return ticket.read_text(encoding="ascii") == word
+    except OSError:
+        return False

@@ -1,0 +1,188 @@
+"""One command through ``/bin/sh``: its own session, no input, a timeout, output into files, an end in any case."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.runner.capture import Capture
+from trtforensics.bisect.runner.leftovers import kill_leftovers, signal_group
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    Halt = Callable[[], "Urgency"]
+
+GRACE_S = 3.0
+"""How long a command that must end has after SIGINT, and again after SIGTERM, before SIGKILL."""
+
+_TICK_S = 0.05
+_CHUNK = 1 << 18
+
+
+class Urgency(IntEnum):
+    """Whether a command may go on, should end, or must end at once."""
+
+    GO_ON = 0
+    END = 1
+    NOW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended.
+
+    ``status`` is its exit status, or minus the number of the signal that it died by. ``left_behind``
+    counts the processes that it left and that were killed; ``output_bytes`` is all it printed.
+    """
+
+    status: int
+    seconds: float
+    output_bytes: int
+    timed_out: bool = False
+    stopped: bool = False
+    left_behind: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line and what it gets.
+
+    ``environment`` holds the whole environment; its entry ``mark`` (``NAME=value``) is what only this command's
+    processes have. ``cwd`` is its working directory. Without ``errors`` standard error goes where the output goes.
+    ``timeout`` is in seconds, ``limit`` in bytes for each file.
+    """
+
+    line: str
+    cwd: str
+    environment: Mapping[str, str]
+    mark: str
+    output: Path
+    errors: Path | None
+    timeout: float | None
+    limit: int
+
+
+def run(command: Command, halt: Halt) -> Ended:
+    """Run a command to its end; nothing of it runs on afterwards.
+
+    Raises:
+        OSError: its output cannot be written (the disk is full, say); the command has been killed by then.
+    """
+    begin = time.monotonic()
+    with ExitStack() as files:
+        captures = [_capture(path, command.limit, files) for path in (command.output, command.errors) if path]
+        process = subprocess.Popen(  # noqa: S603 - running the user's command is what this is for
+            ["/bin/sh", "-c", command.line],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if command.errors else subprocess.STDOUT,
+            start_new_session=True,
+            cwd=command.cwd,
+            env=dict(command.environment),
+        )
+        with process:
+            watch = _Watch(process, captures, command.timeout, halt)
+            try:
+                watch.follow()
+            finally:
+                if process.poll() is None:
+                    signal_group(process.pid, signal.SIGKILL)
+                    process.wait()
+                left_behind = kill_leftovers(process.pid, command.mark.encode())
+            watch.drain()
+    return Ended(
+        status=process.returncode,
+        seconds=time.monotonic() - begin,
+        output_bytes=sum(capture.bytes for capture in captures),
+        timed_out=watch.timed_out,
+        stopped=watch.stopped,
+        left_behind=left_behind,
+    )
+
+
+def _capture(path: Path, limit: int, files: ExitStack) -> Capture:
+    capture = Capture(path, limit)
+    files.callback(capture.close)
+    return capture
+
+
+class _Watch:
+    """Moves a command's output into its files until it ends, and ends it when it is time to."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], captures: Sequence[Capture], timeout: float | None, halt: Halt
+    ) -> None:
+        self._process = process
+        self._captures = captures
+        self._halt = halt
+        self._deadline = time.monotonic() + timeout if timeout else float("inf")
+        self._steps = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
+        self._next_step = 0.0
+        self._selector = selectors.DefaultSelector()
+        self.timed_out = False
+        self.stopped = False
+        for stream, capture in zip((process.stdout, process.stderr), captures, strict=False):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._selector.register(stream, selectors.EVENT_READ, capture)
+
+    def follow(self) -> None:
+        """Return when the command has ended."""
+        while self._process.poll() is None:
+            self._attend()
+            if self._selector.get_map():
+                for key, _ in self._selector.select(_TICK_S):
+                    self._move(key)
+            else:
+                self._wait()
+
+    def drain(self) -> None:
+        """Move what the pipes still hold; nobody writes to them any more."""
+        for key in list(self._selector.get_map().values()):
+            while self._move(key):
+                pass
+        self._selector.close()
+        for capture in self._captures:
+            capture.finish()
+
+    def _wait(self) -> None:
+        try:
+            self._process.wait(_TICK_S)
+        except subprocess.TimeoutExpired:
+            return
+
+    def _move(self, key: selectors.SelectorKey) -> bool:
+        """Move what a pipe holds; False when there is nothing more for now or for good."""
+        try:
+            data = os.read(key.fd, _CHUNK)
+        except BlockingIOError:
+            return False
+        if data:
+            key.data.write(data)
+        else:
+            self._selector.unregister(key.fileobj)
+        return bool(data)
+
+    def _attend(self) -> None:
+        """Take the next step towards the command's end if it should have ended by now."""
+        now = time.monotonic()
+        urgency = self._halt()
+        if now >= self._deadline and not self.stopped:
+            self.timed_out = True
+        if urgency and not self.timed_out:
+            self.stopped = True
+        if urgency is Urgency.NOW and self._steps:
+            del self._steps[:-1]
+            self._next_step = now
+        if (self.stopped or self.timed_out) and self._steps and now >= self._next_step:
+            signal_group(self._process.pid, self._steps.pop(0))
+            self._next_step = now + GRACE_S

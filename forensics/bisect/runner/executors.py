@@ -1,0 +1,102 @@
+"""Where probes run: threads of this process, each waiting for one command at a time, or a Dask cluster."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from trtforensics.bisect.runner.command import Urgency
+from trtforensics.bisect.runner.guard import SESSION, guarded
+from trtforensics.bisect.runner.leftovers import adopt_orphans
+from trtforensics.bisect.runner.probe import run_probe
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from trtforensics.bisect.runner.options import RunOptions
+    from trtforensics.bisect.runner.probe import Outcome, ProbeSpec
+
+
+class ProbeExecutor(Protocol):
+    """Runs probes; ``room`` is how many at once."""
+
+    room: int
+
+    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+        """Start a probe."""
+        ...
+
+    def halt(self, urgency: Urgency) -> None:
+        """Have the running probes end; their outcomes then have no verdict."""
+        ...
+
+    def close(self) -> None:
+        """Wait for the running probes and let go of everything."""
+        ...
+
+
+class LocalExecutor:
+    """Probes on this machine."""
+
+    def __init__(self, jobs: int) -> None:
+        adopt_orphans()
+        self._stack = ExitStack()
+        self._token = self._stack.enter_context(guarded())
+        self.room = jobs
+        self._urgency = Urgency.GO_ON
+        self._threads = self._stack.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="probe"))
+
+    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+        """Start a probe in a thread."""
+        watched = replace(spec, environment={**spec.environment, SESSION: self._token})
+        return self._threads.submit(run_probe, watched, lambda: self._urgency)
+
+    def halt(self, urgency: Urgency) -> None:
+        """Have the running probes end."""
+        self._urgency = urgency
+
+    def close(self) -> None:
+        """Wait for the running probes."""
+        self._stack.close()
+
+
+class Relay(ABC):
+    """Probes that a backend looks after itself, each in a thread that may have commands run by the executor given."""
+
+    def __init__(self, commands: ProbeExecutor, name: str) -> None:
+        self._commands = commands
+        self.room = commands.room
+        self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix=name)
+
+    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+        """Start a probe."""
+        return self._threads.submit(self._run, spec)
+
+    def halt(self, urgency: Urgency) -> None:
+        """Have the running commands end; what a backend does beside them is short."""
+        self._commands.halt(urgency)
+
+    def close(self) -> None:
+        """Wait for the running probes."""
+        self._threads.shutdown()
+        self._commands.close()
+
+    @abstractmethod
+    def _run(self, spec: ProbeSpec) -> Outcome:
+        """Run a probe, in a thread of its own."""
+
+
+def make_executor(options: RunOptions) -> ProbeExecutor:
+    """Return the executor that the options name.
+
+    Raises:
+        UsageError: there is no such cluster, or it has no fit worker.
+    """
+    if options.executor:
+        from trtforensics.bisect.runner.cluster import DaskExecutor  # noqa: PLC0415 - an optional dependency
+
+        return DaskExecutor(options.executor, options.jobs)
+    return LocalExecutor(options.jobs)

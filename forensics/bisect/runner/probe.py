@@ -1,0 +1,166 @@
+"""A probe: build, check, and what that says. All it needs is in its :class:`ProbeSpec`, so it may run elsewhere."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.runner.command import Command, Ended, run
+from trtforensics.bisect.runner.placeholders import fill, mentions, variable, variables
+from trtforensics.bisect.search import Verdict
+from trtforensics.console.exit_status import NOT_RUN, describe_exit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.bisect.runner.command import Halt
+
+ENGINE = "engine"
+"""The name of the engine file in a probe's folder."""
+
+_BAD = range(1, 125)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSpec:
+    """What to run, and where.
+
+    ``values`` are the placeholders' values, paths absolute; ``environment`` is added to the one of whoever
+    runs the probe. ``build`` is None where only the check is to run on what is there. ``checks`` is how often to check,
+    as long as the checks agree. ``timeout`` is in seconds, for each command; ``output_limit`` in bytes, for each file.
+    """
+
+    folder: str
+    cwd: str
+    build: str | None
+    check: str | None
+    values: dict[str, str]
+    environment: dict[str, str] = field(default_factory=dict)
+    timeout: float | None = None
+    checks: int = 1
+    first_check: int = 0
+    build_failure_is_bad: bool = False
+    output_limit: int = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a probe came to.
+
+    ``verdict`` is None where the probe was stopped before its end. ``reason`` says in words what led to the verdict.
+    ``timed_out`` and ``not_run`` (exit status 126 or 127) mark the two that another try may change; ``build_failed``
+    marks a verdict that hangs on ``build_failure_is_bad``, whatever the check.
+    """
+
+    verdict: Verdict | None
+    reason: str
+    build: Ended | None = None
+    checks: tuple[Ended, ...] = ()
+    timed_out: bool = False
+    not_run: bool = False
+    build_failed: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """How long its commands took, in seconds."""
+        return sum(ended.seconds for ended in (self.build, *self.checks) if ended)
+
+
+def run_probe(spec: ProbeSpec, halt: Halt) -> Outcome:
+    """Run a probe's commands and judge it.
+
+    Raises:
+        OSError: its folder cannot be written to.
+    """
+    built = None
+    if spec.build is not None:
+        built = _run(spec, spec.build, halt, build=True)
+        early = _judge_build(spec, built)
+        if early is not None:
+            return early
+    checks: list[Ended] = []
+    for number in range(spec.first_check, spec.first_check + spec.checks):
+        checks.append(_run(spec, spec.check or "", halt, build=False, number=number))
+        if checks[-1].stopped or judge_status(checks[-1])[0] is not judge_status(checks[0])[0]:
+            break
+    return _judge_checks(built, checks)
+
+
+def judge_status(ended: Ended) -> tuple[Verdict, str]:
+    """Return the verdict of a check's end: 0 good, 1 to 124 bad, everything else unresolved; and its end in words."""
+    how = describe(ended)
+    if ended.timed_out:
+        return Verdict.UNRESOLVED, how
+    if ended.status == 0:
+        return Verdict.GOOD, how
+    return (Verdict.BAD if ended.status in _BAD else Verdict.UNRESOLVED), how
+
+
+def describe(ended: Ended) -> str:
+    """Say how a command ended."""
+    if ended.timed_out:
+        return f"timed out after {ended.seconds:.1f} s"
+    return describe_exit(ended.status)
+
+
+def log_name(build: str | None) -> str:
+    """Return the file that takes the build's standard output: the log itself unless the command writes that."""
+    return "build.out" if build is not None and mentions(build, "log") else "build.log"
+
+
+def check_log_name(number: int) -> str:
+    """Return the file that takes the output of a folder's check, counted from 0."""
+    return f"check-{number + 1}.log" if number else "check.log"
+
+
+def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0) -> Ended:
+    folder = Path(spec.folder)
+    command = Command(
+        line=fill(line, spec.values),
+        cwd=spec.cwd,
+        environment={**os.environ, **spec.environment, **variables(spec.values)},
+        mark=f"{variable('dir')}={spec.values['dir']}",
+        output=folder / (log_name(line) if build else check_log_name(number)),
+        errors=folder / "build.err" if build else None,
+        timeout=spec.timeout,
+        limit=spec.output_limit,
+    )
+    return run(command, halt)
+
+
+def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
+    """Judge a build that is all there is, or that leaves nothing to check; None: the check decides."""
+    if built.stopped:
+        return Outcome(None, "stopped", built)
+    verdict, how = judge_status(built)
+    failed = verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and spec.check is not None)
+    if failed or spec.check is None:
+        if failed:
+            verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
+        return Outcome(
+            verdict,
+            f"build: {how}",
+            built,
+            timed_out=built.timed_out,
+            not_run=built.status in NOT_RUN,
+            build_failed=failed,
+        )
+    if mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
+        return Outcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
+    return None
+
+
+def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> Outcome:
+    last, ended = checks[-1], tuple(checks)
+    if last.stopped:
+        return Outcome(None, "stopped", built, ended)
+    verdicts = [judge_status(check)[0] for check in checks]
+    if len(set(verdicts)) > 1:
+        told = ", ".join(verdicts)
+        reason = f"flaky: {len(checks)} checks of one build said {told}; `--confidence 0.99` deals with that"
+        return Outcome(Verdict.UNRESOLVED, reason, built, ended)
+    times = f", {len(checks)} times" if len(checks) > 1 else ""
+    reason = f"check: {describe(last)}{times}"
+    return Outcome(verdicts[0], reason, built, ended, timed_out=last.timed_out, not_run=last.status in NOT_RUN)

@@ -1,0 +1,146 @@
+"""A growing chain of subsets, and what is known of the link at which it turns bad.
+
+The first subset is what is kept on; each further one has one more atom. By monotonicity every verdict ever seen
+says something about the chain: a good superset of a link clears it, a bad subset condemns it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import accumulate, pairwise
+from operator import or_
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.search.model import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.bisect.search.ledger import Ledger
+    from trtforensics.bisect.search.space import Atom
+
+_MOST_IN_A_ROW = 7
+
+
+class NotMonotoneError(Exception):
+    """A bad subset lies inside a good one: what follows from monotonicity is not to be relied on."""
+
+
+class Chain:
+    """The subsets ``links[0] < links[1] < …``; the turn lies above ``low`` (good) and not above ``high`` (bad)."""
+
+    def __init__(self, ledger: Ledger, kept: int, atoms: Sequence[Atom]) -> None:
+        self.atoms = atoms
+        self.links = list(accumulate((atom.mask for atom in atoms), or_, initial=kept))
+        self.mass = list(accumulate((atom.weight for atom in atoms), initial=0.0))
+        self.low = 0
+        self.high = len(atoms)
+        self.refused: set[int] = set()
+        self._in_a_row = 0
+        self._ledger = ledger
+        self._read = 0
+
+    def update(self) -> None:
+        """Take in what was told since the last time.
+
+        Raises:
+            NotMonotoneError: What was told contradicts itself.
+        """
+        for mask, verdict in self._ledger.log[self._read :]:
+            before = self.low, self.high, len(self.refused)
+            self._take(mask, verdict)
+            if before[:2] != (self.low, self.high):
+                self._in_a_row = 0
+            self._in_a_row += len(self.refused) - before[2]
+        self._read = len(self._ledger.log)
+        if self.low >= self.high:
+            raise NotMonotoneError
+
+    def _take(self, mask: int, verdict: Verdict) -> None:
+        if verdict is Verdict.GOOD:
+            if not self.links[0] & ~mask:
+                self.low = max(self.low, self.last_inside(mask))
+        elif verdict is Verdict.BAD:
+            if not mask & ~self.links[-1]:
+                self.high = min(self.high, bisect_left(self.links, x=True, key=lambda link: not mask & ~link))
+        else:
+            self.refuse(mask)
+
+    def refuse(self, mask: int) -> None:
+        """Never cut at this subset, if it is a link."""
+        if (link := self.place(mask)) is not None:
+            self.refused.add(link)
+
+    def last_inside(self, mask: int) -> int:
+        """Return the longest link that lies inside a subset; -1 if none does."""
+        return bisect_left(self.links, x=True, key=lambda link: bool(link & ~mask)) - 1
+
+    def place(self, mask: int) -> int | None:
+        """Return which link a subset is, or None."""
+        link = self.last_inside(mask)
+        return link if link >= 0 and self.links[link] == mask else None
+
+    @property
+    def stuck(self) -> bool:
+        """Whether so many cuts were refused in a row that something far away must be the reason."""
+        return self._in_a_row >= _MOST_IN_A_ROW and not self.busy()
+
+    @property
+    def width(self) -> int:
+        """How many atoms the turn may be at."""
+        return self.high - self.low
+
+    def open_atoms(self) -> Sequence[Atom]:
+        """Return the atoms that the turn may be at."""
+        return self.atoms[self.low : self.high]
+
+    def built(self) -> list[int]:
+        """Return the links that were seen to be good, shortest first."""
+        return [link for link in self.links[: self.low + 1] if self._ledger.seen(link) is Verdict.GOOD]
+
+    def suspects(self) -> int:
+        """Return the atoms that the turn may be at, as one mask."""
+        return self.links[self.high] & ~self.links[self.low]
+
+    def busy(self) -> set[int]:
+        """Return the links under way that can still tell something."""
+        places = {self.place(mask) for mask, _, _ in self._ledger.pending}
+        return {place for place in places if place is not None and self.low < place < self.high}
+
+    def cuts(self, room: int) -> list[int]:
+        """Return up to ``room`` links that divide what is open, besides those under way, into equal shares."""
+        gaps = list(pairwise(sorted({self.low, self.high} | self.busy())))
+        free = {gap: self._free(*gap) for gap in gaps}
+        shares = dict.fromkeys(gaps, 1)
+        for _ in range(room):
+            open_gaps = [gap for gap in gaps if len(free[gap]) >= shares[gap]]
+            if not open_gaps:
+                break
+            shares[max(open_gaps, key=lambda gap: (self.mass[gap[1]] - self.mass[gap[0]]) / shares[gap])] += 1
+        return [cut for gap in gaps for cut in self._divide(gap, shares[gap], free[gap])]
+
+    def _free(self, left: int, right: int) -> list[int]:
+        """Return the links at which to cut: after refusals in a row, ever farther from those that were refused."""
+        links = [link for link in range(left + 1, right) if link not in self.refused]
+        if self._in_a_row > 1:
+            away = 1 << (self._in_a_row - 1)
+            refused = sorted(self.refused)
+            far = [link for link in links if _distance(refused, link) >= away]
+            return far or links
+        return links
+
+    def _divide(self, gap: tuple[int, int], shares: int, free: list[int]) -> list[int]:
+        chosen: list[int] = []
+        left, right = self.mass[gap[0]], self.mass[gap[1]]
+        rounding = self.mass[-1] * 1e-9
+        for share in range(1, shares):
+            wanted = left + (right - left) * share / shares
+            rest = [link for link in free if link not in chosen]
+            chosen.append(min(rest, key=lambda link: (round(abs(self.mass[link] - wanted) / rounding), link)))
+        return chosen
+
+
+def _distance(places: list[int], place: int) -> int:
+    """Return how far the nearest of some sorted places is; there is at least one."""
+    after = bisect_left(places, place)
+    return min(abs(place - near) for near in places[max(0, after - 1) : after + 1])

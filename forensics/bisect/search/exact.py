@@ -1,0 +1,149 @@
+"""Finding members where outcomes are taken as they are: each verdict counts, no subset is probed twice."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.search.budget import depth
+from trtforensics.bisect.search.chain import Chain
+from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.ledger import Wish
+from trtforensics.bisect.search.model import ALONE, Verdict
+from trtforensics.bisect.search.refusals import tell_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.bisect.search.budget import Budget
+    from trtforensics.bisect.search.ledger import Ledger, Steps, Wishes
+    from trtforensics.bisect.search.space import Atom, Space
+
+_LAST_FEW = 3
+_MOST_COUPLES = 3
+"""A refused subset that cuts more edges than this says too little about any of them."""
+
+
+class ExactFinder:
+    """Halves the chain by suspicion; the last few suspects are tried alone where that stays within the promise."""
+
+    confidence = 1.0
+
+    def __init__(self, ledger: Ledger, space: Space, budget: Budget) -> None:
+        self._ledger = ledger
+        self._space = space
+        self._budget = budget
+        self._chain = Chain(ledger, 0, space.atoms)
+        self._cleared = 0
+        self._learnt = 0
+
+    @property
+    def suspects(self) -> int:
+        """The items that the member being sought hides among."""
+        return self._chain.suspects() & ~self._cleared
+
+    @property
+    def unsettled(self) -> int:
+        """The members known of the set being searched, and all items that further ones may hide among."""
+        return self._chain.links[self._chain.high]
+
+    @property
+    def left(self) -> tuple[float, int]:
+        """Builds expected, and at worst, until that member is known."""
+        chain = self._chain
+        total = chain.mass[chain.high] - chain.mass[chain.low]
+        shares = [atom.weight / total for atom in chain.open_atoms()]
+        return -sum(share * log2(share) for share in shares), depth(chain.width)
+
+    def tell(self, wish: Wish, verdict: Verdict) -> None:
+        """Take in what a probe showed."""
+        self._ledger.record(wish.mask, verdict)
+
+    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
+        """Find out whether a subset is good or bad: one look is enough, whatever was ``expected``."""
+        del expected
+        return self._ledger.verdict(mask, purpose)
+
+    def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
+        """Find out what everything from good and everything from bad show, with room for more the first cuts too."""
+        ends = [Wish(0, "everything from good"), Wish(self._space.all, "everything from bad")]
+        for end in ends:
+            while self._ledger.seen(end.mask) is None:
+                unknown = [wish for wish in ends if self._ledger.seen(wish.mask) is None]
+                cuts = self._chain.cuts(self._ledger.room - len(unknown))
+                yield (*unknown, *self._wishes(self._chain, cuts))
+            if self._ledger.seen(0) is not Verdict.GOOD:
+                break
+        return self._ledger.seen(0) or Verdict.UNRESOLVED, self._ledger.seen(self._space.all) or Verdict.UNRESOLVED
+
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+        """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together.
+
+        Raises:
+            NotMonotoneError: Verdicts contradict each other.
+        """
+        self._chain = chain = Chain(self._ledger, kept, pool)
+        self._cleared = 0
+        chain.update()
+        tried = False
+        while chain.width > 1:
+            cuts = chain.cuts(self._ledger.room)
+            if not tried and self._alone_pays(chain, cuts):
+                tried = True
+                winner = yield from self._try_alone(chain)
+                if winner:
+                    return Member(winner, complete=True)
+                self._cleared = 0
+            elif chain.stuck or (not cuts and not chain.busy()):
+                break
+            else:
+                yield self._wishes(chain, cuts)
+            chain.update()
+            if self._learn_couples(chain):
+                return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
+        if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
+            return (yield from tell_apart(self, self._ledger, chain))
+        return Member(chain.suspects(), chain.atoms[: chain.low])
+
+    def _learn_couples(self, chain: Chain) -> bool:
+        """Join items that seem to have to change together, where an edge says which; return whether any were."""
+        joined = False
+        for mask, verdict in self._ledger.log[self._learnt :]:
+            couples = self._space.couples(mask, self._ledger.log) if verdict is Verdict.UNRESOLVED else []
+            inside = [couple for couple in couples if not couple & ~chain.links[-1] and not couple & chain.links[0]]
+            if 0 < len(inside) <= _MOST_COUPLES:
+                joined |= sum(map(self._space.join, inside)) > 0
+        self._learnt = len(self._ledger.log)
+        return joined
+
+    @staticmethod
+    def _wishes(chain: Chain, cuts: list[int]) -> Wishes:
+        return tuple(Wish(chain.links[cut], "narrow") for cut in cuts)
+
+    def _alone_pays(self, chain: Chain, cuts: list[int]) -> bool:
+        room = self._ledger.room
+        if room > 1:
+            return chain.width <= room
+        splits_off_one = cuts == [chain.low + 1] and chain.width <= _LAST_FEW
+        kept = chain.links[0].bit_count()
+        return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain.width, chain.high - 1)
+
+    def _try_alone(self, chain: Chain) -> Steps[int]:
+        """Probe the last suspects each alone with what is kept; return the one that is bad so, or 0.
+
+        One that is good so is cleared for as long as the set is thought to need no more than one of them.
+        """
+        wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
+        while True:
+            for wish in wishes:
+                verdict = self._ledger.seen(wish.mask)
+                suspect = wish.mask & ~chain.links[0]
+                if verdict is Verdict.BAD:
+                    self._cleared = chain.suspects() & ~suspect
+                    return suspect
+                if verdict is Verdict.GOOD:
+                    self._cleared |= suspect
+            wishes = [wish for wish in wishes if self._ledger.seen(wish.mask) is None]
+            if not wishes:
+                return 0
+            yield tuple(wishes)

@@ -1,0 +1,117 @@
+"""What has been seen so far: the verdict of every subset, in the order in which they were told, and what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from trtforensics.bisect.search.model import Ask, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    _T = TypeVar("_T")
+    Wishes = tuple["Wish", ...]
+    """Probes that a step can use, the one it needs first in front; none: it waits for those under way."""
+    Steps = Generator[Wishes, None, _T]
+    """Part of a search: it is resumed at any time, looks at the ledger, and yields what it would have probed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A probe that would help: a subset as a bit mask, which build and check of it, and what for."""
+
+    mask: int
+    purpose: str
+    build: int = 0
+    check: int = 0
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What makes it this probe and no other."""
+        return self.mask, self.build, self.check
+
+    def ask(self) -> Ask:
+        """Return the probe in the terms of the caller."""
+        return Ask(items_of(self.mask), self.build, self.check, self.purpose)
+
+
+class Ledger:
+    """Verdicts by subset, and the probes asked for and under way.
+
+    ``room`` is how many more probes the caller can start; steps that can use several at once look at it. ``log`` has
+    the verdicts in the order in which they were told.
+    """
+
+    def __init__(self) -> None:
+        self.room = 1
+        self.builds = 0
+        self.log: list[tuple[int, Verdict]] = []
+        self.asked: dict[tuple[int, int, int], Wish] = {}
+        self.pending: set[tuple[int, int, int]] = set()
+        self._verdicts: dict[int, Verdict] = {}
+
+    def start(self, wish: Wish) -> None:
+        """Note that a probe is under way; a further check of a build is no build."""
+        self.asked[wish.key] = wish
+        self.pending.add(wish.key)
+        self.builds += wish.check == 0
+
+    def seen(self, mask: int) -> Verdict | None:
+        """Return what the subset itself showed, or None while nobody knows."""
+        return self._verdicts.get(mask)
+
+    def record(self, mask: int, verdict: Verdict) -> None:
+        """Write down what a subset showed; the first word stands."""
+        if mask not in self._verdicts:
+            self._verdicts[mask] = verdict
+            self.log.append((mask, verdict))
+
+    def implied(self, mask: int) -> Verdict | None:
+        """Return what follows for a subset if more bad items never make good: from itself, a superset or a subset."""
+        for other, verdict in self.log:
+            if verdict is Verdict.GOOD and not mask & ~other:
+                return Verdict.GOOD
+            if verdict is Verdict.BAD and not other & ~mask:
+                return Verdict.BAD
+        return None
+
+    def monotone(self) -> bool:
+        """Return whether no subset that was bad lies inside one that was good."""
+        good = [mask for mask, verdict in self.log if verdict is Verdict.GOOD]
+        bad = [mask for mask, verdict in self.log if verdict is Verdict.BAD]
+        return all(inner & ~outer for inner in bad for outer in good)
+
+    def verdict(self, mask: int, purpose: str) -> Steps[Verdict]:
+        """Wait for the verdict of a subset."""
+        while (verdict := self.seen(mask)) is None:
+            yield (Wish(mask, purpose),)
+        return verdict
+
+
+def bits(mask: int) -> list[int]:
+    """Return the positions of the bits that are set, ascending."""
+    if mask.bit_count() == 1:  # most atoms: ten thousand of them would cost seconds below
+        return [mask.bit_length() - 1]
+    return [place for place, bit in enumerate(bin(mask)[:1:-1]) if bit == "1"]
+
+
+@lru_cache(maxsize=64)
+def items_of(mask: int) -> frozenset[int]:
+    """Return the indexes of the bits that are set; the many checks of one build ask for the same again."""
+    return frozenset(bits(mask))
+
+
+@lru_cache(maxsize=64)
+def mask_of_items(items: frozenset[int]) -> int:
+    """Return the mask of a subset, as quickly as ``items_of`` gave it."""
+    return mask_of(items)
+
+
+def mask_of(indexes: Iterable[int]) -> int:
+    """Return the mask with these bits set."""
+    mask = 0
+    for index in indexes:
+        mask |= 1 << index
+    return mask

@@ -1,0 +1,54 @@
+"""One minimal bad set inside a bad subset: find a member, keep it on, go on until the members are bad alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.search.model import ALONE, Verdict
+from trtforensics.bisect.search.refusals import alone_by_proxy
+
+if TYPE_CHECKING:
+    from trtforensics.bisect.search.finder import Finder
+    from trtforensics.bisect.search.ledger import Steps
+    from trtforensics.bisect.search.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A set: ``members`` are certain; ``doubt`` holds items of which at least one belongs to it too.
+
+    ``alone`` is whether the members themselves were seen to be bad.
+    """
+
+    members: int
+    doubt: int = 0
+    alone: bool = True
+
+    @property
+    def items(self) -> int:
+        """All of it, for leaving it out."""
+        return self.members | self.doubt
+
+
+def minimal_set(finder: Finder, space: Space, within: int) -> Steps[Found]:
+    """Find a minimal bad set inside a subset that is bad.
+
+    Raises:
+        NotMonotoneError: Verdicts contradict each other.
+    """
+    kept = 0
+    pool = space.atoms_of(within)
+    while True:
+        member = yield from finder.member(kept, pool)
+        if member.doubt:
+            return Found(kept, member.doubt, alone=False)
+        kept |= member.items
+        if member.complete:
+            return Found(kept)
+        seen = alone = yield from finder.settle(kept, Verdict.BAD, ALONE)
+        pool = list(member.before)
+        if seen is Verdict.UNRESOLVED:
+            alone = yield from alone_by_proxy(finder, kept, pool or space.atoms_of(space.all & ~kept))
+        if alone is not Verdict.GOOD:
+            return Found(kept, alone=seen is Verdict.BAD)

@@ -1,0 +1,124 @@
+"""Building the same thing again and again: what varies from build to build is sorted into good and bad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.runner.placeholders import INPUTS
+from trtforensics.bisect.search import Ask, Verdict
+from trtforensics.bisect.session.job import Job, tool_versions
+from trtforensics.bisect.session.report import duration
+from trtforensics.bisect.session.result import collection_result, write_result
+from trtforensics.bisect.session.session import open_session
+from trtforensics.bisect.session.stopping import stoppable
+from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisect.runner.executors import ProbeExecutor
+    from trtforensics.bisect.runner.options import RunOptions
+
+MODE = "collect"
+_FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
+
+
+@dataclass(slots=True)
+class Builds:
+    """A plan of one build after another, until there are ``count``, or until one is ``wanted``."""
+
+    count: int | None
+    wanted: Verdict | None = None
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    _asked: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether no build is left to ask or to wait for."""
+        return self._enough and len(self.verdicts) == self._asked
+
+    @property
+    def _enough(self) -> bool:
+        found = self.wanted is not None and self.wanted in self.verdicts.values()
+        return found or (self.count is not None and self._asked >= self.count)
+
+    def suspects(self) -> tuple[int, ...]:
+        """Return nothing: nobody is looked for."""
+        return ()
+
+    def asks(self, room: int = 1) -> Sequence[Ask]:
+        """Return the next builds."""
+        asks: list[Ask] = []
+        while len(asks) < room and not self._enough:
+            asks.append(Ask(frozenset(), self._asked, 0, f"build {self._asked + 1}"))
+            self._asked += 1
+        return asks
+
+    def tell(self, ask: Ask, verdict: Verdict) -> None:
+        """Say how a build was judged."""
+        self.verdicts[ask.build] = verdict
+
+
+class Collecting:
+    """The lever of a collection: the build writes the file, where a bisection's reads it."""
+
+    settings = ""
+
+    def __init__(self, placeholder: str) -> None:
+        self.placeholder = placeholder
+        self.file = _FILES.get(placeholder, placeholder)
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:  # noqa: ARG002 - nothing varies
+        """Say where the build is to write."""
+        return {name: folder / file for name, file in _FILES.items()}
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002, D102 - whatever it built is it
+        return ""
+
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002, D102 - only the check can
+        return None
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:  # noqa: D102 - all it runs are commands
+        return commands
+
+
+def collect(
+    directory: Path, plan: Builds, lever: Collecting, options: RunOptions, show: Callable[[str], None]
+) -> dict[str, object]:
+    """Run a collection to its end, and return ``result.json``.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
+        ForensicsError: see :func:`trtforensics.bisect.session.session.open_session` and ``Session.run``.
+    """
+    job = Job(MODE, [], lever.file, options.build, tool_versions())
+    with open_session(directory, job, plan, lever, options) as session:
+
+        def turn() -> None:
+            show(f"{_counts(plan.verdicts.values())}; {session.running} running; {duration(session.seconds)}")
+
+        with stoppable(session.halt) as stopper:
+            try:
+                session.run(stopper, turn)
+            finally:
+                document = collection_result(session.told, complete=plan.done)
+                write_result(directory, document)
+    return document
+
+
+def collection_text(document: Mapping[str, object], directory: Path) -> str:
+    """Say for a person what a collection holds."""
+    lines = []
+    for verdict in Verdict:
+        folders = document[verdict.value]
+        if isinstance(folders, list) and folders:
+            lines.append(f"{len(folders)} {verdict}: {' '.join(folders)}")
+    lines.append(f"{document['builds']} builds, {document['reused']} of them by an earlier run; sorted in {directory}")
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _counts(verdicts: Iterable[Verdict]) -> str:
+    told = list(verdicts)
+    return ", ".join(f"{told.count(verdict)} {verdict}" for verdict in Verdict)

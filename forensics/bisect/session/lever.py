@@ -1,0 +1,86 @@
+"""What a lever must offer so that a session can bisect with it.
+
+A lever has items; "active" items are taken from bad, all others from good. It writes the file that a probe's build
+reads, says after a build whether that file was honoured, and at the end writes what the user takes away.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisect.runner.executors import ProbeExecutor
+    from trtforensics.bisect.search import Item, Verdict
+
+    Described = dict[str, object]
+
+
+class Backend(ABC):
+    """A lever over ``items``; an item is known by its index."""
+
+    mode: str
+    """The name after ``bisect``."""
+
+    placeholder: str
+    """The placeholder of what a probe's build reads: one of ``runner.placeholders.INPUTS``."""
+
+    file: str
+    """The name of that file in a probe's folder; it is linked in ``good/``, ``bad/`` or ``unresolved/``."""
+
+    build: str | None = None
+    """The build command where the user gives none; None: one of ``--build`` and ``--check`` must be given."""
+
+    more_placeholders: Collection[str] = ()
+    """Further placeholders that :meth:`prepare` gives values."""
+
+    judges: bool = False
+    """Whether it can judge a probe without any command."""
+
+    items: Sequence[Item] = ()
+
+    edges: Collection[tuple[int, int]] = ()
+    """Pairs of items that meet along a tensor; a refused mix is looked for there first."""
+
+    wants_fewest: bool = False
+    """Whether the answer is the fewest items to take from good, instead of the fewest from bad that do harm."""
+
+    settings: str = ""
+    """What besides the check decides a verdict, a tolerance say; when it changes, stored probes are judged again."""
+
+    @abstractmethod
+    def content(self) -> object:
+        """Return what the items stand for, as JSON data: a directory is another job's where this differs."""
+
+    @abstractmethod
+    def describe(self, index: int) -> Described:
+        """Return an item for ``result.json``: ``item`` its name, ``good`` and ``bad`` what it is on each side."""
+
+    @abstractmethod
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write what the build reads into a probe's folder, and return the placeholders' values.
+
+        It is called again, for the same items, where a check is to run anew.
+
+        Raises:
+            OSError: the folder does not take it.
+        """
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - levers that can look do
+        """Say in what a finished build differs from what was asked, or "": such a probe is unresolved."""
+        return ""
+
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002 - levers that store scores do
+        """Judge a stored probe by the present ``settings`` from what is in its folder; None: it must run again."""
+        return None
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return where probes run, given where commands do."""
+        return commands
+
+    @abstractmethod
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write what repairs the build into ``fixed/``, and say what it is, a line a file."""

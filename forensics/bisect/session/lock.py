@@ -1,0 +1,56 @@
+"""One run a directory: a lock of the kernel's, which ends with the process that holds it, however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.console.output import explained
+from trtforensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = ".lock"
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold the directory's lock; while it is held, the file says by whom.
+
+    Raises:
+        UsageError: another process holds it.
+        OutputError: the directory cannot be written to.
+    """
+    path = directory / NAME
+    with explained(str(path)):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = holder_of(directory) or "another process"
+            raise UsageError(str(directory), f"is in use by {holder}", "Wait for it, or name another one") from error
+        with explained(str(path)):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+        yield
+        with suppress(OSError):  # the holder's name is a help for readers; the lock itself goes in any case
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def holder_of(directory: Path) -> str:
+    """Say who works on a directory; empty where nobody does, as far as can be told from here."""
+    try:
+        text = (directory / NAME).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    process, _, host = text.removeprefix("process ").partition(" on ")
+    gone = host == platform.node() and process.isdecimal() and not Path("/proc", process).exists()
+    return "" if gone else text

@@ -1,0 +1,100 @@
+"""The answer of a bisection for a person, and the line that shows how far it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisect.search import Outlook
+    from trtforensics.bisect.session.session import Told
+
+_SHOWN = 20
+_MINUTE = 60
+_REMEDY = "Certified: with these from good the build is good, and without any one of them it is bad."
+_SENTENCES = {
+    "certified": "Certified: each set below is bad alone, and everything else together is good.",
+    "named": "Named, not certified",
+    "inconclusive": "Inconclusive",
+    "not-reproduced": "Not reproduced",
+}
+
+
+def progress_text(outlook: Outlook, told: Sequence[Told], running: int, seconds: float) -> str:
+    """Say how far a bisection is; ``seconds`` is the time since it began."""
+    builds = len({one.probe.number for one in told})
+    last = f"last {told[-1].finished.verdict}" if told else "nothing known yet"
+    found = f", {len(outlook.culprits)} found" if outlook.culprits else ""
+    suspects = f"suspects {len(outlook.suspects):,}{found}"
+    return f"builds done {builds}, running {running}, {_left(outlook)}; {suspects}; {last}; {duration(seconds)}"
+
+
+def _left(outlook: Outlook) -> str:
+    if not outlook.worst:
+        return "none left"
+    about = round(outlook.expected)
+    return f"{about} to {outlook.worst} left" if about < outlook.worst else f"{outlook.worst} left"
+
+
+def duration(seconds: float) -> str:
+    """Spell a time: 1:02:03."""
+    minutes, rest = divmod(int(seconds), _MINUTE)
+    hours, minutes = divmod(minutes, _MINUTE)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def bisection_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
+    """Return the answer: the culprits, the evidence, what to take away."""
+    status, why = str(document["status"]), str(document["why"])
+    sentence = _REMEDY if document.get("remedy") and status == "certified" else _SENTENCES[status]
+    lines = [sentence if status == "certified" else f"{sentence}: {why}."]
+    lines += _culprits(document)
+    lines += _suspects(document)
+    lines += _evidence(document)
+    reused = f", {document['reused']} of them by an earlier run" if document["reused"] else ""
+    bound = f"information theory asks for {document['lower_bound']} plus endpoints and certificate"
+    lines.append(f"{document['builds']} builds{reused}, over {document['items']} items; {bound}.")
+    lines += [f"{directory}/fixed/{line}" for line in fixed]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _culprits(document: Mapping[str, object]) -> list[str]:
+    lines = []
+    for number, members in enumerate(_list(document["culprits"]), 1):
+        several = ", bad only together" if len(members) > 1 and not document.get("remedy") else ""
+        what = "Remedy" if document.get("remedy") else f"Culprit set {number}"
+        lines.append(f"{what} ({len(members)} of {document['items']} items{several}):")
+        for member in members:
+            lines.append(f"  {member['item']}")
+            lines += [f"    {side}: {_side(member[side])}" for side in ("good", "bad") if member.get(side) is not None]
+    return lines
+
+
+def _side(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_side(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _suspects(document: Mapping[str, object]) -> list[str]:
+    suspects = _list(document["suspects"])
+    if not suspects:
+        return []
+    more = [f"  … {len(suspects) - _SHOWN:,} more in result.json"] if len(suspects) > _SHOWN else []
+    return [f"Suspects left: {len(suspects):,}", *(f"  {name}" for name in suspects[:_SHOWN]), *more]
+
+
+def _evidence(document: Mapping[str, object]) -> list[str]:
+    proof = {probe["folder"]: probe for probe in _list(document["probes"]) if probe["evidence"]}.values()
+    lines = [f"  {probe['folder']}: {probe['verdict']} ({probe['reason']}), {probe['purpose']}" for probe in proof]
+    return ["Evidence:", *lines] if lines else []
+
+
+def _list(value: object) -> list:  # type: ignore[type-arg]
+    return value if isinstance(value, list) else []

@@ -1,0 +1,94 @@
+"""An artifacts directory as it stands, for whoever only looks: the TUI, and `diff`. Nothing in it is run or changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.session import journal, result
+from trtforensics.bisect.session.artifacts import PROBES
+from trtforensics.bisect.session.job import read_job
+from trtforensics.bisect.session.lock import holder_of
+from trtforensics.errors import SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from trtforensics.bisect.session.history import Probe
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryView:
+    """What a directory says now.
+
+    ``items`` and the members of ``culprits`` are as in ``job.json``; ``holder`` says who works on it, empty for nobody.
+    ``status`` is empty while there is no ``result.json``; a probe that began and never ended has no verdict.
+    """
+
+    path: Path
+    mode: str
+    items: tuple[dict[str, object], ...]
+    build: str | None
+    check: str | None
+    probes: tuple[Probe, ...]
+    holder: str
+    status: str
+    why: str
+    culprits: tuple[tuple[dict[str, object], ...], ...]
+    suspects: tuple[str, ...]
+
+    @property
+    def live(self) -> bool:
+        """Whether somebody works on it."""
+        return bool(self.holder)
+
+    def folder(self, probe: Probe) -> Path:
+        """Return a probe's folder."""
+        return self.path / PROBES / probe.folder
+
+
+def view_directory(path: Path) -> DirectoryView:
+    """Read a directory; while a bisection writes it, that is as of its last flushed line.
+
+    Raises:
+        SourceError: it is no artifacts directory of ours, or a file of it is damaged.
+    """
+    job = read_job(path)
+    history, _ = journal.read_journal(path / journal.NAME)
+    answer = _read_result(path / result.NAME)
+    return DirectoryView(
+        path=path,
+        mode=str(job.get("mode")),
+        items=_objects(job.get("items")),
+        build=_text(job.get("build")),
+        check=_text(job.get("check")),
+        probes=tuple(history.probes[number] for number in sorted(history.probes)),
+        holder=holder_of(path),
+        status=str(answer.get("status", "")),
+        why=str(answer.get("why", "")),
+        culprits=tuple(_objects(found) for found in _list(answer.get("culprits"))),
+        suspects=tuple(map(str, _list(answer.get("suspects")))),
+    )
+
+
+def _read_result(path: Path) -> dict[str, object]:
+    try:
+        document = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SourceError(str(path), f"is not the result of a bisection: {error}") from error
+    return document if isinstance(document, dict) else {}
+
+
+def _objects(value: object) -> tuple[dict[str, object], ...]:
+    return tuple(each for each in _list(value) if isinstance(each, dict))
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

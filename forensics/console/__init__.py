@@ -1,0 +1,1 @@
+"""The terminal and the standard streams: results, progress, diagnostics, files written whole."""

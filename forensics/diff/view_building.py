@@ -1,0 +1,204 @@
+"""From what the parsers made of a source to :class:`~trtforensics.diff.views.BuildView`, one function a kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.diff import tensor_views
+from trtforensics.diff.views import BuildView, LayerView
+from trtforensics.model.engine import last_dump
+from trtforensics.parsers.notation.names import is_foreign_node, is_reformat
+from trtforensics.sources.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.model.engine import EngineInfo
+    from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineLayer, MyelinOperation
+    from trtforensics.model.replay import Replay
+    from trtforensics.model.timing_cache import TimingCache
+
+_NO_RUNNER = {"Myelin"}
+"""A ForeignNode's own tactic is always 0: it says nothing of what happens inside."""
+
+
+def of_log(log: BuildLog) -> BuildView | None:
+    """Return the build that a log is about: the last with an engine dump, else with tuning; None for none of these."""
+    told = [b for b in log.builds if b.engine_layers or b.layer_names]
+    told = told or [b for b in log.builds if b.choices or b.cached or b.timing_cache_keys or b.fusions]
+    if not told:
+        return None
+    build = told[-1]
+    several = f"build {build.index + 1} of {len(log.builds)}" if len(log.builds) > 1 else ""
+    layers, notes = _log_layers(build)
+    chosen = [f for f in build.fusions if f.pass_index is None or build.passes[f.pass_index].chosen is not False]
+    return BuildView(
+        source=log.source.path,
+        kind=Kind.BUILD_LOG,
+        what=several,
+        layers=layers,
+        operations=_operations(_timed_by_myelin(build)),
+        fusions=tuple(chosen) or None,
+        tensorrt_version=build.tensorrt_version,
+        notes=notes,
+    )
+
+
+def _log_layers(build: Build) -> tuple[tuple[LayerView, ...] | None, tuple[str, ...]]:
+    dump = last_dump(build.engine_layers)
+    if dump:
+        return tuple(_dumped(build, layer) for layer in dump), ()
+    tuned = _tuned(build)
+    undecided = sum(bool(layer.undecided) for layer in tuned)
+    notes = ["it prints no engine layers: its layers are those that it tunes"] if tuned else []
+    if undecided:
+        notes.append(f"of {undecided} layers it tunes several combinations of formats and does not tell which won")
+    return tuple(tuned) or None, tuple(notes)
+
+
+def _dumped(build: Build, layer: EngineLayer) -> LayerView:
+    """Make a layer of the engine dump, with formats and times of the choice it came from where that is known."""
+    origin: Choice | CachedResult | None = None
+    runner_up = None
+    if layer.choice is not None:
+        origin = build.choices[layer.choice]
+        runner_up = build.choices[layer.choice].runner_up_ms
+    elif layer.cached is not None:
+        origin = build.cached[layer.cached]
+    if origin is not None and origin.layer != layer.name and not is_reformat(layer.name):
+        origin = runner_up = None  # a kernel of a ForeignNode: formats and time are those of the whole node
+    tensors = tensor_views.of_engine(layer.inputs, layer.outputs)
+    if origin is not None and (origin.inputs or origin.outputs):
+        tensors = tensor_views.of_formats(origin.inputs, origin.outputs)
+    return LayerView(
+        name=layer.name,
+        span=layer.span,
+        runner=layer.type or None,
+        runner_id=build.runner_ids.get(origin.runner) if origin is not None else None,
+        tactic=None if layer.type in _NO_RUNNER else layer.tactic,
+        kernel=layer.tactic_name or None,
+        tensors=tensors,
+        time_ms=origin.time_ms if origin is not None else None,
+        runner_up_ms=runner_up,
+        onnx_nodes=layer.onnx_nodes,
+        reads=tuple(tensor.name for tensor in layer.inputs),
+        writes=tuple(tensor.name for tensor in layer.outputs),
+    )
+
+
+def _tuned(build: Build) -> list[LayerView]:
+    """Make the layers of a log without engine dump from what may be final; several combinations leave one undecided."""
+    by_layer: dict[str, list[Choice | CachedResult]] = {}
+    tuned: list[Choice | CachedResult] = [*build.choices, *build.cached]
+    for one in sorted(tuned, key=lambda found: found.span.line):
+        discarded = one.pass_index is not None and build.passes[one.pass_index].chosen is False
+        if one.final is not False and not discarded:
+            by_layer.setdefault(one.layer, []).append(one)
+    return [_tuned_layer(build, layer, found) for layer, found in by_layer.items()]
+
+
+def _tuned_layer(build: Build, name: str, found: list[Choice | CachedResult]) -> LayerView:
+    first = found[0]
+    if any((one.tactic, one.runner, one.inputs, one.outputs) != _pinned(first) for one in found):
+        return LayerView(name, first.span, undecided=True)
+    return LayerView(
+        name=name,
+        span=first.span,
+        runner=first.runner,
+        runner_id=build.runner_ids.get(first.runner),
+        tactic=None if first.runner in _NO_RUNNER else first.tactic,
+        tensors=tensor_views.of_formats(first.inputs, first.outputs),
+        time_ms=first.time_ms,
+        runner_up_ms=getattr(first, "runner_up_ms", None),
+    )
+
+
+def _pinned(one: Choice | CachedResult) -> tuple[int | None, str, tuple[str, ...], tuple[str, ...]]:
+    return one.tactic, one.runner, one.inputs, one.outputs
+
+
+def of_replay(replay: Replay) -> BuildView:
+    """Return what a replay pins."""
+    layers = tuple(
+        LayerView(
+            name=entry.layer,
+            span=entry.span,
+            runner_id=entry.runner_id,
+            tactic=entry.tactic,
+            tensors=tensor_views.of_replay(entry.inputs, entry.outputs),
+        )
+        for entry in replay.entries
+    )
+    notes = [f"{len(replay.shadowed)} entries stand twice; the last of each counts"] if replay.shadowed else []
+    notes += [f"{len(replay.problems)} problems in it: `trtforensics replay lint` tells"] if replay.problems else []
+    what = f"form {replay.form}" if replay.form else ""
+    return BuildView(replay.source.path, Kind.REPLAY, what, layers, notes=tuple(notes))
+
+
+def of_engine_info(info: EngineInfo) -> tuple[BuildView, ...]:
+    """Return the engines of an engine-layer file."""
+    count = len(info.engines)
+    repaired = (f"{len(info.repairs)} names in it are not escaped",) if info.repairs else ()
+    return tuple(
+        BuildView(
+            source=info.source.path,
+            kind=Kind.LAYER_INFO,
+            what=f"document {number} of {count}" if count > 1 else "",
+            layers=tuple(_engine_layer(layer) for layer in engine.layers),
+            notes=repaired if engine.detailed else (*repaired, "it holds names only: built without detailed profiling"),
+        )
+        for number, engine in enumerate(info.engines, 1)
+    )
+
+
+def _engine_layer(layer: EngineLayer) -> LayerView:
+    return LayerView(
+        name=layer.name,
+        span=layer.span,
+        runner=layer.type or None,
+        tactic=None if layer.type in _NO_RUNNER else layer.tactic,
+        kernel=layer.tactic_name or None,
+        tensors=tensor_views.of_engine(layer.inputs, layer.outputs),
+        onnx_nodes=layer.onnx_nodes,
+        reads=tuple(tensor.name for tensor in layer.inputs),
+        writes=tuple(tensor.name for tensor in layer.outputs),
+    )
+
+
+def of_timing_cache(cache: TimingCache) -> BuildView:
+    """Return the operations of a timing cache."""
+    what = f"made from {cache.made_from}" if cache.made_from and cache.made_from != cache.source.path else ""
+    operations = _operations(cache.keys) or ()
+    return BuildView(cache.source.path, Kind.TIMING_CACHE, what, None, operations, None, cache.tensorrt_version)
+
+
+def _timed_by_myelin(build: Build) -> Iterable[MyelinOperation]:
+    """Return the operations with a key, and of those without one the ones that a choice of the engine is made of."""
+    used = (choice for choice in build.choices if choice.final and is_foreign_node(choice.layer))
+    keyless = (operation for choice in used for operation in build.operations_of(choice) if not operation.key)
+    return (*build.timing_cache_keys, *keyless)
+
+
+def _operations(keys: Iterable[MyelinOperation]) -> tuple[LayerView, ...] | None:
+    """Make operations of keys; without a ``selected`` line the table's fastest row is the one taken.
+
+    TensorRT prints the tables sorted by cost, so that the first row is the winner.
+    """
+    found = {key.key or (key.foreign_node, key.op): _operation(key) for key in keys}
+    return tuple(found.values()) or None
+
+
+def _operation(key: MyelinOperation) -> LayerView:
+    first = key.candidates[0] if key.candidates else None
+    tactic = key.selected if key.selected is not None else first.tactic if first else None
+    taken = next((one for one in key.candidates if one.tactic == tactic), None)
+    others = [one.time_ms for one in key.candidates if one.tactic != tactic and one.time_ms is not None]
+    return LayerView(
+        name=key.op or key.key,
+        span=key.span,
+        tactic=tactic,
+        kernel=taken.kernel if taken and taken.kernel else None,
+        time_ms=key.time_ms if key.time_ms is not None else taken.time_ms if taken else None,
+        runner_up_ms=min(others, default=None),
+        key=key.key,
+    )

@@ -1,0 +1,61 @@
+"""The JSON document of a report (``report --json``), schema 1; README's reference describes every field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trtforensics.findings.finding import Finding, Report
+    from trtforensics.findings.forms.rendering import Look
+
+SCHEMA = 1
+
+Document = dict[str, Any]
+
+
+def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
+    """Return the document as indented ASCII text."""
+    return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
+
+
+def document(report: Report) -> Document:
+    """Return a report as what ``json.dump`` takes."""
+    return {
+        "schema": SCHEMA,
+        "kind": "report",
+        "sources": [
+            {"path": s.path, "bytes": s.bytes, "lines": s.lines, "sha256": s.sha256, "builds": s.builds}
+            for s in report.sources
+        ],
+        "summary": report.counts(),
+        "findings": [finding_document(finding) for finding in report.findings],
+        "common": [
+            {"code": c.code, "severity": c.severity.word, "title": c.title, "sources": list(c.sources)}
+            for c in report.common
+        ],
+        "suppressed": [finding_document(finding) for finding in report.suppressed],
+        "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
+    }
+
+
+def finding_document(finding: Finding) -> Document:
+    """Return one finding as what ``json.dump`` takes."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.word,
+        "title": finding.title,
+        "cause": finding.cause,
+        "confidence": finding.confidence.value,
+        "settle": finding.settle,
+        "source": finding.source,
+        "build": finding.build,
+        "layers": list(finding.layers),
+        "onnx_nodes": list(finding.onnx_nodes),
+        "evidence": [
+            {"file": e.span.file, "line": e.span.line, "byte": e.span.byte, "text": e.text} for e in finding.evidence
+        ],
+        "evidence_total": finding.evidence_total,
+        "fixes": list(finding.fixes),
+        "next": [{"what": step.what, "command": step.command} for step in finding.next_steps],
+    }

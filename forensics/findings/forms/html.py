@@ -1,0 +1,205 @@
+"""A report as one HTML file: it loads nothing, runs nothing, and reads on a phone, on a screen and on paper.
+
+The page is built as a tree and written by the standard library, so that no text of a log is ever markup.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from trtforensics import __version__
+from trtforensics.console.terminal import visible
+from trtforensics.findings.finding import Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.finding import Evidence, Finding, Report, ReportSource
+    from trtforensics.findings.forms.rendering import Look
+
+Child = ET.Element | str
+
+STYLE = "report.css"
+"""The style sheet beside this module; it becomes part of the page."""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_SPELLED = 12
+"""Layers or nodes that are listed at once; the rest can be opened."""
+
+
+def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
+    """Return the page."""
+    page = _tag("html", _head(report), _tag("body", *_body(report)), lang="en")
+    return f"<!DOCTYPE html>\n{ET.tostring(page, encoding='unicode', method='html')}\n"
+
+
+def _tag(name: str, *children: Child, cls: str = "", **attributes: str) -> ET.Element:
+    """Return an element; texts among its children are made safe to show."""
+    element = ET.Element(name, ({"class": cls} if cls else {}) | attributes)
+    last: ET.Element | None = None
+    for child in children:
+        if isinstance(child, ET.Element):
+            element.append(child)
+            last = child
+        elif last is None:
+            element.text = (element.text or "") + visible(child)
+        else:
+            last.tail = (last.tail or "") + visible(child)
+    return element
+
+
+def _head(report: Report) -> ET.Element:
+    style = ET.Element("style")
+    style.text = (files("trtforensics.findings.forms") / STYLE).read_text("utf-8")
+    names = ", ".join(source.path for source in report.sources)
+    return _tag(
+        "head",
+        ET.Element("meta", charset="utf-8"),
+        ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        ET.Element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        ET.Element("meta", {"name": "color-scheme", "content": "light dark"}),
+        _tag("title", f"{names}: build report"),
+        style,
+    )
+
+
+def _body(report: Report) -> Iterator[ET.Element]:
+    numbers = {id(finding): number for number, finding in enumerate(report.findings, start=1)}
+    several = len(report.sources) > 1
+    yield _tag("header", _tag("h1", "Build report"), _tally(report))
+    if report.findings:
+        yield _contents(report, several=several)
+    for index, source in enumerate(report.sources):
+        mine = [one for one in report.findings if one.source == index]
+        shown = [_finding(one, numbers[id(one)], builds=source.builds) for one in mine]
+        yield _tag("section", *_source(source), *(shown or [_tag("p", "Nothing found.", cls="calm")]))
+    if report.common:
+        rows = [
+            _tag("li", _badge(one.severity), " ", _tag("b", one.code), f" {one.title}: ", _shared(report, one.sources))
+            for one in report.common
+        ]
+        yield _tag("section", _tag("h2", "In several logs"), _tag("ul", *rows, cls="plain"))
+    yield from _rest(report)
+    told = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
+    yield _tag("footer", told)
+
+
+def _tally(report: Report) -> ET.Element:
+    counts = [(severity, report.counts()[severity.word]) for severity in sorted(Severity, reverse=True)]
+    told = [
+        _tag("span", _tag("b", f"{count:,}"), f" {severity.word}{'' if count == 1 else 's'}", cls=severity.word)
+        for severity, count in counts
+    ]
+    return _tag("p", *told, cls="tally")
+
+
+def _contents(report: Report, *, several: bool) -> ET.Element:
+    """Return the list of findings, worst first, each leading to its place on the page."""
+    rows = []
+    for number, one in enumerate(report.findings, start=1):
+        name = PurePath(report.sources[one.source].path).name
+        where = f"{name}:{one.line}" if several else f"line {one.line:,}"
+        title = _tag("a", one.title, href=f"#f{number}")
+        rows.append(_tag("li", _badge(one.severity), _tag("b", one.code), title, _tag("span", where, cls="where")))
+    return _tag("nav", _tag("ol", *rows), **{"aria-label": "Findings"})
+
+
+def _source(source: ReportSource) -> Iterator[ET.Element]:
+    builds = "" if source.builds == 1 else f", {source.builds:,} builds"
+    yield _tag("h2", source.path)
+    facts = f"{source.lines:,} lines, {source.bytes:,} bytes{builds}, SHA-256 "
+    yield _tag("p", facts, _tag("code", source.sha256), cls="facts")
+
+
+def _finding(finding: Finding, number: int, *, builds: int) -> ET.Element:
+    sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence}"
+    build = f", build {finding.build + 1}" if builds > 1 else ""
+    facts = _tag(
+        "p", _badge(finding.severity), _tag("b", finding.code), f"line {finding.line:,}{build}{sure}", cls="id"
+    )
+    article = _tag("article", facts, _tag("h3", finding.title), _tag("p", finding.cause), cls=finding.severity.word)
+    article.set("id", f"f{number}")
+    article.extend(_advice(finding))
+    article.extend(_names("Layers", finding.layers))
+    article.extend(_names("ONNX nodes", finding.onnx_nodes))
+    article.append(_evidence(finding))
+    return article
+
+
+def _advice(finding: Finding) -> Iterator[ET.Element]:
+    if finding.settle:
+        yield _tag("p", _tag("b", "To settle it: "), finding.settle)
+    if finding.next_steps:
+        yield _tag("h4", "Next")
+        steps = [
+            _tag("li", step.what, *([_command(step.command)] if step.command else [])) for step in finding.next_steps
+        ]
+        yield _tag("ol", *steps, cls="steps")
+    if finding.fixes:
+        yield _tag("h4", "Fix")
+        yield _tag("ul", *(_tag("li", fix) for fix in finding.fixes))
+
+
+def _command(command: str) -> ET.Element:
+    """Return a command whose words stay whole where they fit: a line must not end in the dashes of an option."""
+    first, *others = command.split(" ")
+    rest: list[Child] = []
+    for word in others:
+        rest += [" ", _tag("span", word)]
+    return _tag("pre", _tag("span", first), *rest)
+
+
+def _names(title: str, names: Sequence[str]) -> Iterator[ET.Element]:
+    if not names:
+        return
+    yield _tag("h4", title if len(names) == 1 else f"{title} ({len(names):,})")
+    items = [_tag("li", _tag("code", name)) for name in names]
+    yield _tag("ul", *items[:_SPELLED], cls="names")
+    if items[_SPELLED:]:
+        summary = _tag("summary", f"{len(items) - _SPELLED:,} more")
+        yield _tag("details", summary, _tag("ul", *items[_SPELLED:], cls="names"))
+
+
+def _evidence(finding: Finding) -> ET.Element:
+    total = finding.evidence_total
+    summary = _tag("summary", "Evidence: 1 line" if total == 1 else f"Evidence: {total:,} lines")
+    own = finding.evidence[0].span.file
+    rows = [_line(one, own) for one in finding.evidence]
+    more = total - len(finding.evidence)
+    rest = [_tag("p", f"and {more:,} more", cls="where")] if more else []
+    details = _tag("details", summary, _tag("table", *rows, cls="lines"), *rest)
+    if finding.severity > Severity.NOTE:
+        details.set("open", "open")
+    return details
+
+
+def _line(evidence: Evidence, own: str) -> ET.Element:
+    """Return a row: the number of the line, its text, and its file where that is not the first line's."""
+    span = evidence.span
+    place = [] if span.file == own else [_tag("span", span.file, cls="where"), ET.Element("br")]
+    return _tag("tr", _tag("th", str(span.line), scope="row"), _tag("td", *place, _tag("code", evidence.text)))
+
+
+def _badge(severity: Severity) -> ET.Element:
+    return _tag("span", severity.word, cls=f"badge {severity.word}")
+
+
+def _shared(report: Report, sources: Sequence[int]) -> str:
+    return ", ".join(report.sources[index].path for index in sources)
+
+
+def _rest(report: Report) -> Iterator[ET.Element]:
+    """Give what is not among the findings, and why."""
+    if report.suppressed:
+        rows = [_tag("li", _tag("b", one.code), f" {one.title}, line {one.line:,}") for one in report.suppressed]
+        summary = _tag("summary", f"Suppressed: {len(rows):,}")
+        yield _tag("section", _tag("details", summary, _tag("ul", *rows, cls="plain")))
+    if report.not_judged:
+        rows = [
+            _tag("li", _tag("b", one.code), f" {one.title} (needs {', '.join(one.needs)})") for one in report.not_judged
+        ]
+        summary = _tag("summary", f"Rules that were not asked: {len(rows):,}")
+        yield _tag("section", _tag("details", summary, _tag("ul", *rows, cls="plain")))

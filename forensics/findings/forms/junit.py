@@ -1,0 +1,99 @@
+"""A report as JUnit XML, for CI: a suite for each log, a test for each rule.
+
+The format has no standard; this is the part that the readers of Jenkins and GitLab agree on. A rule's findings are one
+test, because a test's name must stay the same from build to build for a CI to follow it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from trtforensics.console.terminal import visible
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.registry import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.finding import Finding, NotJudged, Report, ReportSource
+    from trtforensics.findings.forms.rendering import Look
+    from trtforensics.findings.rule import Rule
+
+_NO_CHARACTERS = re.compile("[\ufffe\uffff]")
+"""What ``visible`` leaves and XML 1.0 forbids (production [2])."""
+
+
+def render(report: Report, look: Look) -> str:
+    """Return the document; findings from ``look.fails_from`` on are failures, lesser ones what a test printed."""
+    fails_from = look.fails_from or Severity.WARNING
+    root = ET.Element("testsuites", name="trtforensics")
+    for index, source in enumerate(report.sources):
+        mine = [one for one in report.findings if one.source == index]
+        root.append(_suite(source, mine, report.not_judged, fails_from))
+    for count in ("tests", "failures", "errors", "skipped"):
+        root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
+    ET.indent(root, " ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _suite(
+    source: ReportSource, findings: Sequence[Finding], not_judged: Sequence[NotJudged], fails_from: Severity
+) -> ET.Element:
+    name = _safe(source.path)
+    suite = ET.Element("testsuite", name=name)
+    needs = {one.code: one.needs for one in not_judged}
+    for rule in rules():
+        found = [one for one in findings if one.code == rule.code]
+        suite.append(_case(name, rule, found, needs.get(rule.code, ()), fails_from))
+    counts = {
+        "tests": len(suite),
+        "failures": len(suite.findall("testcase/failure")),
+        "errors": 0,
+        "skipped": len(suite.findall("testcase/skipped")),
+    }
+    for key, count in counts.items():
+        suite.set(key, str(count))
+    suite.set("time", "0")
+    return suite
+
+
+def _case(path: str, rule: Rule, found: Sequence[Finding], needs: Sequence[str], fails_from: Severity) -> ET.Element:
+    case = ET.Element("testcase", classname=path, name=f"{rule.code} {_safe(rule.title)}", time="0")
+    if needs:
+        ET.SubElement(case, "skipped", message=f"not asked: it needs {', '.join(needs)}")
+    failing = [one for one in found if one.severity >= fails_from]
+    lesser = [one for one in found if one.severity < fails_from]
+    if failing:
+        first, more = failing[0], len(failing) - 1
+        case.set("file", _safe(first.evidence[0].span.file))
+        case.set("line", str(first.line))
+        message = _safe(first.title) + (f" (and {more} more)" if more else "")
+        failure = ET.SubElement(case, "failure", type=first.severity.word, message=message)
+        failure.text = "\n\n".join("\n".join(_told(one)) for one in failing)
+    if lesser:
+        ET.SubElement(case, "system-out").text = "\n\n".join("\n".join(_told(one)) for one in lesser)
+    return case
+
+
+def _told(finding: Finding) -> Iterator[str]:
+    yield _safe(f"{finding.severity.word} {finding.code} {finding.title} ({finding.confidence})")
+    yield _safe(finding.cause)
+    if finding.settle:
+        yield _safe(f"to settle: {finding.settle}")
+    for one in finding.evidence:
+        yield _safe(f"{one.span.file}:{one.span.line}: {one.text}")
+    if finding.evidence_total > len(finding.evidence):
+        yield f"and {finding.evidence_total - len(finding.evidence):,} more lines"
+    for step in finding.next_steps:
+        yield _safe(f"next: {step.what}")
+        if step.command:
+            yield _safe(f"  {step.command}")
+    for fix in finding.fixes:
+        yield _safe(f"fix: {fix}")
+
+
+def _safe(text: str) -> str:
+    """Return a text on one line of characters that XML can hold."""
+    return _NO_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", visible(text))

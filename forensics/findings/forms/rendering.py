@@ -1,0 +1,35 @@
+"""The forms a report can take. A form is a module with ``render(report, look)``, imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trtforensics.findings.finding import Report, Severity
+
+FORMS = {
+    "text": "trtforensics.findings.forms.text",
+    "json": "trtforensics.findings.forms.document",
+    "sarif": "trtforensics.findings.forms.sarif",
+    "html": "trtforensics.findings.forms.html",
+    "junit": "trtforensics.findings.forms.junit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a report is to look: ``verbose`` and ``colour`` are for text, ``fails_from`` is for forms that know failures.
+
+    ``fails_from`` is the severity that the user named as failing, None where there is none.
+    """
+
+    verbose: bool = False
+    colour: bool = False
+    fails_from: Severity | None = None
+
+
+def render(report: Report, form: str, look: Look) -> str:
+    """Return a report in one of :data:`FORMS`."""
+    return str(importlib.import_module(FORMS[form]).render(report, look))

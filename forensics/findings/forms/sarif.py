@@ -1,0 +1,154 @@
+"""A report as SARIF 2.1.0 (OASIS, Errata 01), for editors and code-scanning services.
+
+A finding is a result at its first line of evidence; its other lines are related locations. What the user suppressed is
+there as a suppressed result, and a rule that could not be asked as a notification. Text is made safe to show, because
+whoever reads SARIF shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from trtforensics import __version__
+from trtforensics.console.terminal import visible
+from trtforensics.findings.registry import rule_of
+from trtforensics.parsers.text.stored import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from trtforensics.findings.finding import Evidence, Finding, NotJudged, Report
+    from trtforensics.findings.forms.rendering import Look
+    from trtforensics.findings.rule import Rule
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+VERSION = "2.1.0"
+BASE = "%SRCROOT%"
+"""What relative paths are relative to; editors take their open folder for it."""
+
+Document = dict[str, Any]
+
+
+def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
+    """Return the SARIF log as indented ASCII text."""
+    return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
+
+
+def document(report: Report) -> Document:
+    """Return a report as a SARIF log, in what ``json.dump`` takes."""
+    shown, hidden = report.findings, report.suppressed
+    codes = sorted({one.code for one in (*shown, *hidden)})
+    positions = {code: index for index, code in enumerate(codes)}
+    sources = {source.path: source for source in report.sources}
+    artifacts = {path: index for index, path in enumerate(sources)}
+    hiding = {"suppressions": [{"kind": "external", "status": "accepted"}]}
+    results = [_result(one, positions[one.code], artifacts) for one in shown]
+    results += [_result(one, positions[one.code], artifacts) | hiding for one in hidden]
+    driver = {
+        "name": "trtforensics",
+        "version": __version__,
+        "rules": [_rule(rule_of(code)) for code in codes],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolConfigurationNotifications": [_not_judged(one) for one in report.not_judged],
+            }
+        ],
+        "originalUriBaseIds": {BASE: {"description": _text("The working directory of the command.")}},
+        "artifacts": [
+            {
+                "location": _place(source.path),
+                "length": source.bytes,
+                "hashes": {"sha-256": source.sha256},
+                "roles": ["analysisTarget"],
+            }
+            for source in sources.values()
+        ],
+        "results": results,
+    }
+    return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
+
+
+def _rule(rule: Rule) -> Document:
+    told = rule.explanation
+    fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in told.fixes]
+    return {
+        "id": rule.code,
+        "shortDescription": _text(rule.title),
+        "fullDescription": _text(told.cause),
+        "help": _text("\n\n".join((told.cause, f"How to confirm: {told.confirm}", *(f"Fix: {fix}" for fix in fixes)))),
+        "defaultConfiguration": {"level": rule.severity.word},
+    }
+
+
+def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> Document:
+    first, *others = finding.evidence
+    logical = [*_logical(finding.layers, "layer"), *_logical(finding.onnx_nodes, "onnxNode")]
+    location = _location(first, artifacts) | ({"logicalLocations": logical} if logical else {})
+    result = {
+        "ruleId": finding.code,
+        "ruleIndex": rule_index,
+        "level": finding.severity.word,
+        "message": _text("\n\n".join(_message(finding))),
+        "locations": [location],
+        "partialFingerprints": {"trtforensics/v1": visible(finding.signature)},
+        "properties": {"confidence": finding.confidence.value, "build": finding.build},
+    }
+    if others:
+        result["relatedLocations"] = [
+            _location(one, artifacts) | {"id": index} for index, one in enumerate(others, start=1)
+        ]
+    return result
+
+
+def _message(finding: Finding) -> Iterator[str]:
+    """Give the paragraphs that an editor shows at the line: many show only the first one in a list."""
+    yield f"{finding.title}."
+    yield finding.cause
+    if finding.settle:
+        yield f"To settle: {finding.settle}"
+    for step in finding.next_steps:
+        yield f"Next: {step.what}"
+        if step.command:
+            yield step.command
+    for fix in finding.fixes:
+        yield f"Fix: {fix}"
+
+
+def _text(text: str) -> Document:
+    """Return a message object; its paragraphs stay apart."""
+    return {"text": "\n".join(map(visible, text.split("\n")))}
+
+
+def _logical(names: Sequence[str], kind: str) -> Iterator[Document]:
+    """Name layers or nodes, each once: the schema forbids repetition."""
+    return ({"fullyQualifiedName": name, "kind": kind} for name in dict.fromkeys(map(visible, names)))
+
+
+def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> Document:
+    span = evidence.span
+    place = _place(span.file) | ({"index": artifacts[span.file]} if span.file in artifacts else {})
+    region = {"startLine": span.line, "snippet": {"text": visible(evidence.text)}}
+    return {"physicalLocation": {"artifactLocation": place, "region": region}}
+
+
+def _place(path: str) -> Document:
+    """Return where a file is: relative to the working directory where the path is below it, else whole."""
+    if path == STANDARD_INPUT:
+        return {"description": _text("Standard input.")}
+    pure = PurePath(path)
+    if pure.is_absolute() or ".." in pure.parts:
+        return {"uri": Path(os.path.abspath(path)).as_uri()}  # noqa: PTH100 - resolve() would follow links
+    return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
+
+
+def _not_judged(one: NotJudged) -> Document:
+    needs = ", ".join(one.needs)
+    return {"level": "note", "message": _text(f"{one.code} was not asked, it needs {needs}: {one.title}")}

@@ -1,0 +1,108 @@
+"""A report as text for a person: what is wrong and what to do, worst first; why and where with ``-v``."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+from trtforensics.findings.finding import Confidence, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.finding import Common, Finding, Report
+    from trtforensics.findings.forms.rendering import Look
+
+_WIDTH = 110
+_INDENT = " " * 4
+_PLAIN = "\x1b[0m"
+_COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1;36m"}
+_NAMES = 8
+"""Layers or nodes that are named; the rest is counted."""
+
+
+def render(report: Report, look: Look) -> str:
+    """Return the text; nothing of a log carries control characters into it."""
+    blocks = ["\n".join(block) for block in _blocks(report, look)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
+    for index, source in enumerate(report.sources):
+        mine = [one for one in report.findings if one.source == index]
+        yield [visible(f"{source.path}: {_tally(mine)}")]
+        for finding in mine:
+            yield [*_finding(finding, look, several=source.builds > 1)]
+    if report.common:
+        yield ["In several logs:", *(_shared(one, len(report.sources)) for one in report.common)]
+    rest = [*_rest(report)]
+    if rest:
+        yield rest
+
+
+def _tally(findings: list[Finding]) -> str:
+    counts = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
+    told = [f"{count} {s.word}{'' if count == 1 else 's'}" for s, count in counts if count]
+    return ", ".join(told) or "nothing found"
+
+
+def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:
+    word = finding.severity.word
+    mark = f"{_COLOURS[finding.severity]}{word}{_PLAIN}" if look.colour else word
+    sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
+    place = f"build {finding.build + 1}, line {finding.line}" if several else f"line {finding.line}"
+    yield f"{mark} {finding.code} {visible(finding.title)}{sure}, {place}"
+    if look.verbose:
+        yield from _detail(finding)
+    for step in finding.next_steps[: _steps(finding, look)]:
+        yield from _wrapped("next: ", step.what)
+        if step.command:
+            yield f"{_INDENT}  {visible(step.command)}"
+
+
+def _steps(finding: Finding, look: Look) -> int:
+    if look.verbose:
+        return len(finding.next_steps)
+    return 2 if finding.severity is Severity.ERROR else 1
+
+
+def _detail(finding: Finding) -> Iterator[str]:
+    yield from _wrapped("why: ", finding.cause)
+    if finding.settle:
+        yield from _wrapped("to settle: ", finding.settle)
+    for label, names in (("layers: ", finding.layers), ("ONNX nodes: ", finding.onnx_nodes)):
+        if names:
+            more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+            yield from _wrapped(label, ", ".join(names[:_NAMES]) + more)
+    for evidence in finding.evidence:
+        yield f"{_INDENT}{evidence.span.line:>7}: {visible(evidence.text)}"
+    if finding.evidence_total > len(finding.evidence):
+        yield f"{_INDENT}         and {finding.evidence_total - len(finding.evidence):,} more lines"
+    for fix in finding.fixes:
+        yield from _wrapped("fix: ", fix)
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        visible(text),
+        _WIDTH,
+        initial_indent=f"{_INDENT}{label}",
+        subsequent_indent=_INDENT + " " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _shared(one: Common, sources: int) -> str:
+    return f"{_INDENT}{one.code} in {len(one.sources)} of {sources}: {visible(one.title)}"
+
+
+def _rest(report: Report) -> Iterator[str]:
+    if report.suppressed:
+        number = len(report.suppressed)
+        yield f"{number} finding{'' if number == 1 else 's'} suppressed"
+    needs = sorted({need for one in report.not_judged for need in one.needs})
+    if needs:
+        flags = ", ".join("a second log" if need == "other-log" else f"--{need}" for need in needs)
+        yield f"{len(report.not_judged)} rules were not asked: they need {flags}"

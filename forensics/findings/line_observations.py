@@ -1,0 +1,56 @@
+"""Observations of lines that say it themselves: all lines of a kind become one finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Confidence, Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.finding import Severity, Step
+    from trtforensics.model.notes import Note
+
+
+def told(  # noqa: PLR0913 - the fields of an observation
+    notes: Sequence[Note],
+    title: str,
+    *,
+    steps: Sequence[Step] = (),
+    names: str = "",
+    cause: str = "",
+    settle: str = "",
+    confidence: Confidence | None = None,
+    severity: Severity | None = None,
+    same_as: str = "",
+) -> Iterator[Observation]:
+    """Give one observation of these lines, none where there are none.
+
+    ``{names}`` in the title stands for what their field ``names`` holds; these are the observation's layers too.
+    Without a ``confidence`` it is certain, or likely where there is something to ``settle``.
+    """
+    if notes:
+        layers = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
+        yield Observation(
+            title.replace("{names}", listed(layers)),
+            [note.span for note in notes],
+            cause=cause,
+            confidence=confidence or (Confidence.LIKELY if settle else Confidence.CERTAIN),
+            settle=settle,
+            steps=steps,
+            layers=layers,
+            severity=severity,
+            same_as=same_as,
+        )
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many there are beside: ``a, b, c and 4 more``."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def count(number: int, noun: str) -> str:
+    """Return ``1 layer``, ``3 layers``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

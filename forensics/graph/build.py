@@ -1,0 +1,399 @@
+"""The graph of one build: ONNX nodes, network layers, engine layers and tensors, with how they hang together.
+
+It is a ``networkx.MultiDiGraph``. Node ids are strings with a kind prefix (``onnx:conv1``,
+``layer:conv1``, ``engine:conv1 + relu1``, ``tensor:x``); an edge's key is its kind. Attributes that
+the log does not state are absent, never None, so that every export can hold them. Everybody else
+asks :class:`BuildGraph` and digs for no string keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from trtforensics.errors import UsageError
+from trtforensics.model.engine import last_dump
+from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.names import members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from trtforensics.model.log import (
+        Build,
+        BuildLog,
+        CachedResult,
+        Choice,
+        EngineLayer,
+        EngineTensor,
+        Fusion,
+        OnnxNode,
+        ReformatLayer,
+    )
+
+_PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
+_REFORMAT_NAME = re.compile(r"Reformat(?:ting CopyNode for|ted) ")
+
+
+class NodeKind(StrEnum):
+    """What a node stands for; the value is the prefix of its id."""
+
+    ONNX = "onnx"
+    LAYER = "layer"
+    ENGINE = "engine"
+    TENSOR = "tensor"
+
+
+class EdgeKind(StrEnum):
+    """What an edge says; the value is its key."""
+
+    PRODUCES = "produces"
+    CONSUMES = "consumes"
+    IMPORTED_AS = "imported_as"
+    FUSED_INTO = "fused_into"
+    REFORMATS = "reformats"
+
+
+@dataclass(frozen=True, slots=True)
+class FusedMember:
+    """What went into an engine layer: a network layer, or an ONNX node where no such layer is known.
+
+    ``fusions`` and ``lines`` are the kinds and lines of the fusions that took it there, in the log's order.
+    """
+
+    node: str
+    fusions: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BuildGraph:
+    """The graph of a build, asked in the field's terms.
+
+    Nodes go by their id, a string; an id that the graph does not hold raises ``KeyError`` or
+    ``networkx.NetworkXError``. Answers are in the log's order.
+    """
+
+    build: Build
+    graph: nx.MultiDiGraph
+    layers_by_node: Mapping[str, EngineLayer]
+    """The engine layer that each ``engine:`` node stands for, in the order of the dump."""
+
+    def engine_layers(self) -> tuple[str, ...]:
+        """Return the engine layers, in the order of the dump."""
+        return tuple(self.layers_by_node)
+
+    def nodes(self, kind: NodeKind) -> tuple[str, ...]:
+        """Return the nodes of a kind."""
+        return tuple(node for node in self.graph if self.kind(node) is kind)
+
+    def kind(self, node: str) -> NodeKind:
+        """Return what a node stands for."""
+        return NodeKind(self.graph.nodes[node]["kind"])
+
+    def name(self, node: str) -> str:
+        """Return the name that the log prints, without prefix."""
+        return str(self.graph.nodes[node]["name"])
+
+    def line(self, node: str) -> int:
+        """Return the first line that states the node."""
+        return int(self.graph.nodes[node]["line"])
+
+    def engine_layer(self, node: str) -> EngineLayer:
+        """Return the engine layer that a node stands for."""
+        return self.layers_by_node[node]
+
+    def measured(self, node: str) -> Choice | CachedResult | None:
+        """Return the autotuning result that an engine layer came from, where the log tells."""
+        return _measured(self.build, self.layers_by_node[node])
+
+    def members_of(self, engine: str) -> tuple[FusedMember, ...]:
+        """Return what was fused into an engine layer."""
+        return tuple(
+            FusedMember(source, tuple(edge.get("fusions", ())), tuple(edge.get("lines", ())))
+            for source, _, kind, edge in self.graph.in_edges(engine, keys=True, data=True)
+            if kind == EdgeKind.FUSED_INTO
+        )
+
+    def onnx_nodes_of(self, engine: str) -> tuple[str, ...]:
+        """Return the ONNX nodes that an engine layer computes, directly known or by way of a network layer."""
+        found: dict[str, None] = {}
+        for member in self.members_of(engine):
+            if self.kind(member.node) is NodeKind.ONNX:
+                found[member.node] = None
+            found.update(dict.fromkeys(self._sources(member.node, EdgeKind.IMPORTED_AS)))
+        return tuple(found)
+
+    def layers_of(self, onnx: str) -> tuple[str, ...]:
+        """Return the network layers that an ONNX node was imported as."""
+        return self._targets(onnx, EdgeKind.IMPORTED_AS)
+
+    def engine_layers_of(self, node: str) -> tuple[str, ...]:
+        """Return the engine layers that an ONNX node or a network layer ended in."""
+        found = dict.fromkeys(self._targets(node, EdgeKind.FUSED_INTO))
+        for layer in self.layers_of(node):
+            found.update(dict.fromkeys(self._targets(layer, EdgeKind.FUSED_INTO)))
+        return tuple(found)
+
+    def inputs_of(self, node: str) -> tuple[str, ...]:
+        """Return the tensors that an engine layer or an ONNX node reads."""
+        return self._sources(node, EdgeKind.CONSUMES)
+
+    def outputs_of(self, node: str) -> tuple[str, ...]:
+        """Return the tensors that an engine layer or an ONNX node writes."""
+        return self._targets(node, EdgeKind.PRODUCES)
+
+    def producers(self, tensor: str, kind: NodeKind = NodeKind.ENGINE) -> tuple[str, ...]:
+        """Return the engine layers (or the ONNX nodes) that write a tensor; none for an input of the network."""
+        return tuple(node for node in self._sources(tensor, EdgeKind.PRODUCES) if self.kind(node) is kind)
+
+    def consumers(self, tensor: str, kind: NodeKind = NodeKind.ENGINE) -> tuple[str, ...]:
+        """Return the engine layers (or the ONNX nodes) that read a tensor; none for an output of the network."""
+        return tuple(node for node in self._targets(tensor, EdgeKind.CONSUMES) if self.kind(node) is kind)
+
+    def upstream(self, node: str) -> tuple[str, ...]:
+        """Return the nodes of the same kind whose tensors an engine layer or an ONNX node reads."""
+        kind = self.kind(node)
+        return tuple(dict.fromkeys(p for tensor in self.inputs_of(node) for p in self.producers(tensor, kind)))
+
+    def downstream(self, node: str) -> tuple[str, ...]:
+        """Return the nodes of the same kind that read the tensors of an engine layer or an ONNX node."""
+        kind = self.kind(node)
+        return tuple(dict.fromkeys(c for tensor in self.outputs_of(node) for c in self.consumers(tensor, kind)))
+
+    def reformatted_for(self, engine: str) -> tuple[str, ...]:
+        """Return what a reformat layer feeds: engine layers, or tensors where it makes outputs of the network."""
+        return self._targets(engine, EdgeKind.REFORMATS)
+
+    def _targets(self, node: str, kind: EdgeKind) -> tuple[str, ...]:
+        return tuple(target for _, target, key in self.graph.out_edges(node, keys=True) if key == kind)
+
+    def _sources(self, node: str, kind: EdgeKind) -> tuple[str, ...]:
+        return tuple(source for source, _, key in self.graph.in_edges(node, keys=True) if key == kind)
+
+
+def node_id(kind: NodeKind, name: str) -> str:
+    """Spell the id of the first node of this kind and name (a second one has `` #2`` at its end)."""
+    return f"{kind}:{name}"
+
+
+def select_build(log: BuildLog, number: int | None = None) -> Build:
+    """Pick the build to graph: the one asked for, counted from 1, else the last with engine layers, else the last.
+
+    Raises:
+        UsageError: The log has no such build.
+    """
+    if number is None:
+        complete = [build for build in log.builds if build.engine_layers]
+        chosen = (complete or list(log.builds))[-1:]
+    else:
+        chosen = [build for build in log.builds if build.index + 1 == number]
+    if chosen:
+        return chosen[0]
+    if not log.builds:
+        raise UsageError(log.source.path, "it holds no build to graph")
+    listed = "; ".join(
+        f"{build.index + 1} (lines {build.first_line}-{build.last_line}, {len(build.engine_layers)} engine layers)"
+        for build in log.builds
+    )
+    raise UsageError(log.source.path, f"it has no build {number}", f"Its builds are {listed}")
+
+
+def build_graph(build: Build) -> BuildGraph:
+    """Build the graph of a build.
+
+    A log may print the engine's layers twice (TensorRT's own dump, then ``--dumpLayerInfo``). The
+    graph uses one dump: the last complete one (see :func:`trtforensics.model.engine.last_dump`).
+    Two layers of one name inside it stay two nodes: the second id ends in `` #2``.
+    """
+    assembly = _Assembly(build)
+    assembly.add_onnx_nodes()
+    assembly.add_fused_layers()
+    assembly.add_engine_layers()
+    assembly.add_origins()
+    assembly.add_reformats()
+    return BuildGraph(build, assembly.graph, assembly.layers)
+
+
+class _Assembly:
+    """The graph while it is put together; each step relies on the nodes of those before."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self.layers: dict[str, EngineLayer] = {}
+        self.graph = nx.MultiDiGraph(**_known(schema=1, build=build.index, tensorrt_version=build.tensorrt_version))
+
+    def add_onnx_nodes(self) -> None:
+        """Add what the ONNX parser met; a node that it met twice (a second parse of the model) is one."""
+        seen: set[tuple[str, str, tuple[str, ...]]] = set()
+        for onnx in self.build.onnx_nodes:
+            if (onnx.name, onnx.op, onnx.outputs) not in seen:
+                seen.add((onnx.name, onnx.op, onnx.outputs))
+                self._add_onnx_node(onnx)
+
+    def _add_onnx_node(self, onnx: OnnxNode) -> None:
+        line = onnx.span.line
+        node = self._new_node(NodeKind.ONNX, onnx.name, line, op=onnx.op or None)
+        for name in onnx.inputs:
+            self._edge(self._node(NodeKind.TENSOR, name, line), node, EdgeKind.CONSUMES)
+        for name in onnx.outputs:
+            self._edge(node, self._node(NodeKind.TENSOR, name, line), EdgeKind.PRODUCES)
+        for name in onnx.layers:
+            self._edge(node, self._node(NodeKind.LAYER, name, line), EdgeKind.IMPORTED_AS)
+
+    def add_fused_layers(self) -> None:
+        """Add the network layers that fusions name; some of them end in no engine layer."""
+        for fusion in self.build.fusions:
+            for name in _members(fusion.inputs):
+                self._node(NodeKind.LAYER, name, fusion.span.line)
+
+    def add_engine_layers(self) -> None:
+        """Add the engine's layers, their tensors (described by who writes them) and the layers they are made of."""
+        for layer in last_dump(self.build.engine_layers):
+            node = self._new_node(NodeKind.ENGINE, layer.name, layer.span.line, **_engine_facts(self.build, layer))
+            self.layers[node] = layer
+        for node, layer in self.layers.items():
+            for tensor in layer.outputs:
+                self._edge(node, self._tensor(tensor, layer), EdgeKind.PRODUCES)
+        for node, layer in self.layers.items():
+            for tensor in layer.inputs:
+                self._edge(self._tensor(tensor, layer), node, EdgeKind.CONSUMES)
+            for name in members(layer.name):
+                self._node(NodeKind.LAYER, name, layer.span.line)
+
+    def add_origins(self) -> None:
+        """Connect network layers and ONNX nodes with the engine layers they ended in, and say by which fusions."""
+        foreign = {node.name: node.onnx_nodes for node in self.build.foreign_nodes}
+        fusions = _fusions_by_member(_fusions_of_engine(self.build))
+        for node, layer in self.layers.items():
+            onnx_names = layer.onnx_nodes or foreign.get(_PROFILE.sub("", layer.name), ())
+            from_onnx = frozenset(onnx_names)
+            names = dict.fromkeys((*members(layer.name), *onnx_names))
+            for name in names:
+                taken = [fusion for inputs, fusion in fusions.get(name, ()) if inputs <= names.keys()]
+                kinds, lines = [fusion.kind for fusion in taken], [fusion.span.line for fusion in taken]
+                member = self._member(name, layer, from_onnx=name in from_onnx)
+                self._edge(member, node, EdgeKind.FUSED_INTO, fusions=kinds or None, lines=lines or None)
+
+    def _member(self, name: str, layer: EngineLayer, *, from_onnx: bool) -> str:
+        """Return the network layer of this name, else the ONNX node; one that metadata alone names is added."""
+        network_layer = node_id(NodeKind.LAYER, name)
+        if not from_onnx:
+            return network_layer
+        onnx = self._node(NodeKind.ONNX, name, layer.span.line)
+        if network_layer not in self.graph:
+            return onnx
+        self._edge(onnx, network_layer, EdgeKind.IMPORTED_AS)
+        return network_layer
+
+    def add_reformats(self) -> None:
+        """Connect each reformat layer with what it feeds, and say between which formats where the log does."""
+        announced = {_REFORMAT_NAME.sub("", reformat.name, count=1): reformat for reformat in self.build.reformats}
+        for node, layer in self.layers.items():
+            if _is_reformat(layer):
+                told = announced.get(_REFORMAT_NAME.sub("", _PROFILE.sub("", layer.name), count=1))
+                for fed in self._fed_by(layer):
+                    self._edge(node, fed, EdgeKind.REFORMATS, **_reformat_facts(told))
+
+    def _fed_by(self, layer: EngineLayer) -> Iterable[str]:
+        for tensor in layer.outputs:
+            made = node_id(NodeKind.TENSOR, tensor.name)
+            consumers = [node for node in self.graph.successors(made) if node in self.layers]
+            yield from consumers or [made]
+
+    def _tensor(self, tensor: EngineTensor, layer: EngineLayer) -> str:
+        node = self._node(NodeKind.TENSOR, tensor.name, layer.span.line)
+        attributes = self.graph.nodes[node]
+        if "dims" not in attributes:
+            components = tensor.components if tensor.components > 1 else None
+            facts = {"dtype": tensor.dtype or None, "dims": list(tensor.dims), "format": tensor.format or None}
+            attributes.update(_known(**facts, components=components))
+        return node
+
+    def _node(self, kind: NodeKind, name: str, line: int) -> str:
+        """Return the first node of this kind and name, added where there is none."""
+        node = node_id(kind, name)
+        if node not in self.graph:
+            self.graph.add_node(node, kind=kind.value, name=name, line=line)
+        return node
+
+    def _new_node(self, kind: NodeKind, name: str, line: int, **facts: object) -> str:
+        """Add one more node of this kind and name under an id of its own."""
+        first = node = node_id(kind, name)
+        count = 1
+        while node in self.graph:
+            count += 1
+            node = f"{first} #{count}"
+        self.graph.add_node(node, kind=kind.value, name=name, line=line, **_known(**facts))
+        return node
+
+    def _edge(self, source: str, target: str, kind: EdgeKind, **facts: object) -> None:
+        self.graph.add_edge(source, target, key=kind.value, kind=kind.value, **_known(**facts))
+
+
+def _known(**facts: object) -> dict[str, Any]:
+    """Leave out what the log does not state."""
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _members(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(member for name in names for member in members(name))
+
+
+def _measured(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
+    if layer.choice is not None:
+        return build.choices[layer.choice]
+    return None if layer.cached is None else build.cached[layer.cached]
+
+
+def _engine_facts(build: Build, layer: EngineLayer) -> dict[str, object]:
+    profile = _PROFILE.search(layer.name)
+    facts: dict[str, object] = {
+        "type": layer.type or None,
+        "precision": list(layer.precision),
+        "tactic": tactic_text(layer.tactic),
+        "tactic_name": layer.tactic_name or None,
+        "choice": layer.choice,
+        "cached": layer.cached,
+        "origin": layer.origin or None,
+        "profile": None if profile is None else int(profile[1]),
+    }
+    measured = _measured(build, layer)
+    if measured is not None:
+        facts |= {
+            "time_ms": measured.time_ms,
+            "runner": measured.runner,
+            "final": measured.final,
+            "pass": measured.pass_index,
+        }
+    return facts
+
+
+def _fusions_of_engine(build: Build) -> tuple[Fusion, ...]:
+    """Return the fusions of the pass that made the engine; all of them where the log does not tell the pass."""
+    chosen = {index for index, one in enumerate(build.passes) if one.chosen}
+    return tuple(f for f in build.fusions if not chosen or f.pass_index is None or f.pass_index in chosen)
+
+
+def _fusions_by_member(fusions: Iterable[Fusion]) -> Mapping[str, Sequence[tuple[frozenset[str], Fusion]]]:
+    found: dict[str, list[tuple[frozenset[str], Fusion]]] = defaultdict(list)
+    for fusion in fusions:
+        inputs = frozenset(_members(fusion.inputs))
+        for name in inputs:
+            found[name].append((inputs, fusion))
+    return found
+
+
+def _is_reformat(layer: EngineLayer) -> bool:
+    return layer.type.endswith("Reformat") or layer.name.startswith("Reformatting CopyNode for ")
+
+
+def _reformat_facts(reformat: ReformatLayer | None) -> dict[str, object]:
+    if reformat is None:
+        return {}
+    return {"from_format": reformat.source, "to_format": reformat.target, "line": reformat.span.line}

@@ -1,0 +1,176 @@
+r"""Write a build's graph for other programs: node-link JSON, GraphML and DOT.
+
+The same graph gives the same bytes. Names come from the log and may hold anything:
+
+* JSON escapes by itself and reads back to an equal graph with
+  ``networkx.node_link_graph(data, edges="edges")``.
+* GraphML (``networkx.read_graphml``) and DOT cannot or shall not hold control characters. Every
+  string there, node ids included, goes through :func:`escape`, which :func:`unescape` reverses:
+  ``\xHH``, ``\uHHHH`` or ``\UHHHHHHHH`` for a character that does not print, ``\\`` for a backslash.
+* GraphML has no lists: an attribute that is one is its JSON text, as it is (plain ASCII already).
+* Edges of the GraphML have the ids ``e0``, ``e1``, …, because readers such as Gephi drop an edge
+  whose id came before; their kind is the attribute ``kind``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from enum import StrEnum
+from io import BytesIO
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from trtforensics.errors import UsageError
+from trtforensics.graph.build import EdgeKind, NodeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_NOT_XML = "\ufffe\uffff"
+_ESCAPED = re.compile(r"\\(?:\\|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_PLAIN = re.compile(r"[ -\[\]-~]*")
+
+_DOT_NODES = {
+    NodeKind.ONNX: "shape=ellipse",
+    NodeKind.LAYER: "shape=box, style=rounded",
+    NodeKind.ENGINE: "shape=box, style=bold",
+    NodeKind.TENSOR: "shape=plaintext",
+}
+_DOT_EDGES = {
+    EdgeKind.PRODUCES: "style=solid",
+    EdgeKind.CONSUMES: "style=solid",
+    EdgeKind.IMPORTED_AS: "style=dotted",
+    EdgeKind.FUSED_INTO: "style=dashed",
+    EdgeKind.REFORMATS: "style=bold",
+}
+
+
+class GraphForm(StrEnum):
+    """The forms a graph is written in; the value is the ending of the file's name."""
+
+    JSON = ".json"
+    GRAPHML = ".graphml"
+    DOT = ".dot"
+
+
+def form_of(path: str) -> GraphForm:
+    """Return the form that the ending of a file's name asks for.
+
+    Raises:
+        UsageError: The ending is none of the three.
+    """
+    ending = PurePath(path).suffix.lower()
+    try:
+        return GraphForm(ending)
+    except ValueError:
+        what = "a graph is written to a file, not to a stream" if path == "-" else "the ending does not name a form"
+        raise UsageError(path, what, "Name a file that ends in .json, .graphml or .dot") from None
+
+
+def export(graph: nx.MultiDiGraph, form: GraphForm) -> bytes:
+    """Render a graph in a form, as the bytes of the file."""
+    writers = {GraphForm.JSON: to_json, GraphForm.GRAPHML: to_graphml, GraphForm.DOT: to_dot}
+    return writers[form](graph)
+
+
+def to_json(graph: nx.MultiDiGraph) -> bytes:
+    """Render node-link JSON, in ASCII, one value a line."""
+    text = json.dumps(nx.node_link_data(graph, edges="edges"), indent=1, allow_nan=False)
+    return f"{text}\n".encode("ascii")
+
+
+def to_graphml(graph: nx.MultiDiGraph) -> bytes:
+    """Render GraphML, in UTF-8, with names escaped and lists as JSON text."""
+    plain = nx.MultiDiGraph(**_graphml_attributes(graph.graph))
+    for node, attributes in graph.nodes(data=True):
+        plain.add_node(escape(node), **_graphml_attributes(attributes))
+    for number, (source, target, attributes) in enumerate(graph.edges(data=True)):
+        plain.add_edge(escape(source), escape(target), key=f"e{number}", **_graphml_attributes(attributes))
+    stream = BytesIO()
+    nx.write_graphml_xml(plain, stream)  # not write_graphml: its bytes depend on whether lxml is installed
+    stream.write(b"\n")
+    return stream.getvalue()
+
+
+def to_dot(graph: nx.MultiDiGraph) -> bytes:
+    """Render Graphviz DOT, in UTF-8; a label holds the name and what tells the node from others of its kind."""
+    return "".join(f"{line}\n" for line in _dot_lines(graph)).encode()
+
+
+def escape(text: str) -> str:
+    r"""Show what does not print (0x1E: ``\x1e``) and double backslashes, so that nothing is lost."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return "".join(map(_escape_character, text))
+
+
+def unescape(text: str) -> str:
+    """Reverse :func:`escape`."""
+
+    def character(match: re.Match[str]) -> str:
+        digits = match[1] or match[2] or match[3]
+        return chr(int(digits, 16)) if digits else "\\"
+
+    return _ESCAPED.sub(character, text)
+
+
+def _escape_character(character: str) -> str:
+    if character == "\\":
+        return r"\\"
+    if unicodedata.category(character) not in _UNPRINTABLE and character not in _NOT_XML:
+        return character
+    code = ord(character)
+    if code <= 0xFF:  # noqa: PLR2004 - what two hex digits hold
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - what four hold
+
+
+def _graphml_attributes(attributes: Mapping[str, object]) -> dict[str, Any]:
+    return {name: _graphml_value(value) for name, value in attributes.items()}
+
+
+def _graphml_value(value: object) -> object:
+    if isinstance(value, list):
+        return json.dumps(value)
+    return escape(value) if isinstance(value, str) else value
+
+
+def _dot_lines(graph: nx.MultiDiGraph) -> Iterator[str]:
+    yield "digraph build {"
+    yield "  rankdir=TB;"
+    for node, attributes in graph.nodes(data=True):
+        yield f"  {_quoted(node)} [label={_label(attributes)}, {_DOT_NODES[NodeKind(attributes['kind'])]}];"
+    for source, target, attributes in graph.edges(data=True):
+        kind = EdgeKind(attributes["kind"])
+        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={_quoted(_edge_label(attributes))}"
+        yield f"  {_quoted(source)} -> {_quoted(target)} [{_DOT_EDGES[kind]}{label}];"
+    yield "}"
+
+
+def _label(attributes: Mapping[str, Any]) -> str:
+    """Put the name on the first line; below it an op, or a type with precision and tactic, or a tensor's shape."""
+    dims = f"[{','.join(map(str, attributes['dims']))}]" if "dims" in attributes else ""
+    told = (
+        *(attributes.get(name, "") for name in ("op", "type")),
+        ",".join(attributes.get("precision", ())),
+        *(attributes.get(name, "") for name in ("tactic", "dtype")),
+        dims,
+    )
+    below = " ".join(filter(None, told))
+    lines = (attributes["name"], below) if below else (attributes["name"],)
+    return '"' + r"\n".join(_quoted(line)[1:-1] for line in lines) + '"'
+
+
+def _edge_label(attributes: Mapping[str, Any]) -> str:
+    return ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
+
+
+def _quoted(text: str) -> str:
+    """Quote for DOT: of a label Graphviz shows the text as escaped, an id stays as unique as it was."""
+    escaped = escape(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

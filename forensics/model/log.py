@@ -1,0 +1,406 @@
+"""The typed model of a TensorRT build log: what the parsers produce and everything else reads.
+
+A fact never changes after it was read (``records.py``), and carries the :class:`SourceSpan` of the line that states it.
+Tactic ids are unsigned 64-bit integers, outside ``0x%016x``; durations milliseconds; memory bytes; lines count from 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from trtforensics.model.records import Late, record
+from trtforensics.model.timings import NEAR_TIE_RATIO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trtforensics.model.notes import Note, StarvedLayer
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import Candidate, Int64Column, TacticTimings
+
+
+class Tool(StrEnum):
+    """Who drove the build, as far as the log's own lines tell."""
+
+    TRTEXEC = "trtexec"
+    TENSORRT_PYTHON = "tensorrt-python"
+    POLYGRAPHY = "polygraphy"
+    TORCH_TENSORRT = "torch-tensorrt"
+    ONNXRUNTIME = "onnxruntime"
+    TENSORRT_RTX = "tensorrt-rtx"
+    UNKNOWN = "unknown"
+
+
+class Outcome(StrEnum):
+    """How a build ended. ``TRUNCATED``: it began and neither a verdict nor an engine follows."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TRUNCATED = "truncated"
+    UNKNOWN = "unknown"
+
+
+@record(frozen=True, slots=True)
+class BackendPass:
+    """One run of the builder over the graph (TensorRT >= 10.13 may do several, one a backend strategy).
+
+    ``chosen`` is None where the log does not tell; ``estimated_ms`` is TensorRT's estimate of the inference time, which
+    decided between the passes.
+    """
+
+    backend_strategy: int | None
+    first_line: int
+    last_line: int
+    chosen: bool | None
+    estimated_ms: float | None = None
+
+
+@record(frozen=True, slots=True)
+class Stage:
+    """``Original: N layers`` or ``After …: N layers``; ``name`` is the text before the colon.
+
+    ``pass_index`` is None before the first of several passes.
+    """
+
+    name: str
+    layers: int
+    span: SourceSpan
+    pass_index: int | None
+
+
+@record(frozen=True, slots=True)
+class Fusion:
+    """Layers the optimiser merged: ``<kind>: Fusing A with B``.
+
+    Kind ``HorizontalMerge`` is ``Merging layers: A || B``; ``ConvScaleWeights`` is TensorRT 7's
+    ``Fusing convolution weights from A with scale B``.
+    """
+
+    kind: str
+    inputs: tuple[str, ...]
+    span: SourceSpan
+    pass_index: int | None
+
+
+@record(frozen=True, slots=True)
+class ReformatLayer:
+    """``Adding reformat layer: <name> (<tensor>) from <source> to <target>``; the formats are as printed."""
+
+    name: str
+    tensor: str
+    source: str
+    target: str
+    span: SourceSpan
+    pass_index: int | None
+
+
+@record(frozen=True, slots=True)
+class ForeignNode:
+    """A ForeignNode and its ONNX members, from its ``metadata:`` line (TensorRT >= 10)."""
+
+    name: str
+    onnx_nodes: tuple[str, ...]
+    span: SourceSpan
+    pass_index: int | None
+
+
+@record(frozen=True, slots=True)
+class OnnxNode:
+    """A node the ONNX parser met: ``Parsing node: <name> [<op>]``, and the layers registered for it.
+
+    Types are the parser's words for the tensors' types, in the order of the tensors: ``FLOAT``, ``HALF``, ``INT64``.
+    """
+
+    name: str
+    op: str
+    layers: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    span: SourceSpan
+    input_types: tuple[str, ...] = ()
+    output_types: tuple[str, ...] = ()
+
+
+@record(frozen=True, slots=True)
+class Choice:
+    """One ``Chose`` line: the winner of a layer in one combination of formats.
+
+    ``final``: True, the engine uses it; False, it lost to another format or pass; None, the log does not tell.
+    ``first_line`` is where its block began: the timed rows of the block are those between it and ``span.line``, counted
+    by ``candidates``. ``tactic`` None: none worked. Formats are as printed (``Half(100352,50176:2,224,1)``).
+    """
+
+    layer: str
+    runner: str
+    runner_id: int | None
+    tactic: int | None
+    time_ms: float | None
+    runner_up_ms: float | None
+    candidates: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    first_line: int
+    span: SourceSpan
+    pass_index: int | None
+    final: bool | None = None
+
+    @property
+    def near_tie(self) -> bool:
+        """Whether the runner-up is within 2 % of the chosen tactic."""
+        if self.time_ms is None or self.runner_up_ms is None:
+            return False
+        return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
+
+
+@record(frozen=True, slots=True)
+class CachedResult:
+    """One ``got cached result`` line: as good as a block of timings, but without the alternatives."""
+
+    layer: str
+    runner: str
+    tactic: int | None
+    time_ms: float | None
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    span: SourceSpan
+    pass_index: int | None
+    final: bool | None = None
+
+
+@record(frozen=True, slots=True)
+class EngineTensor:
+    """A tensor at an engine layer: ``dtype`` as in ``Half``, ``format`` what the log prints of its format.
+
+    ``format`` is empty where a detailed dump prints the type only.
+    """
+
+    name: str
+    dtype: str
+    dims: tuple[int | str, ...]
+    format: str = ""
+    components: int = 1
+    """How many elements a vectorised format packs (``Half[1,32:8,28,28]``: 8); 1 for none, or not told."""
+
+
+@record(frozen=True, slots=True)
+class EngineLayer:
+    """One layer of the engine, from the dump at the end of a build or from ``--dumpLayerInfo``.
+
+    ``precision`` lists the distinct types of its outputs. ``choice`` and ``cached`` index the build's lists; both None
+    when nothing in the log says where the layer came from (``origin`` says why). ``fields`` holds whatever else a
+    detailed dump printed, as printed.
+    """
+
+    name: str
+    type: str
+    tactic: int | None
+    tactic_name: str
+    precision: tuple[str, ...]
+    onnx_nodes: tuple[str, ...]
+    inputs: tuple[EngineTensor, ...]
+    outputs: tuple[EngineTensor, ...]
+    span: SourceSpan
+    choice: int | None = None
+    cached: int | None = None
+    origin: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@record(frozen=True, slots=True)
+class Message:
+    """A warning or an error. ``severity`` is ``W`` or ``E`` (internal and critical errors included)."""
+
+    severity: str
+    text: str
+    span: SourceSpan
+
+
+@record(frozen=True, slots=True)
+class Fact:
+    """A named value with its line: an option, a device property, a result of the performance summary."""
+
+    name: str
+    value: str
+    span: SourceSpan
+
+
+@record(frozen=True, slots=True)
+class LayerTuning:
+    """How long TensorRT profiled a layer's tactics, in seconds over all runners and formats; 8.6 and later print it."""
+
+    layer: str
+    seconds: float
+    span: SourceSpan
+    """The layer's first ``profiling completed`` line."""
+
+
+@record(frozen=True, slots=True)
+class MyelinOperation:
+    """An operation whose tactics Myelin timed, inside a ForeignNode or in a network it compiles whole (TensorRT >= 10).
+
+    ``key`` is its key in the editable timing cache (10.8 and later, where the build keeps one), else empty.
+    ``foreign_node`` is the layer that was being timed, empty for none. ``selected`` is what the log says was selected;
+    where it does not say so, the fastest, with which Myelin's sorted table begins.
+    """
+
+    op: str
+    key: str
+    selected: int | None
+    time_ms: float | None
+    candidates: Sequence[Candidate] = field(repr=False, compare=False)
+    """The tactics of the table, fastest first."""
+    span: SourceSpan
+    foreign_node: str = ""
+    onnx_nodes: tuple[str, ...] = ()
+    pass_index: int | None = None
+
+
+@record(frozen=True, slots=True)
+class Autotuning:
+    """Counts of lines: runner blocks, timed tactics, tactics skipped for want of workspace, cached results."""
+
+    runner_blocks: int
+    tactics_timed: int
+    tactics_skipped: int
+    cache_hits: int
+
+
+@record(frozen=True, slots=True)
+class MessageCounts:
+    """Lines at warning level and at error level (internal and critical errors included)."""
+
+    warning: int
+    error: int
+
+
+@record(frozen=True, slots=True)
+class Build(Late):
+    """One build (or load-only run, or excerpt): a run of lines that belongs to nobody else.
+
+    ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts,
+    in the log's order.
+    """
+
+    index: int
+    first_line: int
+    last_line: int
+    tool: Tool
+    tensorrt_version: str | None
+    command: str | None
+    outcome: Outcome
+    options: Mapping[str, Sequence[Fact]]
+    passes: Sequence[BackendPass]
+    stages: Sequence[Stage]
+    fusions: Sequence[Fusion]
+    reformats: Sequence[ReformatLayer]
+    onnx_nodes: Sequence[OnnxNode]
+    foreign_nodes: Sequence[ForeignNode]
+    autotuning: Autotuning
+    timings: TacticTimings
+    tuning: Sequence[LayerTuning]
+    """Slowest first; empty before 8.6."""
+    choices: Sequence[Choice]
+    cached: Sequence[CachedResult]
+    engine_layers: Sequence[EngineLayer]
+    layer_names: tuple[str, ...]
+    myelin_operations: Sequence[MyelinOperation]
+    message_counts: MessageCounts
+    messages: tuple[Message, ...]
+    results: tuple[Fact, ...]
+    notes: tuple[Note, ...] = ()
+    """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
+    starved: tuple[StarvedLayer, ...] = ()
+    """The layers that wanted more workspace than there was, most wanting first."""
+    runner_ids: Mapping[str, int] = field(default_factory=dict)
+    """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
+
+    def option(self, block: str, name: str) -> str | None:
+        """Return the value of an option as printed, or None where the log does not print it."""
+        return next((fact.value for fact in self.options.get(block, ()) if fact.name == name), None)
+
+    @property
+    def timing_cache_keys(self) -> tuple[MyelinOperation, ...]:
+        """The operations whose key in the editable timing cache the log tells."""
+        return tuple(operation for operation in self.myelin_operations if operation.key)
+
+    def operations_of(self, choice: Choice) -> tuple[MyelinOperation, ...]:
+        """Return the operations that Myelin timed for a choice of a ForeignNode."""
+        return tuple(op for op in self.myelin_operations if choice.first_line <= op.span.line <= choice.span.line)
+
+    def candidates(self, choice: Choice) -> tuple[Candidate, ...]:
+        """Return the tactics timed for a choice, fastest first."""
+        return self.timings.between(choice.first_line, choice.span.line)
+
+
+@record(frozen=True, slots=True)
+class SourceInfo:
+    """The file as stored: ``bytes`` and ``sha256`` are of the stored (compressed) form, ``lines`` of the text.
+
+    ``cut`` says that the last line has no line ending. Several sources that are one build are one SourceInfo: its
+    ``sha256`` is that of the files one behind the other, and ``parts`` are the files; else there are no parts.
+    """
+
+    path: str
+    bytes: int
+    lines: int
+    sha256: str
+    cut: bool = False
+    parts: tuple[SourceInfo, ...] = ()
+
+    def part_of(self, line: int) -> tuple[SourceInfo, int]:
+        """Return the file that holds a line, and how many lines are of the files before it."""
+        before = 0
+        for part in self.parts:
+            if line <= before + part.lines:
+                return part, before
+            before += part.lines
+        return self, 0
+
+
+@record(frozen=True, slots=True)
+class LineCounts:
+    """Every physical line in exactly one class; the four add up to the lines of the source."""
+
+    typed: int = 0
+    unprefixed: int = 0
+    blank: int = 0
+    unknown: int = 0
+
+    @property
+    def total(self) -> int:
+        """All lines."""
+        return self.typed + self.unprefixed + self.blank + self.unknown
+
+
+@record(frozen=True, slots=True)
+class UnknownShape:
+    """A shape of line that no rule reads: how often, and the first line that has it."""
+
+    line: int
+    text: str
+    count: int
+
+
+@record(frozen=True, slots=False)
+class BuildLog:
+    """A parsed build log: its builds, and an honest account of the lines that were not understood."""
+
+    source: SourceInfo
+    lines: LineCounts
+    unknown_shapes: int
+    unknown_samples: tuple[UnknownShape, ...]
+    builds: Sequence[Build]
+    line_starts: Int64Column = field(repr=False)
+    """Byte offset of each line's start in the (decoded) text; one entry a line."""
+
+    @cached_property
+    def prefixed_lines(self) -> int:
+        """Lines that a logger prefix opens and that say something, whether understood or not."""
+        return self.lines.typed + self.lines.unknown
+
+    def build_at(self, line: int) -> Build | None:
+        """Return the build a line belongs to."""
+        return next((b for b in self.builds if b.first_line <= line <= b.last_line), None)

@@ -1,0 +1,56 @@
+"""Lines that say something of a build that has no field of its own, and what the message in an error means.
+
+A :class:`Note` is a line with the grammar rule that read it: what rules of ``findings`` look for. Its kind is the
+rule's name in ``parsers/grammars``: of a kind of line, or of a cause (``causes.lark``) found in a warning or an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from trtforensics.model.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trtforensics.model.span import SourceSpan
+
+    Value = str | int | float | None
+
+
+@record(frozen=True, slots=True)
+class Note:
+    """A line by its kind. ``fields`` holds what the grammar rule captured; None where the line does not print it."""
+
+    kind: str
+    span: SourceSpan
+    fields: Mapping[str, Value] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return a field as text, empty where the line does not print it."""
+        value = self.fields.get(name)
+        return "" if value is None else str(value)
+
+    def number(self, name: str) -> float | None:
+        """Return a field as a number; None where the line does not print one."""
+        value = self.fields.get(name)
+        try:
+            return None if value is None else float(value)
+        except ValueError:
+            return None
+
+
+@record(frozen=True, slots=True)
+class StarvedLayer:
+    """A layer some of whose tactics were skipped for want of workspace.
+
+    ``requested`` is the largest scratch memory that one of the ``skipped`` asked for, ``available`` what there was, in
+    bytes. ``spans`` are the first such lines.
+    """
+
+    layer: str
+    skipped: int
+    requested: int
+    available: int
+    spans: tuple[SourceSpan, ...]

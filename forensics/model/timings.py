@@ -1,0 +1,130 @@
+"""Tactic ids, and every tactic that was timed.
+
+Ids are unsigned 64-bit integers, outside ``0x%016x``; durations are milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from trtforensics.model.records import record
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Int32Column = npt.NDArray[np.int32]
+    Int64Column = npt.NDArray[np.int64]
+    UInt64Column = npt.NDArray[np.uint64]
+    Float64Column = npt.NDArray[np.float64]
+
+NO_TACTIC = 0xD15EA5EDD15EA5ED
+"""What TensorRT prints for "no tactic worked"; up to 8.2 as the signed decimal -3360065831133338131."""
+
+NEAR_TIE_RATIO = 1.02
+"""A runner-up at most this much slower than the chosen tactic is a near tie: build noise may flip it."""
+
+
+def tactic_text(tactic: int | None) -> str | None:
+    """Spell a tactic id the one way this tool prints it; "no tactic" and a missing id give None."""
+    return None if tactic is None or tactic == NO_TACTIC else f"0x{tactic:016x}"
+
+
+@record(frozen=True, slots=True)
+class Candidate:
+    """One timed tactic of a block. ``kernel`` is empty where the log names none."""
+
+    tactic: int | None
+    time_ms: float | None
+    runner: str
+    kernel: str
+    line: int
+
+
+@record(frozen=True, slots=True)
+class TacticTimings:
+    """Every timed tactic and every runner block of one build, in numpy columns sorted by line.
+
+    ``line``, ``tactic``, ``ms`` (NaN: the log printed no finite time) and ``kernel`` have one entry a timed tactic;
+    ``runner_line``, ``runner_layer`` and ``runner_name`` one a ``Timing Runner`` line. Kernels, layers and runners are
+    indexes into ``texts``; -1 is "not printed".
+    """
+
+    line: Int64Column
+    tactic: UInt64Column
+    ms: Float64Column
+    kernel: Int32Column
+    runner_line: Int64Column
+    runner_layer: Int32Column
+    runner_name: Int32Column
+    texts: Sequence[str]
+
+    def rows(self, first_line: int, last_line: int) -> range:
+        """Return which rows were timed on these lines, both ends included."""
+        return range(*self.line.searchsorted((first_line, last_line + 1)).tolist())
+
+    def fastest_first(self, rows: range) -> npt.NDArray[np.intp]:
+        """Return rows by their times, untimed ones last."""
+        return self.ms[rows.start : rows.stop].argsort(kind="stable") + rows.start
+
+    def between(self, first_line: int, last_line: int) -> tuple[Candidate, ...]:
+        """Return the tactics timed on these lines (both ends included), fastest first."""
+        return tuple(self.candidate(int(row)) for row in self.fastest_first(self.rows(first_line, last_line)))
+
+    def candidate(self, row: int) -> Candidate:
+        """Return one timed tactic."""
+        line = int(self.line[row])
+        tactic, ms, kernel = int(self.tactic[row]), float(self.ms[row]), int(self.kernel[row])
+        runner = int(self.runner_line.searchsorted(line)) - 1
+        name = int(self.runner_name[runner]) if runner >= 0 else -1
+        return Candidate(
+            tactic=None if tactic == NO_TACTIC else tactic,
+            time_ms=None if ms != ms else ms,  # noqa: PLR0124 - NaN is the only value unequal to itself
+            runner=self.texts[name] if name >= 0 else "",
+            kernel=self.texts[kernel] if kernel >= 0 else "",
+            line=line,
+        )
+
+
+class TimedTactics(Sequence[Candidate]):
+    """Some rows of a build's timed tactics; they are sorted when one is looked at, and a candidate exists only then."""
+
+    def __init__(self, timings: TacticTimings, rows: range) -> None:
+        self._timings = timings
+        self._unsorted = rows
+
+    def __len__(self) -> int:
+        return len(self._unsorted)
+
+    @cached_property
+    def _rows(self) -> npt.NDArray[np.intp]:
+        return self._timings.fastest_first(self._unsorted)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return self._timings.candidate(int(self._rows[index]))
+
+    def with_tactic(self, tactic: int) -> list[int]:
+        """Return where a tactic stands; it may have been timed more than once."""
+        found: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
+        return found
+
+    def widest_kernel(self) -> int:
+        """Return how long the longest kernel name is."""
+        return self._widest(self._timings.kernel[self._rows])
+
+    def widest_runner(self) -> int:
+        """Return how long the longest runner name is."""
+        blocks = self._timings.runner_line.searchsorted(self._timings.line[self._rows]) - 1
+        return self._widest(self._timings.runner_name[blocks[blocks >= 0]])
+
+    def _widest(self, texts: Int32Column) -> int:
+        indexes = set(texts[texts >= 0].tolist())
+        return max((len(self._timings.texts[index]) for index in indexes), default=0)

@@ -1,0 +1,1 @@
+"""A typed thing as text or JSON."""

@@ -1,0 +1,66 @@
+"""Timing-cache exports: made of a log, as the JSON file of our own, and for a person."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.console.terminal import visible
+from trtforensics.errors import UsageError
+from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
+from trtforensics.model.timings import tactic_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.model.log import BuildLog, MyelinOperation
+
+
+def of_log(log: BuildLog) -> TimingCache:
+    """Return the keys of the last build of a log that prints any; of a key that was tuned twice, the last.
+
+    Raises:
+        UsageError: no build prints a key.
+    """
+    build = next((build for build in reversed(log.builds) if build.timing_cache_keys), None)
+    if build is None:
+        next_step = "Build with TensorRT 10.8 or later, BuilderFlag.EDITABLE_TIMING_CACHE and a verbose logger"
+        raise UsageError(log.source.path, "prints no keys of an editable timing cache", next_step)
+    keys = {key.key: key for key in build.timing_cache_keys}
+    return TimingCache(log.source, log.source.path, build.tensorrt_version, tuple(keys.values()))
+
+
+def to_json(cache: TimingCache) -> str:
+    """Render an export, one key a line."""
+    head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
+    opening = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+    keys = ",\n".join(f"  {json.dumps(row)}" for row in rows(cache.keys))
+    return f'{{\n{opening},\n "keys": [\n{keys}\n ]\n}}\n'
+
+
+def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:
+    """Give the keys as JSON objects; ``line`` is where the source that they were read from states them."""
+    for key in keys:
+        candidates = [
+            {"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates
+        ]
+        yield {
+            "op": key.op,
+            "key": key.key,
+            "selected": tactic_text(key.selected),
+            "time_ms": key.time_ms,
+            "candidates": candidates,
+            "line": key.span.line,
+        }
+
+
+def summarise(cache: TimingCache) -> str:
+    """Return the operations of a cache for a person, each with its line."""
+    version = f", TensorRT {cache.tensorrt_version}" if cache.tensorrt_version else ""
+    lines = [f"{cache.source.path}: {len(cache.keys)} timing-cache keys{version}, made from {cache.made_from}"]
+    for key in cache.keys:
+        time = f"{key.time_ms:g} ms" if key.time_ms is not None else "time not told"
+        count = f", {len(key.candidates)} candidates" if key.candidates else ""
+        lines.append(f"  {key.op or '(name not told)'}  (line {key.span.line})")
+        lines.append(f"    {key.key}  {tactic_text(key.selected) or 'no tactic told'}  {time}{count}")
+    return "".join(f"{visible(line)}\n" for line in lines)

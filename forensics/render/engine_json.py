@@ -1,0 +1,89 @@
+"""The JSON document of engine-layer and profile files (``parse --json``), schema 1; README describes every field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.model.timings import tactic_text
+
+if TYPE_CHECKING:
+    from trtforensics.model.engine import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
+    from trtforensics.model.log import EngineLayer, EngineTensor, SourceInfo
+    from trtforensics.sources.engine import EngineFiles
+
+SCHEMA = 1
+
+Document = dict[str, Any]
+
+
+def to_json(files: EngineFiles) -> str:
+    """Render the document in ASCII."""
+    return json.dumps(document(files), indent=1, allow_nan=False) + "\n"
+
+
+def document(files: EngineFiles) -> Document:
+    """Return the files as what ``json.dump`` takes. Tactic ids are strings, durations milliseconds."""
+    infos: tuple[EngineInfo | ProfileInfo, ...] = (*files.layers, *files.profiles)
+    repairs = [one for info in infos for one in info.repairs]
+    return {
+        "schema": SCHEMA,
+        "kind": "engine",
+        "sources": [_source(info.source) for info in infos],
+        "repairs": [{"path": one.span.file, "line": one.span.line, "what": one.what} for one in repairs],
+        "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
+        "profiles": [_run(run) for profile in files.profiles for run in profile.runs],
+    }
+
+
+def _source(source: SourceInfo) -> Document:
+    return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
+
+
+def _engine(engine: Engine, files: EngineFiles) -> Document:
+    times = files.times(engine)
+    return {
+        "line": engine.span.line,
+        "detailed": engine.detailed,
+        "split_formats": engine.split_formats,
+        "io": [
+            {"name": one.name, "mode": one.mode or None, "dtype": one.dtype or None, "dims": list(one.dims)}
+            for one in engine.io
+        ],
+        "layers": [_layer(layer, time) for layer, time in zip(engine.layers, times, strict=True)],
+    }
+
+
+def _layer(layer: EngineLayer, time: LayerTime | None) -> Document:
+    return {
+        "name": layer.name,
+        "type": layer.type or None,
+        "tactic": tactic_text(layer.tactic),
+        "tactic_name": layer.tactic_name or None,
+        "precision": list(layer.precision),
+        "onnx_nodes": list(layer.onnx_nodes),
+        "inputs": [_tensor(tensor) for tensor in layer.inputs],
+        "outputs": [_tensor(tensor) for tensor in layer.outputs],
+        "fields": dict(layer.fields),
+        "time_ms": time.average_ms if time else None,
+        "line": layer.span.line,
+    }
+
+
+def _tensor(tensor: EngineTensor) -> Document:
+    return {"name": tensor.name, "dtype": tensor.dtype, "dims": list(tensor.dims), "format": tensor.format or None}
+
+
+def _run(run: ProfileRun) -> Document:
+    layers = [
+        {
+            "name": one.name,
+            "total_ms": one.total_ms,
+            "average_ms": one.average_ms,
+            "median_ms": one.median_ms,
+            "percentage": one.percentage,
+            "line": one.span.line,
+        }
+        for one in run.layers
+    ]
+    return {"count": run.count, "line": run.span.line, "layers": layers}

@@ -1,0 +1,70 @@
+"""What engine-layer and profile files say, for a person: precision and types in numbers, the slowest layers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trtforensics.model.engine import Engine, LayerTime, ProfileRun, Repair
+    from trtforensics.sources.engine import EngineFiles
+
+_SLOWEST = 10
+_TYPES = 8
+
+
+def summarise(files: EngineFiles) -> str:
+    """Return the summary; the files' own text never carries control characters into it."""
+    lines: list[str] = []
+    for info in files.layers:
+        for number, engine in enumerate(info.engines, 1):
+            several = f", document {number} of {len(info.engines)}" if len(info.engines) > 1 else ""
+            lines += [f"{info.source.path}: {len(engine.layers)} engine layers{several}", *_engine(engine, files)]
+        lines += _repairs(info.repairs)
+    for profile in files.profiles:
+        for number, run in enumerate(profile.runs, 1):
+            several = f", run {number} of {len(profile.runs)}" if len(profile.runs) > 1 else ""
+            lines.append(f"{profile.source.path}: {len(run.layers)} layers timed over {run.count} iterations{several}")
+            if not files.layers:
+                lines += _slowest(run)
+        lines += _repairs(profile.repairs)
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _engine(engine: Engine, files: EngineFiles) -> Iterator[str]:
+    if not engine.detailed:
+        yield "  names only: built without `--profilingVerbosity=detailed`"
+    else:
+        yield f"  types        {_tally(layer.type for layer in engine.layers)}"
+        yield f"  precision    {_tally(', '.join(layer.precision) or 'not told' for layer in engine.layers)}"
+        form = "TensorRT 11 or RTX" if engine.split_formats else "TensorRT 8.2 to 10"
+        yield f"  form         {form}"
+    timed = [(time, layer) for layer, time in zip(engine.layers, files.times(engine), strict=True) if time is not None]
+    if files.profiles and not timed:
+        yield "  times        none: the profiles are of an engine with other layers"
+    for time, layer in sorted(timed, key=lambda pair: -pair[0].average_ms)[:_SLOWEST]:
+        precision = ", ".join(layer.precision)
+        yield f"  {_time(time)}  {layer.name}  {layer.type} {precision}  (line {layer.span.line})"
+
+
+def _slowest(run: ProfileRun) -> Iterator[str]:
+    for time in sorted(run.layers, key=lambda one: -one.average_ms)[:_SLOWEST]:
+        yield f"  {_time(time)}  {time.name}  (line {time.span.line})"
+
+
+def _time(time: LayerTime) -> str:
+    return f"{time.average_ms:10.6f} ms {time.percentage:5.1f} %"
+
+
+def _repairs(repairs: Iterable[Repair]) -> Iterator[str]:
+    return (f"  line {one.span.line}: {one.what}" for one in repairs)
+
+
+def _tally(values: Iterable[str]) -> str:
+    counts = Counter(values).most_common()
+    shown = ", ".join(f"{count} {value}" for value, count in counts[:_TYPES])
+    return shown + (f", {sum(count for _, count in counts[_TYPES:])} others" if len(counts) > _TYPES else "")

@@ -1,0 +1,288 @@
+"""What a build log says, for a person: a page of text a build, most important first, every fact with its line."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import Outcome
+from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, SourceInfo
+
+    Row = tuple[str, str]
+    """A label and its text; rows of one label leave it empty behind the first."""
+
+_OPTIONS = (
+    ("model", "Model"),
+    ("build", "Precision"),
+    ("build", "LayerPrecisions"),
+    ("build", "Memory Pools"),
+    ("build", "Workspace"),
+    ("build", "BuilderOptimizationLevel"),
+    ("build", "Tactic sources"),
+    ("build", "timingCacheFile"),
+    ("build", "Sparsity"),
+)
+_SILENT = {"", "Disabled", "-1", "Using default tactic sources"}
+"""Values that say "as usual"."""
+
+_SHOWN = 3
+"""Entries of a list that only shows the worst or the first."""
+_TYPES = 6
+_LABEL = 13
+_WIDTH = 120
+_TEXT_WIDTH = _WIDTH - _LABEL - 2
+_NAME_WIDTH = 56
+_MESSAGE_WIDTH = 90
+_COMMAND_ROWS = 4
+_MEGABYTE = 1_000_000
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def summarise(log: BuildLog, *, colour: bool = False) -> str:
+    """Return the summary of a log; the log's own text never carries control characters into it."""
+    blocks = [_head(log), *(_block(log, build, colour=colour) for build in log.builds)]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _head(log: BuildLog) -> list[str]:
+    source = log.source
+    size = f"{source.bytes / 1e6:,.1f} MB" if source.bytes >= _MEGABYTE else f"{source.bytes / 1e3:,.1f} kB"
+    lines = [f"{source.path}: {_count(source.lines, 'line')}, {size}, {_count(len(log.builds), 'build')}"]
+    return [visible(line) for line in (*lines, *_parts(source), *_cut(source), _understood(log))]
+
+
+def _parts(source: SourceInfo) -> Iterator[str]:
+    """Say which lines are of which file, where several are one build."""
+    before = 0
+    for part in source.parts:
+        lines = f"lines {before + 1}-{before + part.lines}"
+        yield f"{lines} are those of {part.path}" if part.lines else f"{part.path} is empty"
+        before += part.lines
+
+
+def _cut(source: SourceInfo) -> Iterator[str]:
+    for part in source.parts or (source,):
+        if part.cut:
+            where = f" of {part.path}" if source.parts else ""
+            yield f"the last line ({part.lines}){where} has no line ending, as where a log is cut"
+
+
+def _understood(log: BuildLog) -> str:
+    unknown = log.lines.unknown
+    if not unknown:
+        return "every logged line was understood"
+    most = log.unknown_samples[0]
+    return (
+        f"{_count(unknown, 'line')} of {_count(log.unknown_shapes, 'shape')} {'was' if unknown == 1 else 'were'} not "
+        f"understood, most often line {most.line}: {_short(most.text)}"
+    )
+
+
+def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
+    version = f"TensorRT {build.tensorrt_version}" if build.tensorrt_version else "TensorRT version not told"
+    number = f"Build {build.index + 1} of {len(log.builds)}"
+    place = f"lines {build.first_line}-{build.last_line}"
+    title = visible("  ".join((number, place, build.tool, version, f"outcome {build.outcome}")))
+    rows = [*_setting(build), *_network(build), *_tuning(build), *_engine(build), *_messages(build), *_results(build)]
+    return [
+        f"{_BOLD}{title}{_PLAIN}" if colour else title,
+        *(f"  {label:<{_LABEL}}{visible(text)}" for label, text in rows),
+    ]
+
+
+def _setting(build: Build) -> Iterator[Row]:
+    if build.outcome is Outcome.TRUNCATED:
+        yield "truncated", "the log stops before it tells how this build ended"
+    if build.command:
+        yield from _list("command", _wrapped(build.command))
+    device = build.option("device", "Selected Device")
+    if device:
+        capability = build.option("device", "Compute Capability")
+        yield "GPU", f"{device}, compute capability {capability}" if capability else device
+    elif build.stages or build.choices:
+        yield "GPU", "not told by this log"
+    yield from _list("options", _options(build))
+
+
+def _wrapped(command: str) -> list[str]:
+    return textwrap.wrap(
+        visible(command.strip()), _TEXT_WIDTH, break_on_hyphens=False, max_lines=_COMMAND_ROWS, placeholder=" …"
+    )
+
+
+def _options(build: Build) -> list[str]:
+    told: list[str] = []
+    for block, name in _OPTIONS:
+        value = (build.option(block, name) or "").strip()
+        if name == "Memory Pools":
+            value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
+        if value not in _SILENT:
+            told.append(f"{name}: {_short(value, _MESSAGE_WIDTH)}")
+    return told
+
+
+def _network(build: Build) -> Iterator[Row]:
+    if len(build.passes) > 1:
+        yield from _list("passes", [_pass(i, p) for i, p in enumerate(build.passes)])
+    own = [s for s in build.stages if _may_be_engines(build, s.pass_index)]
+    of_passes = f" over {len(build.passes)} passes" if len(_candidates(build)) > 1 else ""
+    if own:
+        steps = [own[0], *(b for a, b in itertools.pairwise(own) if a.layers != b.layers)]
+        yield "stages", f"layers{of_passes}: " + ", ".join(f"{s.layers} {_stage(s.name)}" for s in steps)
+    fusions = [f for f in build.fusions if _may_be_engines(build, f.pass_index)]
+    if fusions:
+        tally = _tally(f.kind for f in fusions)
+        yield "fusions", f"{len(fusions)}{of_passes}: {tally} (from line {fusions[0].span.line})"
+    if not (build.stages or build.choices or build.cached or build.engine_layers or build.layer_names):
+        yield "detail", "no line of the optimiser, of autotuning or of the engine's layers, as verbose logs have them"
+
+
+def _pass(index: int, backend: BackendPass) -> str:
+    verdict = {True: "the engine", False: "discarded", None: "not told whether the engine is from it"}[backend.chosen]
+    strategy = f"backend strategy {backend.backend_strategy}" if backend.backend_strategy is not None else "pass"
+    estimate = f", estimated {backend.estimated_ms:g} ms" if backend.estimated_ms is not None else ""
+    return f"{index}: {strategy}, lines {backend.first_line}-{backend.last_line}, {verdict}{estimate}"
+
+
+def _stage(name: str) -> str:
+    return "originally" if name == "Original" else name[:1].lower() + name[1:]
+
+
+def _candidates(build: Build) -> list[BackendPass]:
+    """Return the passes that made the engine, or may have."""
+    return [one for one in build.passes if one.chosen is not False]
+
+
+def _may_be_engines(build: Build, pass_index: int | None) -> bool:
+    return pass_index is None or build.passes[pass_index].chosen is not False
+
+
+def _tuning(build: Build) -> Iterator[Row]:
+    yield from _list("tactics", [*_timed(build), *_chosen(build)])
+    near = [c for c in build.choices if c.near_tie and c.final is not False]
+    if near:
+        near.sort(key=_margin)
+        whose = "of the engine's choices" if all(c.final for c in near) else _plural(len(near), "choice")
+        header = f"{len(near)} {whose} with a runner-up at most {NEAR_TIE_RATIO - 1:.0%} slower, closest first:"
+        yield from _list("near ties", [header, *map(_near, near[:_SHOWN])])
+    slowest = [f"{_short(t.layer)}: {t.seconds:.3g} s (line {t.span.line})" for t in build.tuning[:_SHOWN]]
+    yield from _list("slow tuning", slowest)
+
+
+def _timed(build: Build) -> Iterator[str]:
+    counts = build.autotuning
+    told = [
+        f"{counts.tactics_timed:,} timed" if counts.tactics_timed else "",
+        _count(counts.runner_blocks, "runner block") if counts.runner_blocks else "",
+        f"{counts.tactics_skipped:,} skipped for want of scratch memory" if counts.tactics_skipped else "",
+        f"{_count(len(build.myelin_operations), 'operation')} timed by Myelin" if build.myelin_operations else "",
+        f"{_count(len(build.timing_cache_keys), 'timing-cache key')} printed" if build.timing_cache_keys else "",
+    ]
+    if any(told):
+        yield ", ".join(filter(None, told))
+
+
+def _chosen(build: Build) -> Iterator[str]:
+    measured = _measured(build)
+    told = [
+        _count(len(build.choices), "choice") if build.choices else "",
+        _count(len(build.cached), "cached result") if build.cached else "",
+    ]
+    known = [one.final for one in measured if one.final is not None]
+    used = f", {sum(known):,} used by the engine" if known else "; the log does not tell which the engine uses"
+    if measured:
+        yield f"{' and '.join(filter(None, told))}{used}"
+
+
+def _measured(build: Build) -> list[Choice | CachedResult]:
+    return [*build.choices, *build.cached]
+
+
+def _margin(choice: Choice) -> float:
+    return (choice.runner_up_ms or 0.0) / (choice.time_ms or 1.0)
+
+
+def _near(choice: Choice) -> str:
+    tactic = f" ({choice.runner} {tactic_text(choice.tactic)})" if choice.tactic is not None else ""
+    return (
+        f"{_short(choice.layer)}: {choice.time_ms:g} ms{tactic}, "
+        f"runner-up {choice.runner_up_ms:g} ms (line {choice.span.line})"
+    )
+
+
+def _engine(build: Build) -> Iterator[Row]:
+    layers = last_dump(build.engine_layers)
+    if layers:
+        again = "" if len(layers) == len(build.engine_layers) else "; printed more than once, this is the last time"
+        yield "engine", f"{_count(len(layers), 'layer')} (from line {layers[0].span.line}{again})"
+        yield "", f"types: {_tally(layer.type for layer in layers)}"
+        yield "", f"output types: {_tally(p for layer in layers for p in layer.precision)}"
+        if build.choices or build.cached:
+            joined = sum(1 for layer in layers if layer.choice is not None or layer.cached is not None)
+            yield "", f"{joined:,} of them traced to the choice or cached result they came from"
+    elif build.layer_names:
+        yield "engine", f"{_count(len(build.layer_names), 'layer')}, of which the log prints the names only"
+    yield from _list("slowest", [_timing(one) for one in _slowest(build)])
+    reformats = [r for r in build.reformats if _may_be_engines(build, r.pass_index)]
+    if reformats:
+        yield "reformats", f"{_count(len(reformats), 'reformat layer')} added (from line {reformats[0].span.line})"
+
+
+def _slowest(build: Build) -> list[Choice | CachedResult]:
+    final = [one for one in _measured(build) if one.final and one.time_ms is not None]
+    return sorted(final, key=lambda one: -(one.time_ms or 0.0))[:_SHOWN]
+
+
+def _timing(one: Choice | CachedResult) -> str:
+    return f"{_short(one.layer)}: {one.time_ms:g} ms when tuned, {one.runner} (line {one.span.line})"
+
+
+def _messages(build: Build) -> Iterator[Row]:
+    for label, severity, count in (
+        ("errors", "E", build.message_counts.error),
+        ("warnings", "W", build.message_counts.warning),
+    ):
+        distinct = {m.text: m for m in reversed(build.messages) if m.severity == severity and m.text.strip()}
+        first = sorted(distinct.values(), key=lambda m: m.span.line)[:_SHOWN]
+        entries = [f"line {m.span.line}: {_short(m.text, _MESSAGE_WIDTH)}" for m in first]
+        if count:
+            header = f"{_count(count, 'line')}, the first:" if count > len(entries) else _count(count, "line")
+            yield from _list(label, [header, *entries])
+
+
+def _results(build: Build) -> Iterator[Row]:
+    yield from _list("results", [f"{f.name}: {f.value}" for f in build.results if not f.name.startswith("Total")])
+
+
+def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:
+    for index, entry in enumerate(entries):
+        yield label if index == 0 else "", entry
+
+
+def _tally(items: Iterable[str]) -> str:
+    counted = Counter(items).most_common()
+    shown: Sequence[tuple[str, int]] = counted[:_TYPES]
+    rest = sum(count for _, count in counted[_TYPES:])
+    return ", ".join([*(f"{item} {count}" for item, count in shown), *([f"others {rest}"] if rest else [])])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {_plural(number, noun)}"
+
+
+def _plural(number: int, noun: str) -> str:
+    return noun if number == 1 else f"{noun}s"
+
+
+def _short(text: str, width: int = _NAME_WIDTH) -> str:
+    text = text.strip()
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,7 +1,0 @@
-"""The search for the smallest sets of items that make a build bad: pure, deterministic, in as few builds as it can."""
-
-from trtforensics.search.fewest import FewestSearch
-from trtforensics.search.model import AGAIN, Ask, Item, Outlook, Result, Status, Verdict
-from trtforensics.search.search import Search
-
-__all__ = ["AGAIN", "Ask", "FewestSearch", "Item", "Outlook", "Result", "Search", "Status", "Verdict"]

@@ -1,0 +1,177 @@
+"""From a path to a parsed log, with progress and a way to stop."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
+
+from trtforensics.console.progress import Progress
+from trtforensics.errors import NotABuildLogError, UsageError
+from trtforensics.model.log import SourceInfo
+from trtforensics.parsers.builds.assembler import assemble
+from trtforensics.parsers.lines import halves
+from trtforensics.parsers.lines.scanner import Scanner
+from trtforensics.parsers.text.source import MAX_BYTES, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.text.source import Source, Window
+
+
+_STDIN = "/dev/stdin"
+_REST_S = 2.0
+"""Seconds from one log handed out while reading to the next; a person reads no faster."""
+
+_REST_FACTOR = 5
+"""How many times as long as putting such a log together takes, so that reading keeps four fifths of the time."""
+
+_WHAT_TO_GIVE = "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
+    """Reading was stopped before its end."""
+
+
+def load_build_log(
+    paths: Sequence[str],
+    *,
+    max_bytes: int = MAX_BYTES,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> BuildLog:
+    """Open, read and parse a build log; a large file is read by two processes.
+
+    Several paths are the parts of one build, its standard output and its standard error say: they are read one behind
+    the other, and lines are numbered on from each to the next. ``max_bytes`` bounds each of them.
+
+    Raises:
+        SourceError: a source cannot be read.
+        NotABuildLogError: no line of any carries a TensorRT or trtexec prefix.
+        UsageError: a source is named twice.
+    """
+    whole = hashlib.sha256()
+    hashes = (whole,) if len(paths) > 1 else ()
+    _refuse_twice(paths)
+    with ExitStack() as opened:
+        sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
+        scanner = _scan(sources[0], on_progress)
+        for source in sources[1:]:
+            scanner.join(_scan(source, on_progress).part())
+        infos = tuple(source.info() for source in sources)
+    return _assembled(scanner, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
+
+
+def _refuse_twice(paths: Sequence[str]) -> None:
+    for path in paths:
+        if paths.count(path) > 1:
+            raise UsageError(path, "is named twice", "Name each part of the build once")
+
+
+def _scan(source: Source, on_progress: Callable[[Progress], None]) -> Scanner:
+    middle = halves.middle_of(source)
+    if middle is not None:
+
+        def report(reading: Source, scanner: Scanner) -> None:
+            share = (source.size or 0) / middle
+            on_progress(Progress(int(reading.position * share), source.size, int(scanner.counts.total * share)))
+
+        return halves.scan(source, middle, report)
+    scanner = Scanner()
+    for window in source.windows():
+        scanner.feed(window)
+        on_progress(Progress(source.position, source.size, scanner.counts.total))
+    return scanner
+
+
+def _joined(parts: tuple[SourceInfo, ...], sha256: str) -> SourceInfo:
+    return SourceInfo(
+        path=" + ".join(part.path for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        lines=sum(part.lines for part in parts),
+        sha256=sha256,
+        cut=any(part.cut for part in parts),
+        parts=parts,
+    )
+
+
+def read_build_log(
+    source: Source,
+    *,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_window: Callable[[Window], None] = lambda _: None,
+    on_log: Callable[[BuildLog], None] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> BuildLog:
+    """Read an open source to its end, close it, and parse what it says.
+
+    ``on_progress`` and ``on_window`` are called after each window of lines, and ``on_log`` every few seconds with what
+    the log says so far where nobody knows how long it will be (a pipe, a FIFO); all in the caller's thread.
+
+    Raises:
+        SourceError: the source cannot be read on.
+        NotABuildLogError: no line carries a TensorRT or trtexec prefix.
+        Cancelled: ``cancelled`` said so.
+    """
+    scanner = Scanner()
+    live = _Live(scanner, source, on_log) if on_log is not None and source.size is None else None
+
+    def attend() -> None:
+        if live is not None:
+            live.hand_out()
+        if cancelled():
+            raise Cancelled
+
+    with source:
+        source.while_waiting(attend)
+        for window in source.windows():
+            scanner.feed(window)
+            on_window(window)
+            on_progress(Progress(source.position, source.size, scanner.counts.total))
+            attend()
+        info = source.info()
+    return _assembled(scanner, info)
+
+
+class _Live:
+    """Hands out what was read so far, now and then, while the program that writes the log still runs."""
+
+    def __init__(self, scanner: Scanner, source: Source, on_log: Callable[[BuildLog], None]) -> None:
+        self._scanner = scanner
+        self._source = source
+        self._on_log = on_log
+        self._lines = 0
+        self._due = 0.0
+
+    def hand_out(self) -> None:
+        """Put the log together if it is time to and there are new lines."""
+        lines, begin = self._scanner.counts.total, time.monotonic()
+        if begin < self._due or lines == self._lines or not self._scanner.recognised:
+            return
+        self._lines = lines
+        self._on_log(assemble(self._scanner, self._source.so_far()))
+        self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
+
+
+def _assembled(scanner: Scanner, info: SourceInfo) -> BuildLog:
+    if not scanner.recognised:
+        what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
+        raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
+    scanner.forget()
+    return assemble(scanner, info)
+
+
+def keep_sources(paths: Sequence[str], output: str) -> None:
+    """Refuse to write a result over what it is read from.
+
+    Raises:
+        UsageError: the output is one of the sources.
+    """
+    from pathlib import Path  # noqa: PLC0415 - only who writes a file needs it
+
+    with suppress(OSError):  # one of them does not exist or cannot be looked at: whoever opens them says what is wrong
+        target = Path(output)
+        if any(target.is_file() and target.samefile(_STDIN if path == "-" else path) for path in paths):
+            raise UsageError(output, "is the source itself and would be overwritten", "Name another file")

@@ -1,0 +1,49 @@
+"""From a path to a timing cache: an export of our own, or a binary editable cache through TensorRT."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.parsers.text.document import read_document
+from trtforensics.parsers.text.source import MAX_BYTES
+
+if TYPE_CHECKING:
+    from trtforensics.model.timing_cache import TimingCache
+
+_MARK = 1 << 10
+"""Bytes at the beginning of a file that tell a binary one."""
+_OTHERS = (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""UTF-16, gzip and Zstandard are full of zeros and no binary cache."""
+
+
+def load_timing_cache(path: str, *, max_bytes: int = MAX_BYTES) -> TimingCache:
+    """Read a timing-cache export, or through TensorRT a binary editable cache.
+
+    Raises:
+        SourceError: the source cannot be read.
+        NotATimingCacheError: it is neither.
+        UsageError: it is binary, and TensorRT is not installed or too old.
+    """
+    document = read_document(path, max_bytes=max_bytes)
+    if b"\0" in document.data[:_MARK]:
+        from trtforensics.sources.editable_cache import read_editable_cache  # noqa: PLC0415 - imports TensorRT when it is used
+
+        return read_editable_cache(document)
+    from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - likewise
+
+    return read_timing_cache(document)
+
+
+def is_binary(path: str) -> bool:
+    """Whether a file begins as a binary cache does; False for a pipe, and for what cannot be opened."""
+    if path == "-":
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            opening = file.read(_MARK) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except OSError:
+        return False  # whoever opens it next says what is wrong
+    return b"\0" in opening and not opening.startswith(_OTHERS)

@@ -1,0 +1,116 @@
+"""The binary editable timing cache, through TensorRT's own API (>= 10.8): there is no other way to read or write one.
+
+Only where ``tensorrt`` is installed. A child process (``trt/cache_file.py``) does it, so that a crash of TensorRT
+is a sentence. TensorRT-RTX has the same classes and does nothing with them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from trtforensics.console.exit_status import describe_exit
+from trtforensics.errors import NotATimingCacheError, UsageError
+from trtforensics.model.log import MyelinOperation
+from trtforensics.model.span import SourceSpan
+from trtforensics.model.timing_cache import TimingCache
+from trtforensics.model.timings import tactic_text
+from trtforensics.trt.api import is_installed
+from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from trtforensics.parsers.text.document import Document
+
+_PATIENCE_S = 120
+_OTHERWISE = "Export the keys from the build's verbose log"
+_SAME = "Use the TensorRT version and the GPU that wrote it"
+
+
+def read_editable_cache(document: Document) -> TimingCache:
+    """Read a binary cache; its keys have no names and no candidates, which only a log tells.
+
+    Raises:
+        UsageError: TensorRT is not installed, or too old.
+        NotATimingCacheError: TensorRT finds no key in it, or dies of it.
+    """
+    name = document.info.path
+    with TemporaryDirectory(prefix="trtforensics-") as folder:
+        report = _read(document, Path(folder))
+    span = SourceSpan(name, 1, 0)
+    keys = tuple(MyelinOperation("", key, tactic, time_ms, (), span) for key, (tactic, time_ms) in report.keys.items())
+    return TimingCache(document.info, name, report.version, keys)
+
+
+def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
+    """Return a binary cache with the tactics of ``keys`` set, and how many of them were set otherwise before.
+
+    A key whose time is not known keeps the one that it has. Whether an operation can use a tactic, only the next build
+    tells.
+
+    Raises:
+        UsageError: TensorRT is not installed, or too old.
+        NotATimingCacheError: TensorRT finds no key in the base, or dies of it; a key is not in it, or a value refused.
+    """
+    with TemporaryDirectory(prefix="trtforensics-") as folder:
+        before = _read(base, Path(folder)).keys
+        updates = {}
+        for key in keys:
+            if key.selected is not None:
+                known = before[key.key][1] if key.key in before else 0.0
+                updates[key.key] = (key.selected, known if key.time_ms is None else key.time_ms)
+        report = _read(base, Path(folder), updates)
+        if report.refused:
+            what = f"TensorRT refuses the tactic {tactic_text(updates[report.refused][0])} for key {report.refused}"
+            next_step = "The key must be in the cache: keys change with the network"
+            raise NotATimingCacheError(base.info.path, what, next_step)
+        changed = sum(before[key][0] != tactic for key, (tactic, _) in updates.items())
+        return (Path(folder) / CHANGED).read_bytes(), changed
+
+
+def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, float]] | None = None) -> Report:
+    """Have a child read the cache, and change it; at least one key is in the report.
+
+    Raises:
+        UsageError: TensorRT is not installed, or too old.
+        NotATimingCacheError: TensorRT finds no key in it, or dies of it.
+    """
+    name = document.info.path
+    (folder / BASE).write_bytes(document.data)
+    if updates is not None:
+        (folder / UPDATES).write_text(json.dumps(updates), encoding="ascii")
+    report = _child(name, folder) if is_installed("tensorrt") else Report()
+    if not report.version:
+        why = f"`import tensorrt` fails ({report.absent})" if report.absent else "it is not installed"
+        what = f"is a binary timing cache, which only TensorRT can read, and {why}"
+        raise UsageError(name, what, f"{_OTHERWISE}, or install TensorRT")
+    if not report.editable:
+        what = f"TensorRT {report.version} has no editable timing caches"
+        raise UsageError(name, what, "Use TensorRT 10.8 or later")
+    if not report.keys:
+        said = f" (it says: {report.said})" if report.said else ""
+        what = f"TensorRT {report.version} finds no key of an editable timing cache in it{said}"
+        raise NotATimingCacheError(name, what, _SAME)
+    return report
+
+
+def _child(name: str, folder: Path) -> Report:
+    line = [sys.executable, "-m", "trtforensics.trt.cache_file", str(folder)]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            line, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_PATIENCE_S
+        )
+    except subprocess.TimeoutExpired as error:
+        what = f"TensorRT does not finish reading it within {_PATIENCE_S} s"
+        raise NotATimingCacheError(name, what, f"{_SAME}, or {_OTHERWISE.lower()}") from error
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        how = describe_exit(done.returncode) + (f", {last}" if done.returncode > 0 and last else "")
+        what = f"the process in which TensorRT read it ended before it was done ({how})"
+        raise NotATimingCacheError(name, what, f"{_SAME}, or {_OTHERWISE.lower()}")
+    return Report(**json.loads((folder / REPORT).read_text(encoding="utf-8")))

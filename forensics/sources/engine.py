@@ -1,0 +1,59 @@
+"""From paths to engine-layer and profile JSON that belong together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import UsageError
+from trtforensics.model.engine import layer_times
+from trtforensics.parsers.files.layer_json import read_layer_json
+from trtforensics.parsers.files.profile_json import read_profile_json
+from trtforensics.parsers.text.document import read_document
+from trtforensics.sources.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.model.engine import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFiles:
+    """Engine-layer files and profiles of one engine, in the order they were named."""
+
+    layers: tuple[EngineInfo, ...]
+    profiles: tuple[ProfileInfo, ...]
+
+    def times(self, engine: Engine) -> tuple[LayerTime | None, ...]:
+        """Return the time of each layer, of the last run whose layers are this engine's; None: not timed, or no run."""
+        names = {layer.name for layer in engine.layers}
+        runs = [run for profile in self.profiles for run in profile.runs if _fits(run, names)]
+        return layer_times(engine, runs[-1]) if runs else (None,) * len(engine.layers)
+
+
+def _fits(run: ProfileRun, names: set[str]) -> bool:
+    """Whether most of what was timed is in the engine: a profile of another engine must not lend its times."""
+    return sum(layer.name in names for layer in run.layers) * 2 > len(run.layers)
+
+
+def load_engine_files(paths: Sequence[str], *, kind: str | None, max_bytes: int) -> EngineFiles:
+    """Read engine-layer and profile files; ``kind`` is that of a single source whose content is not to be asked.
+
+    Raises:
+        SourceError: a source cannot be read.
+        NotEngineInfoError: one is damaged.
+        UsageError: one is of another kind.
+    """
+    layers: list[EngineInfo] = []
+    profiles: list[ProfileInfo] = []
+    for path in paths:
+        of = Kind(kind) if kind and len(paths) == 1 else kind_of(path)
+        if of is Kind.LAYER_INFO:
+            layers.append(read_layer_json(read_document(path, max_bytes=max_bytes)))
+        elif of is Kind.PROFILE:
+            profiles.append(read_profile_json(read_document(path, max_bytes=max_bytes)))
+        else:
+            what = f"is of kind {of} and goes with no engine-layer JSON or profile"
+            raise UsageError(path, what, "Name files of `--exportLayerInfo` and `--exportProfile` of one engine")
+    return EngineFiles(tuple(layers), tuple(profiles))

@@ -1,0 +1,104 @@
+"""What a source is, told by its content: a build log, a replay, an engine's layers or profile, a cache, artifacts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import SourceError
+from trtforensics.model.regexes import LateRegex
+from trtforensics.parsers.text.decoding import COMPRESSED, decompress, sniff, to_utf8
+from trtforensics.parsers.text.stored import StoredBytes
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+_OPENING = 256 << 10
+"""Bytes of text that are looked at: a replay names its class behind the first layer, some kilobytes in."""
+
+_REPLAY = LateRegex(
+    rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
+    rb'|\A\s*\{\s*"replay"\s*:'
+)
+_TIMING_CACHE = LateRegex(rb'"kind"\s*:\s*"timing-cache"')
+_LAYER_INFO = LateRegex(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
+_PROFILE = LateRegex(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
+_JSON = LateRegex(rb"\A\s*[{\[]\s*[\"{\[\]}]")
+
+
+class Kind(StrEnum):
+    """The kinds of sources; ``--kind`` takes these words."""
+
+    BUILD_LOG = "build-log"
+    REPLAY = "replay"
+    LAYER_INFO = "layer-info"
+    PROFILE = "profile"
+    TIMING_CACHE = "timing-cache"
+    ARTIFACTS = "artifacts"
+
+
+def add_kind_argument(parser: ArgumentParser, kinds: tuple[Kind, ...]) -> None:
+    """Declare ``--kind`` with the kinds that a command reads."""
+    words = [kind.value for kind in kinds]
+    what = f"what the source is, whatever its content looks like: {', '.join(words)}"
+    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: told by content)")
+
+
+def kind_of(path: str) -> Kind:
+    """Tell what a source is.
+
+    A pipe can be read only once, so one is taken for a build log, as is everything that is nothing else: whoever reads
+    build logs says what is wrong with it.
+
+    Raises:
+        SourceError: the path cannot be read, or is a directory without artifacts in it.
+    """
+    if path == "-" or not _is_regular(path):
+        is_folder = path != "-" and os.path.isdir(path)  # noqa: PTH112 - most sources need no pathlib
+        return _kind_of_directory(path) if is_folder else Kind.BUILD_LOG
+    return sniff_kind(_opening(path)) or Kind.BUILD_LOG
+
+
+def sniff_kind(opening: bytes) -> Kind | None:
+    """Tell by the first bytes of a text (a few hundred kilobytes) what it is; None for JSON of no known kind."""
+    if not _JSON.compiled.match(opening):
+        return Kind.BUILD_LOG
+    patterns = {
+        Kind.TIMING_CACHE: _TIMING_CACHE,
+        Kind.REPLAY: _REPLAY,
+        Kind.LAYER_INFO: _LAYER_INFO,
+        Kind.PROFILE: _PROFILE,
+    }
+    return next((kind for kind, pattern in patterns.items() if pattern.compiled.search(opening)), None)
+
+
+def _is_regular(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - Path("") would be the current folder
+    except OSError:
+        return True  # opening it says why it cannot be read
+
+
+def _kind_of_directory(path: str) -> Kind:
+    from pathlib import Path  # noqa: PLC0415 - most sources are files
+
+    folder = Path(path)
+    if (folder / "job.json").is_file() or all((folder / side).is_dir() for side in ("good", "bad")):
+        return Kind.ARTIFACTS
+    raise SourceError(path, "is a directory without `job.json` or `good` and `bad` in it", "Name a file in it")
+
+
+def _opening(path: str) -> bytes:
+    stored = StoredBytes(path, _OPENING)
+    try:
+        form, chunks = sniff(stored.chunks(), COMPRESSED)
+        found = b""
+        for block in to_utf8(decompress(form, chunks, stored.path, _OPENING)):
+            found += block
+            if len(found) >= _OPENING:
+                break
+        return found[:_OPENING]
+    finally:
+        stored.close()

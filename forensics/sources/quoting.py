@@ -1,0 +1,162 @@
+"""A log with its lines at hand: a finding quotes them, and standard input gives its bytes only once."""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_left
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+from trtforensics.parsers.text.source import MAX_BYTES, open_source
+from trtforensics.parsers.text.windows import Window
+from trtforensics.sources.build_log import load_build_log, read_build_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from trtforensics.console.progress import Progress
+    from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.text.text import LogText
+
+LONGEST_QUOTE = 1000
+"""Characters of a line that a finding quotes."""
+
+
+class QuotedLog(Protocol):
+    """A parsed log whose lines can be quoted."""
+
+    @property
+    def log(self) -> BuildLog:
+        """The log."""
+        ...
+
+    def quote(self, lines: Collection[int]) -> Mapping[int, str]:
+        """Return the text of some lines (from 1), without endings, cut to :data:`LONGEST_QUOTE`.
+
+        Raises:
+            SourceError: The source cannot be read again.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ShownLog:
+    """A parsed log whose lines are kept for display."""
+
+    log: BuildLog
+    text: LogText
+
+    def quote(self, lines: Collection[int]) -> Mapping[int, str]:
+        """Return the text of some lines; see :class:`QuotedLog`."""
+        return {line: _cut(self.text.line(line)) for line in lines}
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """A parsed log, and where its text can be read again: ``spool`` holds what came through a pipe."""
+
+    log: BuildLog
+    path: str
+    max_bytes: int
+    spool: Spool | None = None
+
+    def quote(self, lines: Collection[int]) -> Mapping[int, str]:
+        """Return the text of some lines, without escapes; see :class:`QuotedLog`.
+
+        Raises:
+            SourceError: The source cannot be read again.
+        """
+        if self.spool is not None:
+            return _quotes(self.spool.windows(), lines)
+        return quote_file(self.path, lines, max_bytes=self.max_bytes)
+
+    def close(self) -> None:
+        """Remove what was kept of a pipe; nothing can be quoted from it any more."""
+        if self.spool is not None:
+            self.spool.close()
+
+
+def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES) -> Mapping[int, str]:
+    """Return the text of some lines of any file, as :meth:`ReadLog.quote` does.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
+    with open_source(path, max_bytes=max_bytes) as source:
+        return _quotes(source.windows(), lines)
+
+
+class Spool:
+    """A temporary file that keeps windows of lines; a context manager that removes it."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the log does
+        self._kept: list[tuple[int, int]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove it."""
+        self._file.close()
+
+    def keep(self, window: Window) -> None:
+        """Append a window."""
+        self._kept.append((window.first_line, len(window.data)))
+        self._file.write(window.data)
+
+    def windows(self) -> Iterator[Window]:
+        """Give the windows again; their offsets are not those of the source."""
+        self._file.seek(0)
+        for first_line, length in self._kept:
+            yield Window(first_line, 0, self._file.read(length))
+
+
+def _quotes(windows: Iterable[Window], lines: Collection[int]) -> Mapping[int, str]:
+    wanted = sorted(lines)
+    found: dict[int, str] = {}
+    for window in windows:
+        if not wanted:
+            break
+        behind = window.first_line + window.data.count(b"\n") + (not window.data.endswith(b"\n"))
+        here = wanted[: bisect_left(wanted, behind)]
+        texts = window.lines if here else []
+        found |= {line: _quoted(texts[line - window.first_line]) for line in here}
+        wanted = wanted[len(here) :]
+    return found
+
+
+def _quoted(raw: bytes) -> str:
+    return _cut(raw.decode("utf-8", "replace"))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def read_log(path: str, *, max_bytes: int, on_progress: Callable[[Progress], None]) -> ReadLog:
+    """Read a log so that its lines can be quoted; what comes through a pipe is kept in a temporary file.
+
+    Raises:
+        SourceError: The source cannot be read.
+        NotABuildLogError: It is not a build log.
+    """
+    if path != "-" and not _is_pipe(path):
+        log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
+        return ReadLog(log, path, max_bytes)
+    with ExitStack() as undo:
+        spool = undo.enter_context(Spool())
+        log = read_build_log(open_source(path, max_bytes=max_bytes), on_progress=on_progress, on_window=spool.keep)
+        undo.pop_all()
+    return ReadLog(log, path, max_bytes, spool)
+
+
+def _is_pipe(path: str) -> bool:
+    with suppress(OSError):  # whoever opens it says what is wrong
+        return Path(path).exists() and not Path(path).is_file()
+    return False

@@ -1,0 +1,1 @@
+"""Everything that touches TensorRT's own API, always in a child process."""

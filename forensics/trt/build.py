@@ -1,0 +1,213 @@
+"""Builds one engine in this process: ``python -m trtforensics.trt.build JOB.json``.
+
+It runs as a child, so that a crash of TensorRT ends this process and not the search. The verbose log goes to the
+standard streams as TensorRT writes it; what was built is told in the report that the job names.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from trtforensics.trt.api import load
+from trtforensics.trt.inside.lever import Bench, Findings, Lever
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import tensorrt
+
+    from trtforensics.trt.api import RtxConfig, RtxModule, TensorRT
+
+REFUSED = 3
+"""Exit code where TensorRT said no: the model does not parse, or no engine came out of it."""
+
+NOT_ASKED = 125
+"""Exit code where what was asked for cannot be: the build says nothing about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One build.
+
+    ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` fixes dynamic inputs: the least, best and largest of
+    their profile. ``compute_capability`` is what TensorRT-RTX builds for without a GPU, such as ``SM89``.
+    ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build
+    that may otherwise use ``precision``, the name of a builder flag.
+
+    ``flags`` are names of builder flags; without ``typed`` the network is weakly typed where the version has such.
+    At most one lever: ``replay`` pins tactics; ``keys`` (a timing-cache export) sets those of an editable cache, see
+    :class:`trtforensics.trt.inside.cache.CacheLever` for ``bases``, ``optional`` and ``store``; ``outputs`` marks
+    tensors, as debug tensors with ``debug``; ``route`` sets the build route.
+    """
+
+    module: str
+    model: str
+    report: str
+    engine: str | None = None
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    compute_capability: str | None = None
+    fp32_layers: Sequence[str] | None = None
+    precision: str = "FP16"
+    flags: Sequence[str] = ()
+    typed: bool = True
+    level: int | None = None
+    replay: str | None = None
+    keys: str | None = None
+    optional: Sequence[str] = ()
+    bases: Sequence[str] = ()
+    store: str = ""
+    outputs: Sequence[str] | None = None
+    debug: bool = False
+    route: str | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What a build came to; ``layers`` gives each network layer the type of its first output."""
+
+    version: str
+    parsed: bool = False
+    built: bool = False
+    errors: list[str] = field(default_factory=list)
+    layers: dict[str, str] = field(default_factory=dict)
+    engine_bytes: int = 0
+    seconds: float = 0.0
+    lever: Findings = field(default_factory=Findings)
+
+
+def build(job: Job) -> Report:
+    """Build what the job says, logging all there is."""
+    trt = load(job.module)
+    report = Report(str(trt.__version__))
+    logger = trt.Logger(trt.Logger.VERBOSE)
+    builder = trt.Builder(logger)
+    network = builder.create_network(_network_flags(trt, job))
+    parser = trt.OnnxParser(network, logger)
+    report.parsed = bool(parser.parse_from_file(job.model))
+    report.errors = [str(parser.get_error(index)) for index in range(parser.num_errors)]
+    if not report.parsed:
+        return report
+
+    def make_config() -> tensorrt.IBuilderConfig:
+        config = builder.create_builder_config()
+        config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+        _configure(trt, job, builder, network, config)
+        return config
+
+    bench, config = Bench(trt, builder, network, make_config), make_config()
+    lever = _lever(job)
+    if lever is not None:
+        report.lever = lever.findings
+        lever.attach(bench, config)
+        if report.lever.refused:
+            return report
+    report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
+    begin = time.monotonic()
+    engine = builder.build_serialized_network(network, config)
+    report.seconds = time.monotonic() - begin
+    if engine is None:
+        if lever is not None:
+            lever.explain(bench)
+        return report
+    report.built, report.engine_bytes = True, engine.nbytes
+    if job.engine is not None:
+        Path(job.engine).write_bytes(memoryview(engine))
+    if lever is not None:
+        lever.look(config)
+    return report
+
+
+def _lever(job: Job) -> Lever | None:
+    """Return the job's lever; each is imported where it is used, its readers are heavy."""
+    if job.replay is not None:
+        from trtforensics.parsers.files.replay import check_opening, read_replay  # noqa: PLC0415 - see above
+        from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.tactics import TacticLever  # noqa: PLC0415 - see above
+
+        return TacticLever(read_replay(read_document(job.replay, check=check_opening)).entries)
+    if job.keys is not None:
+        from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - see above
+        from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.cache import CacheLever  # noqa: PLC0415 - see above
+
+        keys = read_timing_cache(read_document(job.keys)).keys
+        tactics = {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
+        return CacheLever(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
+    if job.outputs is not None:
+        from trtforensics.trt.inside.outputs import OutputsLever  # noqa: PLC0415 - see above
+
+        return OutputsLever(job.outputs, debug=job.debug)
+    if job.route is not None:
+        from trtforensics.trt.inside.route import RouteLever  # noqa: PLC0415 - see above
+
+        return RouteLever(job.route)
+    return None
+
+
+def _network_flags(trt: TensorRT, job: Job) -> int:
+    flags = trt.NetworkDefinitionCreationFlag
+    if job.fp32_layers is None and job.typed:
+        return 1 << int(flags.STRONGLY_TYPED)
+    return 1 << int(flags.EXPLICIT_BATCH) if hasattr(flags, "EXPLICIT_BATCH") else 0
+
+
+def _configure(
+    trt: TensorRT,
+    job: Job,
+    builder: tensorrt.Builder,
+    network: tensorrt.INetworkDefinition,
+    config: tensorrt.IBuilderConfig,
+) -> None:
+    if job.compute_capability is not None:
+        rtx = cast("RtxConfig", config)
+        rtx.num_compute_capabilities = 1
+        rtx.set_compute_capability(cast("RtxModule", trt).ComputeCapability.__members__[job.compute_capability], 0)
+    for name in job.flags:
+        config.set_flag(trt.BuilderFlag.__members__[name])
+    if job.level is not None:
+        config.builder_optimization_level = job.level
+    if job.shapes:
+        profile = builder.create_optimization_profile()
+        for name, shape in job.shapes.items():
+            profile.set_shape(name, shape, shape, shape)
+        config.add_optimization_profile(profile)
+    if job.fp32_layers is not None:
+        config.set_flag(trt.BuilderFlag.__members__[job.precision])
+        config.set_flag(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
+        _constrain(trt, frozenset(job.fp32_layers), network)
+
+
+def _constrain(trt: TensorRT, names: frozenset[str], network: tensorrt.INetworkDefinition) -> None:
+    for layer in _layers(network):
+        if layer.name in names:
+            layer.precision = trt.float32
+            for index in range(layer.num_outputs):
+                layer.set_output_type(index, trt.float32)
+
+
+def _layers(network: tensorrt.INetworkDefinition) -> list[tensorrt.ILayer]:
+    return [network.get_layer(index) for index in range(network.num_layers)]
+
+
+def _word(tensor: tensorrt.ITensor | None) -> str:
+    return str(tensor.dtype).rpartition(".")[2] if tensor is not None else ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job in a file; the report is written even where TensorRT refuses."""
+    job = Job(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    report = build(job)
+    Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")
+    if report.lever.refused:
+        sys.stderr.write("".join(f"{sentence}\n" for sentence in report.lever.refused))
+        return NOT_ASKED
+    return 0 if report.built else REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

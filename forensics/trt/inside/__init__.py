@@ -1,0 +1,1 @@
+"""Levers inside the build child: what each sets before a build, and what it reports afterwards."""

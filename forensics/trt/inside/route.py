@@ -1,0 +1,34 @@
+"""Build routes inside the build child (TensorRT 11.1 and later): knobs of the compiler behind ForeignNodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from trtforensics.trt.inside.lever import Lever
+
+if TYPE_CHECKING:
+    import tensorrt
+
+    from trtforensics.trt.api import RouteConfig
+    from trtforensics.trt.inside.lever import Bench
+
+
+class RouteLever(Lever):
+    """Sets a build route."""
+
+    def __init__(self, route: str) -> None:
+        super().__init__()
+        self._route = route
+
+    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - the route is the configuration's
+        """Set the route; TensorRT-RTX takes any without a word, and reads back an empty one."""
+        knobs = cast("RouteConfig", config)
+        knobs.build_route = self._route
+        if knobs.build_route.split() != self._route.split():
+            self.findings.refused.append(f"TensorRT does not take the build route {self._route!r}")
+
+    def look(self, config: tensorrt.IBuilderConfig) -> None:
+        """Compare the route with the one that was set."""
+        knobs = cast("RouteConfig", config)
+        if knobs.build_route.split() != self._route.split():
+            self.findings.differs.append(f"the build route is {knobs.build_route!r} instead of {self._route!r}")

@@ -1,0 +1,154 @@
+"""What the installed TensorRT can do: ``python -m trtforensics.trt.installed MODULE`` prints it as JSON.
+
+A process of its own looks, since importing TensorRT may crash, and takes seconds and memory that a search needs not.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
+
+from trtforensics.errors import UsageError
+from trtforensics.trt.api import MODULES, NAMES, is_installed, load
+
+if TYPE_CHECKING:
+    from trtforensics.trt.api import RouteConfig, RtxModule, TensorRT
+
+_PATIENCE_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A module and what it has; ``gpu`` and ``driver`` are as ``nvidia-smi`` tells, empty without one.
+
+    ``capabilities`` are the compute capabilities that TensorRT-RTX builds for. ``routes`` is TensorRT's own JSON of its
+    build-route knobs, empty where there are none.
+    """
+
+    module: str
+    version: str
+    selector: bool
+    editable_cache: bool
+    debug_tensors: bool
+    routes: str
+    flags: tuple[str, ...]
+    capabilities: tuple[str, ...] = ()
+    gpu: str = ""
+    driver: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name and version for people."""
+        return f"{NAMES[self.module]} {self.version}"
+
+
+_LACKS = {
+    "tactics": ("algorithm selector", "Use `bisect cache`"),
+    "cache": ("editable timing cache", "Use `bisect tactics`"),
+    "route": ("build routes", "Use `bisect cache` or `bisect outputs`"),
+    "debug": ("debug tensors", "Leave out `--debug-tensors`: outputs do the same"),
+    "constraints": (
+        "layer precisions, only strongly typed networks",
+        "Leave out `--by constraints`: Casts do the same",
+    ),
+}
+_WITHOUT_OPTION = {"debug", "constraints"}
+"""Levers that are an option of another, which goes on without it."""
+
+_FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect outputs` or `bisect precision`"}
+
+
+def require(lever: str, installed: Installed) -> None:
+    """Refuse a lever that the installed version does not have.
+
+    Raises:
+        UsageError: it has not; the error says what to use instead.
+    """
+    has = {
+        "tactics": installed.selector,
+        "cache": installed.editable_cache,
+        "route": bool(installed.routes),
+        "debug": installed.debug_tensors,
+        "constraints": "OBEY_PRECISION_CONSTRAINTS" in installed.flags,
+    }
+    if not has[lever]:
+        what, instead = _LACKS[lever]
+        next_step = instead if lever in _WITHOUT_OPTION else _FORWARD.get(installed.module, instead)
+        raise UsageError(installed.name, f"has no {what}", next_step)
+
+
+def look(module: str | None) -> Installed:
+    """Look at a module, or at the first one that is installed, in a process of its own.
+
+    Raises:
+        UsageError: it is not installed, or cannot be imported.
+    """
+    there = [name for name in MODULES if is_installed(name)]
+    if module is None and not there:
+        next_step = "Give a `--build` command, or `pip install tensorrt`"
+        raise UsageError("tensorrt", "is not installed, and there is no `--build`", next_step)
+    if module is not None and module not in there:
+        raise UsageError("--builder", f"{module} is not installed", f"Run `pip install {module}`")
+    chosen = module or there[0]
+    line = [sys.executable, "-m", "trtforensics.trt.installed", chosen]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our own module
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(chosen, f"does not finish importing within {_PATIENCE_S} s", "Try it alone") from error
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise UsageError(chosen, f"cannot be imported ({said})", "Mend the installation, or give a `--build` command")
+    document = json.loads(done.stdout.splitlines()[-1])
+    flags, capabilities = tuple(document["flags"]), tuple(document["capabilities"])
+    return Installed(**{**document, "flags": flags, "capabilities": capabilities})
+
+
+def _inspect(module: str) -> Installed:
+    trt = load(module)
+    gpu, driver = _gpu()
+    return Installed(
+        module=module,
+        version=str(trt.__version__),
+        selector=hasattr(trt, "IAlgorithmSelector"),
+        editable_cache=module == "tensorrt" and hasattr(trt, "TimingCacheKey"),
+        debug_tensors=hasattr(trt.INetworkDefinition, "mark_debug"),
+        routes=_routes(trt),
+        flags=tuple(trt.BuilderFlag.__members__),
+        capabilities=_capabilities(trt),
+        gpu=gpu,
+        driver=driver,
+    )
+
+
+def _capabilities(trt: TensorRT) -> tuple[str, ...]:
+    return tuple(cast("RtxModule", trt).ComputeCapability.__members__) if hasattr(trt, "ComputeCapability") else ()
+
+
+def _routes(trt: TensorRT) -> str:
+    """Return the knobs as this builder tells them; the TensorRT that has none needs no builder to say so."""
+    if int(str(trt.__version__).partition(".")[0]) < 11 or trt.__name__ == "tensorrt_rtx":  # noqa: PLR2004 - 11.1 has them
+        return ""
+    config = cast("RouteConfig", trt.Builder(trt.Logger(trt.Logger.ERROR)).create_builder_config())
+    try:
+        return str(getattr(config, "all_build_routes", "") or "")
+    except RuntimeError:  # what the bindings of 11.4 make of a library that answers with a null pointer
+        return ""
+
+
+def _gpu() -> tuple[str, str]:
+    """Return the first GPU's name and the driver's version."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return "", ""
+    line = [program, "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)  # noqa: S603 - found on the path
+    name, _, driver = done.stdout.partition("\n")[0].rpartition(", ")
+    return (name, driver) if done.returncode == 0 else ("", "")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(asdict(_inspect(sys.argv[1]))) + "\n")

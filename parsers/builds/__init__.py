@@ -1,0 +1,1 @@
+"""Columns of events to builds."""

@@ -1,0 +1,196 @@
+"""What a log says of a build as a whole: who drove it, with what, on what, and how it ended."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.model.log import Fact, MessageCounts, Outcome, Tool
+from trtforensics.model.table import Column, Named, coded, numbers, spanned
+from trtforensics.parsers.builds.views import latest
+from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.table import Parts, Rows
+    from trtforensics.parsers.builds.passes import Passes
+    from trtforensics.parsers.builds.views import Log
+
+    _FactColumns = tuple[Column[int], Column[str], Column[str]]
+
+_BLOCKS = {
+    "Model Options": "model",
+    "Build Options": "build",
+    "System Options": "system",
+    "Inference Options": "inference",
+    "Reporting Options": "reporting",
+    "Device Information": "device",
+}
+_NUMBERS = r"\d{1,9}(?:\.\d{1,9})+"
+_LIBRARY_VERSION = rf"libnvinfer\w*\.so\.({_NUMBERS})"
+_MODULE_VERSION = rf"tensorrt +\| Version: ({_NUMBERS})"
+_WRAPPERS = (
+    ({"torch_tensorrt", "torch_tensorrt_python"}, Tool.TORCH_TENSORRT),
+    ({"onnxruntime", "onnxruntime_site"}, Tool.ONNXRUNTIME),
+)
+"""Programs that pass TensorRT's messages on under their own name, by the dialect they do it in."""
+_OF_RTX = ("strongly_typed", "convergence", "myelin_cpu")
+"""Lines that only TensorRT-RTX prints."""
+_OF_POLYGRAPHY = ("poly_run", "poly_verdict", "poly_module")
+_PYTHON = {"python", "python_old", "custom"}
+_FACT = ("span.line", "name", "value")
+_FROM_10 = 100_000
+_BENIGN = "catchCudaError"
+"""TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
+_OUTCOMES = tuple(Outcome)
+_UNKNOWN = _OUTCOMES.index(Outcome.UNKNOWN)
+_ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
+
+
+def tools(log: Log) -> Column[Tool]:
+    """Say who drove each build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
+    dialects = log.in_force("dialect", "dialect")
+    banner, rtx, polygraphy = log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY)
+
+    def tool(code: int) -> Tool:
+        return _tool(dialects.read(code >> 3), bool(code & 4), bool(code & 2), bool(code & 1))
+
+    return Column(dialects.codes << 3 | banner << 2 | rtx << 1 | polygraphy, tool)
+
+
+def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) -> Tool:  # noqa: FBT001 - what a log has
+    for names, wrapper in _WRAPPERS:
+        if not names.isdisjoint(dialects) and not banner:
+            return wrapper
+    if rtx:
+        return Tool.TENSORRT_RTX
+    if banner:
+        return Tool.TRTEXEC
+    if polygraphy:
+        return Tool.POLYGRAPHY
+    if not _PYTHON.isdisjoint(dialects):
+        return Tool.TENSORRT_PYTHON
+    return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN
+
+
+def tensorrt_versions(log: Log) -> Column[str | None]:
+    """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
+    found: dict[int, str] = {}
+    for build, version in log.placed("tensorrt_version", "version"):
+        if len(version) <= LONGEST_WHOLE:
+            found.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
+    for build, printed in log.placed("banner", "version"):
+        if printed is not None and is_whole(printed):
+            found.setdefault(build, _decoded(int(printed)))
+    for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
+        for build, text in log.placed(kind, "text"):
+            named = re.search(pattern, text or "") if build not in found else None
+            if named:
+                found[build] = named.group(1)
+    return log.told(found)
+
+
+def _decoded(number: int) -> str:
+    """Decode a banner's number: 101601 is 10.16.1, 8601 is 8.6.1, 8412 is 8.4.12 (samples/common, all releases)."""
+    if number >= _FROM_10:
+        return f"{number // 10_000}.{number // 100 % 100}.{number % 100}"
+    return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
+
+
+def commands(log: Log) -> Column[str | None]:
+    """Return the command lines as the log prints them (trtexec joins its arguments with blanks, unquoted)."""
+    found: dict[int, str] = {}
+    for kind in ("banner", "poly_run"):
+        for build, text in log.placed(kind, "command"):
+            if text is not None:
+                found.setdefault(build, text)
+    return log.told(found)
+
+
+def outcomes(log: Log) -> Column[Outcome]:
+    """Say how each build ended, from its verdict, else from whether an engine followed."""
+    line, severity, text = log.columns(("message",), "severity", "text")
+    is_error = np.array(log.column(severity).each("E".__eq__), bool)
+    counts = np.array(log.column(text).each(lambda said: _BENIGN not in said), bool)
+    failed = np.diff(log.limits(line[is_error & counts])) > 0
+    announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
+    engines = log.having(*_ENGINE, "deserialization", "engine_size")
+    unsaid = Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED
+    codes = np.select([announced, engines, failed, begun], [*map(_OUTCOMES.index, unsaid)], _UNKNOWN)
+    for kind in ("poly_verdict", "banner"):
+        for build, verdict in log.placed(kind, "verdict"):
+            if verdict != "RUNNING":
+                codes[build] = _OUTCOMES.index(Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED)
+    return Column(codes, _OUTCOMES.__getitem__)
+
+
+def message_counts(log: Log) -> Rows[MessageCounts]:
+    """Count the warnings and the errors of each build."""
+    line, severity = log.columns(("message",), "severity")
+    errors = np.array(log.column(severity).each("E".__eq__), bool)
+    counted = {"warning": np.diff(log.limits(line[~errors])), "error": np.diff(log.limits(line[errors]))}
+    return log.counted(MessageCounts, counted)
+
+
+def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str, Sequence[Fact]]]:
+    """Read trtexec's option blocks; every block is there, empty where the log prints none."""
+    if not log.has("option", "device", "device_available"):
+        return log.same(dict.fromkeys(_BLOCKS.values(), ()))
+    line, name, value = log.columns(("option", "device"), "name", "value")
+    sections, title = log.columns(("section",), "section")
+    places = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
+    place = np.array([places.get(text, -1) for text in log.texts(title)], np.int64)
+    block = latest(sections, place, line, log.build_of(line))
+
+    names, values = log.column(name, lambda text: text.rstrip(" ")), log.column(value)
+
+    blocks: dict[str, Parts[Fact]] = {}
+    for each, kind in enumerate(_BLOCKS.values()):
+        own = block == each
+        columns = numbers(line[own]), names.of(own), values.of(own)
+        if kind == "device":
+            columns = _with_devices(log, columns)
+        blocks[kind] = log.rows(spanned(Fact, span, dict(zip(_FACT, columns, strict=True))))
+    return Named(blocks)
+
+
+def _with_devices(log: Log, columns: _FactColumns) -> _FactColumns:
+    """Return the lines, names and values of a block with the devices that there are."""
+    devices = [
+        (line, "Device", f"{name} ({uuid})") for line, name, uuid in log.each("device_available", "name", "uuid")
+    ]
+    if not devices:
+        return columns
+    lines, names, values = zip(*sorted([*zip(*columns, strict=True), *devices]), strict=True)
+    return numbers(lines), coded(names), coded(values)
+
+
+def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[Fact]:
+    """Read the performance summary and the engine's build time and size, without those of discarded passes."""
+    facts = [
+        (line, name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms")
+        for line, name, low, high, median in log.each("metric_latency", "name", "ms", "max_ms", "median_ms")
+    ]
+    units = {"Throughput": "qps"}
+    for line, name, value in log.each("metric_total", "name", "number"):
+        facts.append((line, name, f"{_number(value)} {units.get(name, 's')}"))
+    for kind, name, field, unit in (
+        ("engine_generated", "Engine generation", "seconds", "s"),
+        ("engine_built", "Engine built in", "seconds", "s"),
+        ("engine_created", "Engine size", "number", "MiB"),
+    ):
+        facts.extend(
+            (line, name, f"{_number(value)} {unit}")
+            for line, value in log.each(kind, field)
+            if not passes.discarded(line)
+        )
+    lines, names, values = zip(*sorted(facts), strict=True) if facts else ((), (), ())
+    return log.rows(spanned(Fact, span, dict(zip(_FACT, (numbers(lines), names, values), strict=True))))
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"

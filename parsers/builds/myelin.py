@@ -1,0 +1,93 @@
+"""What Myelin timed itself: a table of tactics an operation, in a ForeignNode or in a network compiled whole."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trtforensics.model.log import MyelinOperation
+from trtforensics.model.table import Column, numbers, ranges, spanned
+from trtforensics.model.timings import NO_TACTIC, TacticTimings, TimedTactics
+from trtforensics.parsers.builds.views import latest
+from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_or_none
+from trtforensics.parsers.notation.names import onnx_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.table import Parts
+    from trtforensics.parsers.builds.passes import Passes
+    from trtforensics.parsers.builds.views import Log
+
+    _Lines = npt.NDArray[np.int64]
+    _Tactics = npt.NDArray[np.uint64]
+    _Times = npt.NDArray[np.float64]
+
+_RUNNER = "Myelin"
+_BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
+
+
+def myelin_operations(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[MyelinOperation]:
+    """Read every operation that Myelin timed, with its table and, where the log has one, its timing-cache key."""
+    line, op, key, metadata = log.columns(("myelin_op",), "op", "key", "metadata")
+    build_ends = log.edges[log.edges.searchsorted(line, side="right")]
+    behind = np.minimum(np.append(line[1:], log.last_line + 1)[: len(line)], build_ends)
+    timed = _timings(log)
+    tactic, ms = _fastest(timed, line, behind)
+    tactic[key != NO_TEXT], ms[key != NO_TEXT] = NO_TACTIC, math.nan
+    told_line, told, told_ms = log.columns(("myelin_selected",), "hash", "ms")
+    first = told_line.searchsorted(line)
+    is_told = first < told_line.searchsorted(behind)
+    tactic[is_told], ms[is_told] = told[first[is_told]], told_ms[first[is_told]]
+    rows = timed.line.searchsorted(line), timed.line.searchsorted(behind)
+    columns: dict[str, Column[Any]] = {
+        "op": log.column(op),
+        "key": log.column(key),
+        "selected": Column(tactic, tactic_or_none),
+        "time_ms": Column(ms, duration_or_none),
+        "candidates": ranges(*rows, partial(TimedTactics, timed)),
+        "span.line": numbers(line),
+        "foreign_node": log.column(_foreign_nodes(log, line)),
+        "onnx_nodes": log.column(metadata).then(onnx_nodes),
+        "pass_index": passes.column(line),
+    }
+    return log.rows(spanned(MyelinOperation, span, columns))
+
+
+def _timings(log: Log) -> TacticTimings:
+    line, tactic, ms, kernel = log.columns(("myelin_row",), "hash", "ms", "kernel")
+    no_lines, no_texts = np.empty(0, np.int64), np.empty(0, np.int32)
+    return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, log.events.texts.all())
+
+
+def _fastest(timed: TacticTimings, begin: _Lines, behind: _Lines) -> tuple[_Tactics, _Times]:
+    """Return tactic and time in ms of the fastest row of each of some runs of lines, the first of equals."""
+    tactics, times = np.full(len(begin), NO_TACTIC, np.uint64), np.full(len(begin), math.nan)
+    run = begin.searchsorted(timed.line) - 1
+    rows = np.flatnonzero((run >= 0) & (timed.line < np.append(behind, 0)[run]))
+    if len(rows):
+        run, ms = run[rows], timed.ms[rows]
+        ms[np.isnan(ms)] = np.inf
+        first = np.flatnonzero(np.diff(run, prepend=-1))
+        least = np.minimum.reduceat(ms, first)
+        hits = np.flatnonzero(ms == np.repeat(least, np.diff(first, append=len(run))))
+        tactics[run[first]] = timed.tactic[rows[hits[hits.searchsorted(first)]]]
+        times[run[first]] = np.where(least < np.inf, least, math.nan)
+    return tactics, times
+
+
+def _foreign_nodes(log: Log, lines: _Lines) -> npt.NDArray[np.int32]:
+    """Return which ForeignNode each line is inside, as a text's index: that of the runner block which is open there."""
+    begins, layers, runners = log.columns(("timing_runner",), "layer", "runner")
+    (ends,) = log.columns(_BLOCK_ENDS)
+    build = log.build_of(lines)
+    inside = latest(begins, begins, lines, build) > latest(ends, ends, lines, build)
+    runner = latest(begins, runners, lines)
+    inside &= runner == next((index for index in set(runner.tolist()) if log.text(index) == _RUNNER), NO_TEXT)
+    return np.where(inside, latest(begins, layers, lines), np.int32(NO_TEXT))

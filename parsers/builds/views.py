@@ -1,0 +1,247 @@
+"""What a build, or any other run of lines, holds of each kind of line: rows, and columns of them.
+
+A log may hold thousands of builds. So the rows of all of them are looked up at once, and so are the columns that
+several kinds share: a build's are a part of those. Most of what a build says is made for the whole log (:class:`Log`).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from trtforensics.model.table import Column, Parts, Rows, Table, coded, numbers, same
+from trtforensics.parsers.lines.events import NO_TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.parsers.lines.events import Events
+
+    class _HasSpan(Protocol):
+        @property
+        def span(self) -> SourceSpan: ...
+
+    _Number = TypeVar("_Number", np.int32, np.int64)
+    _Columns = tuple[npt.NDArray[Any], ...]
+    _T = TypeVar("_T")
+    _H = TypeVar("_H", bound=Hashable)
+    _Record = TypeVar("_Record", bound=_HasSpan)
+
+_LINE = attrgetter("span.line")
+
+
+class View:
+    """The events of a run of lines: a log, or a build of one.
+
+    ``spans`` are the rows of every kind that it has any of, and ``tables`` the log's, where they are known already.
+    """
+
+    def __init__(
+        self,
+        events: Events,
+        first_line: int,
+        last_line: int,
+        *,
+        spans: Mapping[str, range] | None = None,
+        tables: Tables | None = None,
+    ) -> None:
+        self.events = events
+        self.first_line = first_line
+        self.last_line = last_line
+        self._spans = events.between(first_line, last_line) if spans is None else spans
+        self._tables = Tables(events) if tables is None else tables
+
+    def present(self, kinds: Iterable[str]) -> list[str]:
+        """Return those kinds that have a row."""
+        return list(filter(self._spans.__contains__, kinds))
+
+    def each(self, kind: str, *names: str) -> Iterable[tuple[Any, ...]]:
+        """Give ``(line, field, field, …)`` for every row of a kind, in line order."""
+        if kind not in self._spans:
+            return ()
+        rows, span = self.events[kind], self._spans[kind]
+        columns = [rows.values(name, span) for name in names]
+        return zip(rows.lines[span.start : span.stop], *columns, strict=True)
+
+    def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
+        """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
+
+        Texts are indexes. A field that a kind does not have reads as one that no line of it prints. To be read only:
+        other builds share them.
+        """
+        columns = self._tables.columns(kinds, names)
+        low, high = columns[0].searchsorted((self.first_line, self.last_line + 1)) if self.has(*kinds) else (0, 0)
+        return tuple([column[low:high] for column in columns])
+
+    def text(self, index: int) -> str:
+        """Return a text by its index; empty where the line does not print it."""
+        return self.events.texts[index] if index != NO_TEXT else ""
+
+    def texts(self, indexes: npt.NDArray[np.int32]) -> list[str]:
+        """Return some texts by their indexes, as :meth:`text` does."""
+        pool = self.events.texts.all()
+        return [pool[index] if index >= 0 else "" for index in indexes.tolist()]
+
+    def column(self, indexes: npt.NDArray[np.int32], read: Callable[[str], str] = str) -> Column[str]:
+        """Return a column of texts by their indexes, each distinct one read once."""
+        texts = {index: read(self.text(index)) for index in set(indexes.tolist())}
+        return Column(indexes.astype(np.int64), texts.__getitem__)
+
+    def lines(self, *kinds: str) -> list[int]:
+        """Return the lines of rows of these kinds, sorted."""
+        found: list[int] = []
+        for kind in self.present(kinds):
+            span = self._spans[kind]
+            found.extend(self.events[kind].lines[span.start : span.stop])
+        return found if len(kinds) == 1 else sorted(found)
+
+    def has(self, *kinds: str) -> bool:
+        """Whether there is a row of any of these kinds."""
+        return not self._spans.keys().isdisjoint(kinds)
+
+
+class Log(View):
+    """All lines of a log, and which of them are of which build.
+
+    What a log says of its builds is read for all of them at once, and parted afterwards.
+    """
+
+    def __init__(self, events: Events, edges: npt.NDArray[np.int64]) -> None:
+        """``edges`` are the first line of each build, and the line behind the last one."""
+        super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
+        self.edges = edges
+        self.size = len(edges) - 1
+        """How many builds there are."""
+
+    def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the first line of the build that each of some lines belongs to."""
+        return latest(self.edges, self.edges, lines)
+
+    def limits(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        """Return which of some sorted lines is the first of each build, and how many there are."""
+        return np.asarray(lines, np.int64).searchsorted(self.edges)
+
+    def ranges(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Give of each build which of some sorted lines are its own: the first of them, and the one behind."""
+        return pairwise(self.limits(lines).tolist())
+
+    def same(self, value: _T) -> Column[_T]:
+        """Return what all builds say alike."""
+        return same(value, self.size)
+
+    def told(self, found: Mapping[int, _H]) -> Column[_H | None]:
+        """Return what was found of some builds, by their places, and None of the others."""
+        values = coded(found.values())
+        codes = np.full(self.size, -1)
+        codes[[*found]] = values.codes
+        return Column(codes, lambda code: None if code < 0 else values.read(code))
+
+    def part(self, lines: Sequence[int] | npt.NDArray[np.int64], values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
+        """Return each build's part of what was read from some sorted lines."""
+        whole = tuple(values)
+        if not whole:
+            return self.same(())
+        return [whole[low:high] for low, high in self.ranges(lines)]
+
+    def parted(self, records: Iterable[_Record]) -> Sequence[tuple[_Record, ...]]:
+        """Return each build's part of some records, in the order of their lines."""
+        ordered = sorted(records, key=_LINE)
+        return self.part(list(map(_LINE, ordered)), ordered)
+
+    def rows(self, table: Table, line: str = "span.line") -> Parts[Any]:
+        """Return each build's part of a table that is sorted by a column of lines."""
+        return Parts(table, self.limits(table.column(line).codes))
+
+    def in_force(self, kind: str, name: str) -> Column[tuple[Any, ...]]:
+        """Return a field of each build's rows of a kind, and before them that of the last row before the build."""
+        rows = self.events[kind]
+        values = tuple(rows.values(name, range(len(rows.lines))))
+        limits = self.limits(rows.lines)
+        first, behind = np.maximum(limits[:-1] - 1, 0), limits[1:]
+        is_new = (np.diff(first, prepend=-1) != 0) | (np.diff(behind, prepend=-1) != 0)
+        runs = zip(first[is_new].tolist(), behind[is_new].tolist(), strict=True)
+        return Column(np.cumsum(is_new) - 1, [values[low:high] for low, high in runs].__getitem__)
+
+    def placed(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Give ``(build, field, field, …)`` for every row of a kind, in line order."""
+        if self.has(kind):
+            places = self.edges.searchsorted(self.events[kind].lines, side="right") - 1
+            for place, (_, *values) in zip(places.tolist(), self.each(kind, *names), strict=True):
+                yield place, *values
+
+    def having(self, *kinds: str) -> npt.NDArray[np.bool_]:
+        """Say of each build whether it has a row of any of these kinds."""
+        return self.counts(*kinds) > 0
+
+    def counts(self, *kinds: str) -> npt.NDArray[np.int64]:
+        """Count each build's rows of these kinds."""
+        places = [self.limits(self.events[kind].lines) for kind in self.present(kinds)]
+        return np.diff(sum(places, np.zeros(len(self.edges), np.int64)))
+
+    def counted(self, kind: type[_T], counts: Mapping[str, npt.NDArray[np.int64]]) -> Rows[_T]:
+        """Return a record of each build of what was counted, by its fields in their order."""
+        return Rows(Table(kind, {name: numbers(own) for name, own in counts.items()}), 0, self.size)
+
+    @cached_property
+    def views(self) -> list[View]:
+        """A view of each build."""
+        spans: list[dict[str, range]] = [{} for _ in range(self.size)]
+        for kind in self._spans:
+            limits = self.limits(self.events[kind].lines)
+            some = np.flatnonzero(limits[1:] > limits[:-1])
+            rows = map(range, limits[some].tolist(), limits[some + 1].tolist())
+            for build, span in zip(some.tolist(), rows, strict=True):
+                spans[build][kind] = span
+        tables = self._tables
+        return [
+            View(self.events, first, behind - 1, spans=own, tables=tables)
+            for (first, behind), own in zip(pairwise(self.edges.tolist()), spans, strict=True)
+        ]
+
+
+class Tables:
+    """Columns of a whole log, put together when a build asks for them first."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Columns] = {}
+
+    def columns(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
+        """Return the lines and some fields of all rows of some kinds, sorted by line."""
+        key = kinds, names
+        if key not in self._known:
+            self._known[key] = self._sorted(kinds, names)
+        return self._known[key]
+
+    def _sorted(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
+        rows = [self._events[kind] for kind in kinds]
+        parts = [each.stored(names) for each in rows if each.lines] or [rows[0].stored(names)]
+        if len(parts) == 1:
+            return parts[0]
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        return tuple([column[order] for column in columns])
+
+
+def latest(
+    lines: npt.NDArray[np.int64],
+    values: npt.NDArray[_Number],
+    at: npt.NDArray[np.int64],
+    since: npt.NDArray[np.int64] | None = None,
+) -> npt.NDArray[_Number]:
+    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does.
+
+    ``since`` are the lines before which none counts.
+    """
+    place = lines.searchsorted(at, side="right")
+    found = np.concatenate((np.array([-1], values.dtype), values))[place]
+    if since is not None:
+        found[place <= lines.searchsorted(since)] = -1
+    return found

@@ -1,0 +1,1 @@
+"""Files that are one document: replays, engine layers, profiles, timing caches."""

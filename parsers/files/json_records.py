@@ -1,0 +1,145 @@
+"""JSON that TensorRT exports: several documents in one file, records with their places, names written as they stand.
+
+TensorRT puts names between quotes without escaping them: a quote, a backslash or a control character in a layer's name
+makes a file that no JSON reader takes. Such places are mended and reported; anything else that is wrong is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trtforensics.errors import NotEngineInfoError
+from trtforensics.model.engine import Repair
+from trtforensics.parsers.files.json_text import Lines, skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.model.span import SourceSpan
+
+_decode = json.JSONDecoder(strict=False).raw_decode
+_CLOSES = re.compile(r'(?<!\\)"(?=\s*(?::|[\]}]\s*(?:[,\]}]|$)|,\s*["{\[]|$))')
+"""A quote that ends a text: what follows the end of a key or a value comes next, as it rarely does inside a name."""
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_FORBIDDEN = re.compile(r'["\\]')
+_SHOWN = 60
+
+
+class Record(NamedTuple):
+    """A value with its place. Containers above the depth that was asked for hold records, all others plain values."""
+
+    value: Any
+    span: SourceSpan
+
+
+class Records:
+    """The documents of a text."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._lines = Lines(text, file)
+        self._inserted: list[int] = []
+        self.repairs: list[Repair] = []
+
+    def documents(self, depth: int) -> Iterator[Record]:
+        """Give the documents in order; ``depth`` is how many levels of containers hold records.
+
+        Raises:
+            NotEngineInfoError: this is no JSON, and not for the reasons that can be mended; it says where.
+        """
+        at = skip(self._text, 0)
+        while at < len(self._text):
+            record, at = self._document(at, depth)
+            yield record
+            at = skip(self._text, at)
+
+    def _document(self, at: int, depth: int) -> tuple[Record, int]:
+        """Read a document as it stands, or with its texts mended where that is what it takes."""
+        try:
+            return self._record(at, depth)
+        except NotEngineInfoError as error:
+            if self._inserted or not self._mend(at):
+                raise
+            try:
+                return self._record(at, depth)
+            except NotEngineInfoError:
+                raise error from None
+
+    def _record(self, at: int, depth: int) -> tuple[Record, int]:
+        opening = self._text[at : at + 1]
+        if depth and opening in {"{", "["}:
+            return self._container(at, depth, closing="}" if opening == "{" else "]")
+        span = self._place(at)
+        value, end = self._plain(at)
+        return Record(value, span), end
+
+    def _container(self, begin: int, depth: int, *, closing: str) -> tuple[Record, int]:
+        keyed = closing == "}"
+        span = self._place(begin)
+        pairs: dict[str, Record] = {}
+        items: list[Record] = []
+        at = skip(self._text, begin + 1)
+        while self._text[at : at + 1] != closing:
+            if pairs or items:
+                at = self._behind(at, ",")
+            if keyed:
+                key, at = self._plain(at)
+                pairs[str(key)], at = self._record(self._behind(skip(self._text, at), ":"), depth - 1)
+            else:
+                item, at = self._record(at, depth - 1)
+                items.append(item)
+            at = skip(self._text, at)
+        return Record(pairs if keyed else items, span), at + 1
+
+    def _behind(self, at: int, mark: str) -> int:
+        if self._text[at : at + 1] != mark:
+            raise self._error(at, f"{mark!r} should stand here")
+        return skip(self._text, at + 1)
+
+    def _plain(self, at: int) -> tuple[Any, int]:
+        try:
+            return _decode(self._text, at)
+        except json.JSONDecodeError as error:
+            raise self._error(error.pos, f"this is no JSON: {error.msg}") from error
+        except RecursionError as error:
+            raise self._error(at, "is nested too deep for an export of TensorRT") from error
+
+    def _mend(self, begin: int) -> bool:
+        """Escape the quotes and backslashes inside the texts from here to the end of the file; False: none wants it."""
+        old = self._text
+        marks: list[int] = []
+        opening = old.find('"', begin)
+        while opening >= 0:
+            closing = _CLOSES.search(old, opening + 1)
+            end = closing.start() if closing else len(old)
+            unescaped = _unescaped(old, opening + 1, end)
+            if unescaped:
+                shown = old[opening + 1 : min(end, opening + _SHOWN)]
+                self.repairs.append(Repair(self._place(opening), f"a name that is not escaped: {shown}"))
+            marks += unescaped
+            opening = old.find('"', end + 1)
+        cuts = [0, *marks, len(old)]
+        self._text = "\\".join(old[a:b] for a, b in pairwise(cuts))
+        self._inserted = [mark + count for count, mark in enumerate(marks)]
+        return bool(marks)
+
+    def _place(self, at: int) -> SourceSpan:
+        return self._lines.place(at - bisect_left(self._inserted, at))
+
+    def _error(self, at: int, what: str) -> NotEngineInfoError:
+        if at >= len(self._text.rstrip()):
+            return NotEngineInfoError(str(self._place(len(self._text.rstrip()))), "the JSON ends too early", _COPY)
+        return NotEngineInfoError(str(self._place(at)), what, "Export it again")
+
+
+_COPY = "Copy the file again, or export it again"
+
+
+def _unescaped(text: str, begin: int, end: int) -> list[int]:
+    """Return where in a text stand quotes and backslashes that JSON wants escaped."""
+    escapes = {at for found in _ESCAPE.finditer(text, begin, end) for at in range(*found.span())}
+    return [found.start() for found in _FORBIDDEN.finditer(text, begin, end) if found.start() not in escapes]

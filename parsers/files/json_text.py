@@ -1,0 +1,265 @@
+"""JSON with places: where each key and value of a document stands, and which keys stand twice.
+
+Two readers of one language. :func:`locate` runs the grammar (``grammars/nested/replay.lark``) and knows every place;
+:func:`members` walks one object and leaves its values to the json module, fifty times as fast, for loading in bulk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lark import Token, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from trtforensics.errors import NotAReplayError
+from trtforensics.model.replay import FieldPath, TextSpan
+from trtforensics.parsers.grammar import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+Node = Tree[Token] | Token
+
+_key = json.JSONDecoder().raw_decode
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"-?[0-9]+")
+_SHOWN = 20
+
+
+class Lines:
+    """Turns an offset in a text into a place: line and column from 1, and the byte where the line begins."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._file = file
+        lines = text.split("\n")
+        self._starts = self._bytes = _starts(map(len, lines))
+        if not text.isascii():
+            self._bytes = _starts(len(line.encode("utf-8", "surrogatepass")) for line in lines)
+
+    def place(self, offset: int) -> TextSpan:
+        """Return the place of the character at an offset."""
+        line = bisect_right(self._starts, offset) - 1
+        return TextSpan(self._file, line + 1, self._bytes[line], offset - self._starts[line] + 1)
+
+
+def _starts(sizes: Iterable[int]) -> list[int]:
+    """Return where each line begins; sizes are without the line feeds."""
+    return [begin + number for number, begin in enumerate(accumulate(sizes, initial=0))][:-1]
+
+
+class Member(NamedTuple):
+    """A key of an object with its value; ``at`` is the offset of the key."""
+
+    key: str
+    at: int
+    value: Any
+
+
+def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -> tuple[list[Member], int]:
+    """Read the object that begins at ``at``: its members in order, repeated keys included, and the offset behind it.
+
+    ``decode`` reads the value at an offset and returns it with the offset behind it, as
+    ``json.JSONDecoder().raw_decode`` does.
+
+    Raises:
+        ValueError: this is no object, or one that is damaged.
+    """
+    if text[at : at + 1] != "{":
+        raise ValueError("not an object")
+    found: list[Member] = []
+    at = skip(text, at + 1)
+    if text[at : at + 1] == "}":
+        return found, at + 1
+    while True:
+        if text[at : at + 1] != '"':
+            raise ValueError("not a key")
+        key, end = _key(text, at)
+        end = skip(text, end)
+        if text[end : end + 1] != ":":
+            raise ValueError("no colon")
+        value, end = decode(text, skip(text, end + 1))
+        found.append(Member(key, at, value))
+        end = skip(text, end)
+        if text[end : end + 1] == "}":
+            return found, end + 1
+        if text[end : end + 1] != ",":
+            raise ValueError("no comma")
+        at = skip(text, end + 1)
+
+
+def skip(text: str, at: int) -> int:
+    """Return the offset of the next character that is not white space."""
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+class _Pair(NamedTuple):
+    key: Token
+    value: Node
+
+
+class Places:
+    """Where the keys and values of a document stand, by path; of a key that stands twice, the last.
+
+    Made by :func:`locate`; paths are looked up in the syntax tree when they are asked for.
+    """
+
+    def __init__(self, root: Node, lines: Lines) -> None:
+        self._root = root
+        self._lines = lines
+        self._pairs: dict[int, dict[str, _Pair]] = {}
+
+    def of(self, path: FieldPath) -> TextSpan:
+        """Return the place of a value; of what is missing, the place of what should hold it."""
+        node, at = self._root, _begin(self._root)
+        for key in path:
+            if isinstance(node, Token):
+                return self._lines.place(_element(node, key) if node.type == "INTEGERS" else at)
+            child = self._child(node, key)
+            if child is None:
+                break
+            node, at = child, _begin(child)
+        return self._lines.place(at)
+
+    def key(self, path: FieldPath) -> TextSpan:
+        """Return the place of a key that is there.
+
+        Raises:
+            KeyError: it is not.
+        """
+        node = self._root
+        for step in path[:-1]:
+            child = self._child(node, step) if isinstance(node, Tree) else None
+            if child is None:
+                raise KeyError(path)
+            node = child
+        return self._lines.place(_begin(self._members(node)[str(path[-1])].key))
+
+    def repeated(self) -> list[tuple[FieldPath, TextSpan]]:
+        """Return the keys that stand again later in the same object, each with its own place."""
+        found = []
+        for path, node in self._walk():
+            if isinstance(node, Tree) and node.data == "object":
+                kept = self._members(node)
+                for pair in _pairs_of(node):
+                    name = json.loads(str(pair.key))
+                    if kept[name].key is not pair.key:
+                        found.append(((*path, name), self._lines.place(_begin(pair.key))))
+        return found
+
+    def leaves(self) -> dict[FieldPath, Any]:
+        """Return the values that are neither object nor array, and empty ones, by path.
+
+        Raises:
+            NotAReplayError: a number has more digits than Python reads.
+        """
+        found: dict[FieldPath, Any] = {}
+        for path, node in self._walk():
+            try:
+                if isinstance(node, Tree):
+                    found |= {path: [] if node.data == "array" else {}} if not node.children[1:] else {}
+                elif node.type == "INTEGERS":
+                    found |= {(*path, index): number for index, number in enumerate(json.loads(str(node)))}
+                else:
+                    found[path] = json.loads(str(node))
+            except ValueError as error:
+                what = "holds a number with more digits than Python reads"
+                raise NotAReplayError(str(self.of(path)), what, "Restore it") from error
+        return found
+
+    def _walk(self) -> Iterator[tuple[FieldPath, Node]]:
+        todo: list[tuple[FieldPath, Node]] = [((), self._root)]
+        while todo:
+            path, node = todo.pop()
+            yield path, node
+            if isinstance(node, Token):
+                continue
+            if node.data == "array":
+                todo += [((*path, index), child) for index, child in enumerate(node.children[1:])]
+            else:
+                todo += [((*path, name), pair.value) for name, pair in self._members(node).items()]
+
+    def _child(self, node: Tree[Token], key: str | int) -> Node | None:
+        if node.data == "array":
+            return node.children[key + 1] if isinstance(key, int) and key + 1 < len(node.children) else None
+        pair = self._members(node).get(str(key))
+        return pair.value if pair is not None else None
+
+    def _members(self, node: Node) -> dict[str, _Pair]:
+        if id(node) not in self._pairs:
+            self._pairs[id(node)] = {json.loads(str(pair.key)): pair for pair in _pairs_of(node)}
+        return self._pairs[id(node)]
+
+
+def _pairs_of(node: Node) -> Iterator[_Pair]:
+    """Give the members of an object as the grammar has them; the key is always a token."""
+    if isinstance(node, Tree):
+        for pair in nested.trees(node, "pair"):
+            key, value = pair.children
+            if isinstance(key, Token):
+                yield _Pair(key, value)
+
+
+def _begin(node: Node) -> int:
+    """Return the offset where a value begins: an object's and an array's first child is its opening bracket."""
+    opening = node.children[0] if isinstance(node, Tree) else node
+    return opening.start_pos or 0 if isinstance(opening, Token) else 0
+
+
+def _element(integers: Token, index: str | int) -> int:
+    """Return the offset of one number of a list of integers, or of the list."""
+    numbers = list(_NUMBER.finditer(integers))
+    at = integers.start_pos or 0
+    return at + numbers[index].start() if isinstance(index, int) and index < len(numbers) else at
+
+
+def locate(text: str, file: str) -> Places:
+    """Read a document with the grammar.
+
+    Raises:
+        NotAReplayError: this is no JSON; it says where and what was expected.
+    """
+    lines = Lines(text, file)
+    try:
+        tree = nested.parser("replay").parse(text)
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, lines) from error
+    return Places(tree.children[0], lines)
+
+
+def _syntax_error(error: UnexpectedInput, text: str, lines: Lines) -> NotAReplayError:
+    ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    offset = len(text.rstrip()) if ended else error.pos_in_stream or 0
+    where = str(lines.place(offset))
+    before = nested.parser("replay").parse_interactive(text[:offset])
+    before.exhaust_lexer()
+    accepted: set[str] = before.accepts()  # type: ignore[no-untyped-call]
+    wanted = _wanted(accepted)
+    if ended:
+        return NotAReplayError(where, f"the JSON ends too early: {wanted} should follow", "Copy the file again")
+    shown = text[offset : offset + _SHOWN].partition("\n")[0]
+    return NotAReplayError(
+        where, f"this is no JSON: {wanted} should stand before {shown!r}", "Mend or replace the file"
+    )
+
+
+_WANTED = {
+    "COLON": "a colon",
+    "COMMA": "a comma",
+    "RBRACE": "`}`",
+    "RSQB": "`]`",
+    "STRING": "a string",
+    "$END": "the end of the file",
+}
+_VALUE = "NUMBER"
+
+
+def _wanted(terminals: set[str]) -> str:
+    if _VALUE in terminals:
+        return "a value or `]`" if "RSQB" in terminals else "a value"
+    names = [name for terminal, name in _WANTED.items() if terminal in terminals]
+    return " or ".join(names) or "something else"

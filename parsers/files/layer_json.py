@@ -1,0 +1,141 @@
+"""Engine layers as JSON: ``trtexec --exportLayerInfo``, ``IEngineInspector`` (TensorRT 8.2 to 11).
+
+Seen in files of 8.4 to 10.16, of trtexec, Torch-TensorRT and Python: an object with ``Layers`` and, mostly,
+``Bindings``. Layers are names (engine built without detailed profiling verbosity) or objects with the fields of a
+detailed log line. TensorRT 11 has ``I/O Tensors`` for ``Bindings`` and prints ``Datatype`` and ``Format`` apart (from
+NVIDIA's migration guide and RTX 1.7; no file of 11 was seen).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.errors import NotEngineInfoError
+from trtforensics.model.engine import Engine, EngineInfo, IoTensor
+from trtforensics.model.log import EngineLayer, EngineTensor
+from trtforensics.parsers.files.json_records import Record, Records
+from trtforensics.parsers.lines.events import tactic_id
+from trtforensics.parsers.notation.names import onnx_nodes
+from trtforensics.parsers.notation.tensors import described
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.parsers.text.document import Document
+
+_IO = ("I/O Tensors", "Bindings")
+_OWN = {"Name", "LayerType", "Inputs", "Outputs", "TacticValue", "TacticName", "Metadata"}
+_DEPTH = 3
+"""A field of a layer is a record, because a layer is where its name stands; what is inside a field is plain."""
+_NEXT_STEP = "Give what `trtexec --exportLayerInfo` wrote"
+
+
+def read_layer_json(document: Document) -> EngineInfo:
+    """Read an engine-layer file.
+
+    Raises:
+        NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
+    """
+    info = document.info
+    records = Records(document.data.decode("utf-8", "replace"), info.path)
+    engines = tuple(_engine(record) for record in records.documents(_DEPTH))
+    if not engines:
+        raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
+    return EngineInfo(info, engines, tuple(records.repairs))
+
+
+def _engine(record: Record) -> Engine:
+    top = record.value
+    layers = top.get("Layers") if isinstance(top, dict) else None
+    if layers is None or not isinstance(layers.value, list):
+        raise NotEngineInfoError(str(record.span), 'holds no list of "Layers"', _NEXT_STEP)
+    found = tuple(_layer(layer) for layer in layers.value)
+    io = next((top[name] for name in _IO if name in top), None)
+    plain = [_fields(layer) for layer in layers.value if isinstance(layer.value, dict)]
+    return Engine(
+        layers=found,
+        io=tuple(_io_tensor(tensor) for tensor in io.value) if io and isinstance(io.value, list) else (),
+        detailed=bool(plain),
+        split_formats="I/O Tensors" in top or any("Datatype" in tensor for tensor in _all_tensors(plain)),
+        span=record.span,
+    )
+
+
+def _layer(record: Record) -> EngineLayer:
+    if isinstance(record.value, str):
+        return _made(record.value, {}, record.span)
+    fields = _fields(record)
+    name = fields.get("Name")
+    if not isinstance(name, str):
+        raise NotEngineInfoError(str(record.span), "a layer is neither a name nor an object with a Name", _NEXT_STEP)
+    return _made(name, fields, record.value["Name"].span)
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """Return the members of an object without their places; none where it is no object."""
+    return {key: one.value for key, one in record.value.items()} if isinstance(record.value, dict) else {}
+
+
+def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer:
+    outputs = _tensors(fields, "Outputs", span)
+    tactic = fields.get("TacticValue")
+    return EngineLayer(
+        name=name,
+        type=_text(fields.get("LayerType", "")),
+        tactic=_tactic(tactic, span),
+        tactic_name=_text(fields.get("TacticName", "")),
+        precision=tuple(dict.fromkeys(tensor.dtype for tensor in outputs)),
+        onnx_nodes=onnx_nodes(_text(fields.get("Metadata", ""))),
+        inputs=_tensors(fields, "Inputs", span),
+        outputs=outputs,
+        span=span,
+        fields={key: _text(value) for key, value in fields.items() if key not in _OWN},
+    )
+
+
+def _tactic(value: object, span: SourceSpan) -> int | None:
+    """Read a ``TacticValue``: hexadecimal text (8.2 to 11); a number, which no TensorRT was seen to write, as it is."""
+    if value is None or value == "":
+        return None
+    try:
+        return tactic_id(str(value).encode())
+    except ValueError:
+        raise NotEngineInfoError(str(span), f"the TacticValue {value!r} is no tactic id", "Export it again") from None
+
+
+def _tensors(fields: Mapping[str, Any], side: str, span: SourceSpan) -> tuple[EngineTensor, ...]:
+    given = fields.get(side, [])
+    if not isinstance(given, list) or not all(isinstance(tensor, dict) for tensor in given):
+        raise NotEngineInfoError(str(span), f"the {side} of a layer are no list of tensors", _NEXT_STEP)
+    return tuple(_tensor(tensor) for tensor in given)
+
+
+def _tensor(tensor: Mapping[str, Any]) -> EngineTensor:
+    dims = _dims(tensor.get("Dimensions", []))
+    text = _text(tensor.get("Format/Datatype", tensor.get("Format", "")))
+    return described(_text(tensor.get("Name", "")), dims, text, _text(tensor.get("Datatype", "")))
+
+
+def _dims(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _io_tensor(record: Record) -> IoTensor:
+    if not isinstance(record.value, dict):
+        return IoTensor(_text(record.value), "", "", (), record.span)
+    fields = _fields(record)
+    known = described("", _dims(fields.get("Dimensions", [])), "", "?")
+    name, mode, dtype = (_text(fields.get(key, "")) for key in ("Name", "IOMode", "DataType"))
+    return IoTensor(name, mode, dtype, known.dims, record.span)
+
+
+def _all_tensors(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    sides = (layer.get(side, []) for layer in layers for side in ("Inputs", "Outputs"))
+    return [tensor for side in sides for tensor in side]
+
+
+def _text(value: object) -> str:
+    """Spell a value as a detailed log line does: a text as it is, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

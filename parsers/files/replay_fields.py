@@ -1,0 +1,299 @@
+"""The fields of a replay's entries: values of JSON in, entries and what is wrong with them out.
+
+What each value means to Polygraphy 0.53.6 was seen by loading files that have it: some are refused, some load and can
+then never equal what TensorRT offers, because a replayed tactic must equal an offered one in every field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor, Severity
+
+if TYPE_CHECKING:
+    from trtforensics.model.replay import FieldPath, TextSpan
+
+CLASS = "polygraphy_class"
+LEGACY_ALGORITHM = "__polygraphy_encoded_Algorithm"
+LEGACY_TOP = "__polygraphy_encoded_TacticReplayData"
+LEGACY_VALUE = "polygraphy_serialized_json_type"
+
+DTYPES = ("FLOAT", "HALF", "BF16", "INT8", "INT32", "INT64", "BOOL", "UINT8", "FP8", "INT4", "FP4", "E8M0")
+"""The enumerators of ``tensorrt.DataType``, TensorRT 7 to 11."""
+
+FORMATS = (
+    *("LINEAR", "CHW2", "HWC8", "CHW4", "CHW16", "CHW32", "DHWC8", "CDHW32", "HWC"),
+    *("DLA_LINEAR", "DLA_HWC4", "HWC16", "DHWC"),
+)
+"""The enumerators of ``tensorrt.TensorFormat``, TensorRT 7 to 11."""
+
+_ALIASES = {"float32": "FLOAT", "float16": "HALF", "bfloat16": "BF16"} | {
+    name.lower(): name for name in DTYPES if name not in {"FLOAT", "HALF", "BF16"}
+}
+"""Names of data types at the top of the tensorrt module; Polygraphy loads them too."""
+
+_LIST_LENGTHS = {2: ReplayForm.F2, 3: ReplayForm.F3}
+_ALGORITHM_KEYS = {"implementation", "tactic", "inputs", "outputs", CLASS, LEGACY_ALGORITHM}
+_TENSOR_KEYS = {"tensor_format", "dtype", "strides", "vectorized_dim", "components_per_element", CLASS}
+_SIGNED = 1 << 63
+_UNSIGNED = 1 << 64
+_RUNNERS = 1 << 32
+_NEVER = "Polygraphy loads it, and then it never equals what TensorRT offers"
+_REFUSED = "Polygraphy does not load it"
+
+
+class Flaw(NamedTuple):
+    """A problem whose place is not looked up yet; ``layer`` is empty for the file as a whole."""
+
+    code: str
+    severity: Severity
+    layer: str
+    path: FieldPath
+    what: str
+    next_step: str
+
+
+class EntryReader:
+    """Reads the entries of one replay, gathers their flaws, and tells the form in the end."""
+
+    def __init__(self) -> None:
+        self.flaws: list[Flaw] = []
+        self._forms: Counter[ReplayForm] = Counter()
+        self._first: dict[ReplayForm, FieldPath] = {}
+        self._ignored: dict[str, tuple[int, str, FieldPath]] = {}
+        self._right: dict[str, ReplayTensor] = {}
+        self._layer = ""
+
+    def entry(self, layer: str, value: Any, span: TextSpan) -> ReplayEntry:  # noqa: ANN401 - any JSON value
+        """Read what a replay has for a layer."""
+        self._layer = layer
+        path: FieldPath = ("replay", layer)
+        if not isinstance(value, dict):
+            self._refuse("entry-type", path, f"is {_kind(value)} where a layer's entry should be", "Restore the entry")
+            return ReplayEntry(layer, None, None, (), (), span)
+        legacy = self._class(value, path, "Algorithm", LEGACY_ALGORITHM)
+        self._note_ignored(value, path, _ALGORITHM_KEYS)
+        return ReplayEntry(
+            layer,
+            self._implementation(value, path),
+            self._tactic(value, path),
+            self._tensors(value, path, "inputs", legacy=legacy),
+            self._tensors(value, path, "outputs", legacy=legacy),
+            span,
+        )
+
+    def finish(self) -> ReplayForm | None:
+        """Return the form that all entries have, and add what can be said only of all of them."""
+        for key, (count, layer, path) in self._ignored.items():
+            times = "" if count == 1 else f" ({count} times)"
+            what = f"the field `{key}` belongs to no form of a replay{times}; Polygraphy ignores it"
+            self.flaws.append(
+                Flaw("ignored-field", Severity.NOTE, layer, path, what, "Check its spelling or remove it")
+            )
+        if len(self._forms) > 1:
+            usual = self._forms.most_common(1)[0][0]
+            for form, path in self._first.items():
+                if form is not usual:
+                    self._layer = str(path[1])
+                    what = f"has form {form} while most of the file has {usual}: no Polygraphy version reads both"
+                    self._refuse("mixed-forms", path, what, "Convert the files to one form before merging them")
+            return None
+        return next(iter(self._forms), None)
+
+    def _refuse(self, code: str, path: FieldPath, what: str, next_step: str) -> None:
+        self.flaws.append(Flaw(code, Severity.ERROR, self._layer, path, what, next_step))
+
+    def _class(self, value: dict[str, Any], path: FieldPath, name: str, legacy_key: str) -> bool:
+        """Check the class marker of an object; True for the marker of form F1."""
+        marker = value.get(CLASS)
+        if value.get(legacy_key) == LEGACY_VALUE:
+            if marker is not None:
+                what = f"has the class marker of form F1 (`{legacy_key}`) and that of later forms; the older one wins"
+                flaw = Flaw("two-classes", Severity.WARNING, self._layer, path, what, "Remove the one that is wrong")
+                self.flaws.append(flaw)
+            return True
+        if CLASS not in value:
+            what = f"has no `{CLASS}`: Polygraphy takes it for a plain dictionary, not for {name}"
+            self._refuse("no-class", path, what, f'Add `"{CLASS}": "{name}"`')
+        elif marker != name:
+            what = f"names the class {_shown(marker)} where {name} should be; {_REFUSED}"
+            self._refuse("unknown-class", (*path, CLASS), what, f'Write `"{CLASS}": "{name}"`')
+        return False
+
+    def _note_ignored(self, value: dict[str, Any], path: FieldPath, known: set[str]) -> None:
+        for key in value.keys() - known:
+            count, layer, first = self._ignored.get(key, (0, self._layer, (*path, key)))
+            self._ignored[key] = (count + 1, layer, first)
+
+    def _missing(self, value: dict[str, Any], path: FieldPath, key: str) -> bool:
+        if key in value:
+            return False
+        self._refuse("missing-field", path, f"has no `{key}`; {_REFUSED}", f"Restore `{key}`")
+        return True
+
+    def _implementation(self, value: dict[str, Any], path: FieldPath) -> int | None:
+        if self._missing(value, path, "implementation"):
+            return None
+        found = value["implementation"]
+        path = (*path, "implementation")
+        if not _is_integer(found):
+            what = f"the runner's id is {_shown(found)}, no integer; {_NEVER}"
+            self._refuse("implementation-type", path, what, "Restore the number, such as 2147483657 for 0x80000009")
+            return None
+        if not -_RUNNERS // 2 <= found < _RUNNERS:
+            what = f"the runner's id {found} does not fit into 32 bits; {_NEVER}"
+            self._refuse("implementation-range", path, what, "Restore the number, such as 2147483657 for 0x80000009")
+            return None
+        return int(found)
+
+    def _tactic(self, value: dict[str, Any], path: FieldPath) -> int | None:
+        if self._missing(value, path, "tactic"):
+            return None
+        found = value["tactic"]
+        path = (*path, "tactic")
+        if not _is_integer(found):
+            what = f"the tactic is {_shown(found)}, no integer; {_NEVER}"
+            self._refuse("tactic-type", path, what, _tactic_advice(found))
+            return None
+        if not -_SIGNED <= found < _UNSIGNED:
+            self._refuse("tactic-range", path, f"the tactic {found} does not fit into 64 bits; {_NEVER}", "Restore it")
+            return None
+        if found >= _SIGNED:
+            what = f"the tactic {found} is spelled unsigned, TensorRT reports it signed; {_NEVER}"
+            self._refuse("tactic-unsigned", path, what, f"Write {found - _UNSIGNED}; `replay convert` does")
+        return int(found) % _UNSIGNED
+
+    def _tensors(self, value: dict[str, Any], path: FieldPath, side: str, *, legacy: bool) -> tuple[ReplayTensor, ...]:
+        if self._missing(value, path, side):
+            return ()
+        found = value[side]
+        path = (*path, side)
+        if not isinstance(found, list):
+            self._refuse(
+                "tensors-type", path, f"is {_kind(found)} where a list should be; {_REFUSED}", "Restore the list"
+            )
+            return ()
+        return tuple(self._tensor(item, (*path, index), legacy=legacy) for index, item in enumerate(found))
+
+    def _tensor(self, value: Any, path: FieldPath, *, legacy: bool) -> ReplayTensor:  # noqa: ANN401
+        """Read an input or output; most are the same as one before, and what was right once is right again."""
+        form = _form_of(value, legacy=legacy)
+        if form is None:
+            what = f"is {_kind(value)} where an input or output should be; {_REFUSED}"
+            self._refuse("tensor-type", path, what, "Restore it")
+            return ReplayTensor(None)
+        self._forms[form] += 1
+        self._first.setdefault(form, path)
+        spelled = repr(value)
+        if spelled in self._right:
+            return self._right[spelled]
+        before = len(self.flaws)
+        tensor = self._object(value, path) if isinstance(value, dict) else self._list(value, path)
+        if len(self.flaws) == before and (isinstance(value, list) or value.keys() <= _TENSOR_KEYS):
+            self._right[spelled] = tensor
+        return tensor
+
+    def _list(self, value: list[Any], path: FieldPath) -> ReplayTensor:
+        kind = self._enumerator(value[0], (*path, 0), "TensorFormat", FORMATS)
+        dtype = self._enumerator(value[1], (*path, 1), "DataType", DTYPES)
+        return ReplayTensor(dtype, kind, self._strides(value[2], (*path, 2)) if value[2:] else None)
+
+    def _object(self, value: dict[str, Any], path: FieldPath) -> ReplayTensor:
+        self._class(value, path, "TensorInfo", "")
+        if not value.keys() <= _TENSOR_KEYS:
+            self._note_ignored(value, path, _TENSOR_KEYS)
+        has_format = "tensor_format" in value
+        kind = dtype = strides = None
+        if has_format:
+            kind = self._enumerator(value["tensor_format"], (*path, "tensor_format"), "TensorFormat", FORMATS)
+        if not self._missing(value, path, "dtype"):
+            dtype = self._enumerator(value["dtype"], (*path, "dtype"), "DataType", DTYPES)
+        if not self._missing(value, path, "strides"):
+            strides = self._strides(value["strides"], (*path, "strides"))
+        packed = self._small(value, path, "vectorized_dim")
+        components = self._small(value, path, "components_per_element")
+        if packed is not None and strides is not None and not -1 <= packed < len(strides):
+            what = f"dimension {packed} is said to be packed, and the tensor has {len(strides)}; {_NEVER}"
+            self._refuse("vectorized-dim", (*path, "vectorized_dim"), what, "Restore it; -1 means none")
+        return ReplayTensor(dtype, kind, strides, packed, components)
+
+    def _enumerator(self, value: Any, path: FieldPath, cls: str, known: tuple[str, ...]) -> str | None:  # noqa: ANN401
+        if isinstance(value, str):
+            prefix, _, name = value.rpartition(".")
+            if prefix == cls and name in known:
+                return name
+            if cls == "DataType" and value in _ALIASES:
+                return _ALIASES[value]
+        advice = (
+            f"Write `{cls}.{value}`" if value in known else f"Known are {cls}.{f', {cls}.'.join(known[:4])} and so on"
+        )
+        self._refuse(cls.lower(), path, f"{_shown(value)} is no enumerator of {cls}; {_REFUSED}", advice)
+        return value if isinstance(value, str) and prefix == cls else None
+
+    def _strides(self, value: Any, path: FieldPath) -> tuple[int, ...] | None:  # noqa: ANN401
+        if isinstance(value, list):
+            if all(map(_is_integer, value)):
+                return tuple(value)
+            index = next(index for index, item in enumerate(value) if not _is_integer(item))
+            what = f"the stride {_shown(value[index])} is no integer; {_NEVER}"
+            self._refuse("strides-type", (*path, index), what, "Restore the number")
+            return None
+        effect = _NEVER if isinstance(value, str) else _REFUSED
+        self._refuse("strides-type", path, f"the strides are {_kind(value)}, no list; {effect}", "Restore the list")
+        return None
+
+    def _small(self, value: dict[str, Any], path: FieldPath, key: str) -> int | None:
+        """Read ``vectorized_dim`` or ``components_per_element``; null is what TensorRT before 8.6 gave."""
+        if self._missing(value, path, key) or value[key] is None:
+            return None
+        if _is_integer(value[key]):
+            return int(value[key])
+        what = f"`{key}` is {_shown(value[key])}, no integer; {_NEVER}"
+        self._refuse(f"{key.replace('_', '-')}-type", (*path, key), what, "Restore the number")
+        return None
+
+
+def _form_of(value: object, *, legacy: bool) -> ReplayForm | None:
+    """Tell the form by the shape of an input or output, and F1 from F2 by the class marker around it."""
+    if isinstance(value, dict):
+        return ReplayForm.F4 if "tensor_format" in value else ReplayForm.F5
+    form = _LIST_LENGTHS.get(len(value)) if isinstance(value, list) else None
+    return ReplayForm.F1 if legacy and form is ReplayForm.F2 else form
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _tactic_advice(value: object) -> str:
+    """Say what to write instead; a float has lost the last digits of a 64-bit id and cannot be restored from itself."""
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            number = int(text, 0)
+        except ValueError:
+            return "Restore the number"
+        if -_SIGNED <= number < _UNSIGNED:
+            return f"Write {number - _UNSIGNED if number >= _SIGNED else number}, without quotes"
+    if isinstance(value, float):
+        return "Restore the integer from the log or the original file; as a float its last digits are lost"
+    return "Restore the number"
+
+
+_SHOWN = 40
+
+
+def _shown(value: object) -> str:
+    """Spell a value as JSON does, an object or a list by its kind."""
+    text = _kind(value) if isinstance(value, dict | list) else json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _kind(value: object) -> str:
+    """Name the JSON type of a value."""
+    if value is None:
+        return "null"
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,89 @@
+"""Timing-cache exports of our own: text in, :class:`~trtforensics.model.timing_cache.TimingCache` out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
+from trtforensics.model.log import MyelinOperation
+from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
+from trtforensics.model.timings import Candidate
+from trtforensics.parsers.files.json_records import Record, Records
+
+if TYPE_CHECKING:
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.parsers.text.document import Document
+
+_DEPTH = 2
+_KEY = re.compile(r"0x[0-9a-f]{32}")
+_TACTIC = re.compile(r"0x[0-9a-f]{1,16}")
+_NEXT_STEP = "Make one with `trtforensics cache export`"
+
+
+def read_timing_cache(document: Document) -> TimingCache:
+    """Read an export.
+
+    Raises:
+        NotATimingCacheError: it is no JSON, JSON of another kind or of a later schema, or a key or tactic in it is
+            none; it says where.
+    """
+    info = document.info
+    records = Records(document.data.decode("utf-8", "replace"), info.path)
+    try:
+        found = list(records.documents(_DEPTH))
+    except NotEngineInfoError as error:
+        raise NotATimingCacheError(error.where, error.what, _NEXT_STEP) from error
+    top = found[0].value if len(found) == 1 and isinstance(found[0].value, dict) else {}
+    keys = top.get("keys")
+    if not {"schema", "kind"} <= set(top) or top["kind"].value != KIND or not keys or not isinstance(keys.value, list):
+        raise NotATimingCacheError(info.path, "is no timing-cache export", _NEXT_STEP)
+    if top["schema"].value != SCHEMA:
+        what = f"has schema {top['schema'].value}, and this version reads schema {SCHEMA}"
+        raise NotATimingCacheError(str(top["schema"].span), what, "Use the version of trtforensics that wrote it")
+    made_from, version = (_member(top, name) for name in ("made_from", "tensorrt_version"))
+    return TimingCache(info, str(made_from or ""), version, tuple(_key(record) for record in keys.value))
+
+
+def _member(top: dict[str, Record], name: str) -> Any:  # noqa: ANN401 - whatever JSON has there
+    return top[name].value if name in top else None
+
+
+def _key(record: Record) -> MyelinOperation:
+    value, span = record.value, record.span
+    if not isinstance(value, dict) or not _KEY.fullmatch(str(value.get("key"))):
+        raise NotATimingCacheError(str(span), "a key is not 0x and 32 lower-case hexadecimal digits", _NEXT_STEP)
+    candidates = value.get("candidates", [])
+    if not isinstance(candidates, list) or not all(isinstance(candidate, dict) for candidate in candidates):
+        raise NotATimingCacheError(str(span), "the candidates of a key are no list of objects", _NEXT_STEP)
+    return MyelinOperation(
+        op=str(value.get("op", "")),
+        key=value["key"],
+        selected=_tactic(value.get("selected"), span),
+        time_ms=_time(value.get("time_ms"), span),
+        candidates=tuple(_candidate(candidate, span) for candidate in candidates),
+        span=span,
+    )
+
+
+def _candidate(value: dict[str, Any], span: SourceSpan) -> Candidate:
+    tactic = _tactic(value.get("tactic"), span)
+    if tactic is None:
+        raise NotATimingCacheError(str(span), "a candidate has no tactic", _NEXT_STEP)
+    return Candidate(tactic, _time(value.get("time_ms"), span), "", str(value.get("kernel", "")), span.line)
+
+
+def _tactic(value: object, span: SourceSpan) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _TACTIC.fullmatch(value):
+        raise NotATimingCacheError(str(span), f"the tactic {value!r} is not 0x and hexadecimal digits", _NEXT_STEP)
+    return int(value, 16)
+
+
+def _time(value: object, span: SourceSpan) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+        raise NotATimingCacheError(str(span), f"the time {value!r} is no number of milliseconds", _NEXT_STEP)
+    return float(value)

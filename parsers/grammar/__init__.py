@@ -1,0 +1,1 @@
+"""The grammar rules, and how they run."""

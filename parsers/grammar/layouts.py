@@ -1,0 +1,307 @@
+"""Which bulk kinds can be read by counting blanks, derived from the grammar's own alternatives.
+
+An alternative is a row of terminals. Its literals that hold a blank are anchors: counting separators
+from the left end of the line up to the first free text, and behind the last one from the right end, says where
+each must stand; one between two free texts is searched for. What lies between two anchors is a segment: a number,
+a tactic id, a text without blanks, or a free text. A layout never decides alone: every literal is compared, every
+number checked, and a text counts only after its terminals' regex took exactly it (``bulk.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.parsers.grammar.grammar import CompiledRule, Kind, Part
+
+BULK = (
+    "tactic_named",
+    "tactic_timed",
+    "average",
+    "timing_runner",
+    "fastest",
+    "profiling_completed",
+    "set_tactic_name",
+    "myelin_row",
+    "chose",
+    "format_combination",
+    "reformat_combination",
+    "costs_begin",
+    "reformat_costs_begin",
+    "no_valid_tactics",
+    "no_valid_tactics_old",
+    "searching_input",
+    "registering_layer",
+    "registering_tensor",
+    "parsing_node",
+    "importing_initializer",
+    "default_quantization",
+    "plugin_creator",
+    "running",
+    "layer_memory",
+    "graph_dim",
+    "graph_port",
+    "stage",
+    "unrecognized_mma",
+    "convolution_input",
+    "cached_result",
+    "myelin_op",
+    "myelin_table",
+    "myelin_columns",
+    "removing",
+    "node_inputs",
+    "node_outputs",
+    "fusing",
+    "layer_short",
+    "layer_detailed",
+    "timing_old",
+    "tactic_old",
+    "metric_latency",
+)
+"""The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
+
+
+class Content(Enum):
+    """What a segment holds, and so how it is checked."""
+
+    NUMBER = auto()
+    INTEGER = auto()
+    TACTIC = auto()
+    HEX = auto()
+    REST = auto()
+    """Any text, not empty."""
+    NONBLANK = auto()
+    """Any text without separators."""
+    WORD = auto()
+    """A text without separators that its regex must take."""
+    FREE = auto()
+    """A text that its regex must take; it may hold blanks."""
+
+
+_MOST_SEARCHED = 2
+"""Anchors that a layout may search for: each costs a search in every line that opens like its own."""
+
+_BLANK_FREE = {Content.NUMBER, Content.INTEGER, Content.TACTIC, Content.HEX, Content.NONBLANK, Content.WORD}
+
+
+class Anchor(NamedTuple):
+    """A literal and where it stands: its first blank is separator ``place`` of the body, from the left or the right.
+
+    ``offset`` is that blank's place in the literal. ``place`` is None for a literal at the body's beginning or end, and
+    for one that is ``searched``: it stands where it is first found.
+    """
+
+    text: bytes
+    offset: int = 0
+    place: int | None = None
+    from_right: bool = False
+    searched: bool = False
+
+
+class Segment(NamedTuple):
+    """What stands between two anchors: one ``terminal``, or some with literals that hold no blank between them.
+
+    ``regex`` captures the ``fields``, in their order, one group each.
+    """
+
+    content: Content
+    fields: tuple[str, ...]
+    regex: str
+    terminal: bool
+
+
+class Layout(NamedTuple):
+    """One alternative of a kind: where ``anchors[i]`` ends, ``segments[i]`` begins; a first anchor of b"" is the start.
+
+    ``separators`` is how many the body must hold, None where a free text makes that open.
+    """
+
+    kind: Kind
+    anchors: tuple[Anchor, ...]
+    segments: tuple[Segment, ...]
+    separators: int | None
+    closed: bool
+    """Whether the last anchor is the end of the line."""
+    first_byte: bytes
+    """What a body that opens with text begins with; empty where that may be more than one byte."""
+
+    @property
+    def opener(self) -> bytes:
+        """The literal that the body begins with; empty where it begins with text."""
+        return self.anchors[0].text
+
+    @property
+    def from_right(self) -> bool:
+        """Whether anchors are searched for from the right: where one that is counted ends them.
+
+        Names come first in a line and hold what looks like an anchor, as ``(Unnamed Layer* 1) [Shuffle]`` does.
+        """
+        return any(anchor.searched for anchor in self.anchors) and not self.anchors[-1].searched
+
+    @property
+    def only_searched(self) -> bool:
+        """Whether every anchor behind the opener has to be searched for."""
+        return len(self.anchors) > 1 and all(anchor.searched for anchor in self.anchors[1:])
+
+
+def layouts(rules: Iterable[CompiledRule]) -> list[Layout]:
+    """Derive the layouts of the bulk kinds: opening literals first, then anchors that are counted, then the most."""
+    by_name = {rule.kind.name: rule for rule in rules}
+    found = []
+    for name in BULK:
+        for alternative in by_name[name].alternatives:
+            layout = _layout(by_name[name].kind, _merge_literals(alternative))
+            if layout is not None and any(anchor.text for anchor in layout.anchors):
+                found.append(layout)
+    return sorted(found, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
+
+
+def ranks(found: Iterable[Layout]) -> dict[str, int]:
+    """Return by the names of kinds which of them has a line that two can read: the one of the lowest rank.
+
+    Programs that share a file run lines into each other. A literal opening wins anyway; among the others those come
+    last that search in every line, because each asks only for what is left. A kind without a layout is behind them all.
+    """
+    free = [layout for layout in found if not layout.opener]
+    searching = {layout.kind.name for layout in free if layout.only_searched}
+    free.sort(key=lambda layout: layout.kind.name in searching)
+    opened = [layout for layout in found if layout.opener]
+    return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(free + opened)))}
+
+
+_FIRST_BYTE = r"\(*(?:\?>)([^\\\[\](){}.?*+^$|])(?![?*+{])(?!.*\|)"
+"""A literal at the beginning of a segment's regex, in which there is no choice."""
+_BLANK_FREE_TERMINAL = r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+(?:\(\?=.*\))?"
+"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``; what must follow may stand behind it."""
+_CHARACTERS = r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+"
+_NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
+_TACTICS = ("0x0", "0x0123456789abcdef")
+_NAME = "x_y"
+_INTEGERS = ("0", "12345678")
+
+
+@cache
+def _content(regex: str) -> Content:
+    """Say what a terminal holds, by what its regex accepts."""
+    if regex == ".+":
+        return Content.REST
+    return _numeric(regex) or _text(regex)
+
+
+def _numeric(regex: str) -> Content | None:
+    pattern = re.compile(regex, re.ASCII)
+    if "(?=" in regex or pattern.fullmatch(_NAME):
+        return None
+    accepts = {
+        Content.NUMBER: _NUMBERS,
+        Content.TACTIC: (*_TACTICS, "-1"),
+        Content.HEX: _TACTICS,
+        Content.INTEGER: _INTEGERS,
+    }
+    return next((content for content, texts in accepts.items() if all(map(pattern.fullmatch, texts))), None)
+
+
+def _text(regex: str) -> Content:
+    if re.fullmatch(_BLANK_FREE_TERMINAL, regex):
+        return Content.WORD
+    characters = re.fullmatch(_CHARACTERS, regex)
+    if characters is None:
+        return Content.FREE
+    if characters.group(2) is None or (characters.group(1), characters.group(2)) == ("^", " "):
+        return Content.NONBLANK
+    negated, members = bool(characters.group(1)), characters.group(2)
+    return Content.WORD if negated == (" " in members) else Content.FREE
+
+
+def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
+    """Return literals as texts, adjacent ones as one."""
+    merged: list[str | Part] = []
+    for part in parts:
+        if part.literal and merged and isinstance(merged[-1], str):
+            merged[-1] += part.literal
+        else:
+            merged.append(part.literal or part)
+    return merged
+
+
+def _layout(kind: Kind, items: list[str | Part]) -> Layout | None:
+    """Cut an alternative at its anchors; None where it cannot be read by counting blanks and a search or two."""
+    texts, segments = _cut(items)
+    free = [i for i, segment in enumerate(segments) if segment.content in {Content.FREE, Content.REST}]
+    first, last = (free[0], free[-1]) if free else (len(texts), len(texts))
+    closed = len(texts) > len(segments)
+    ends_early = any(segment.content is Content.REST for segment in (segments if closed else segments[:-1]))
+    if ends_early or last - first > _MOST_SEARCHED:
+        return None
+    for i in range(first + 1, last):  # no separators are counted there
+        if segments[i].content is Content.NONBLANK:
+            segments[i] = segments[i]._replace(content=Content.WORD)
+    separators = None if free else sum(text.count(" ") for text in texts)
+    anchors = _anchors(texts, first, last, closed=closed)
+    return Layout(kind, anchors, tuple(segments), separators, closed, b"" if texts[0] else _first_byte(segments[0]))
+
+
+def _first_byte(segment: Segment) -> bytes:
+    first = re.match(_FIRST_BYTE, segment.regex)
+    return first[1].encode("latin-1") if first else b""
+
+
+def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
+    """Return the anchors' texts and the segments between them; an anchor more where the line ends with one."""
+    texts: list[str] = [items[0] if isinstance(items[0], str) else ""]
+    segments: list[Segment] = []
+    held: list[str | Part] = []
+    rest = items[1:] if isinstance(items[0], str) else items
+    for position, item in enumerate(rest):
+        is_last = position == len(rest) - 1
+        if isinstance(item, str) and (" " in item or is_last) and held:
+            segments.append(_segment(held))
+            texts.append(item)
+            held = []
+        else:
+            held.append(item)
+    if held:
+        segments.append(_segment(held))
+    return texts, segments
+
+
+def _segment(items: list[str | Part]) -> Segment:
+    parts = [item for item in items if not isinstance(item, str)]
+    fields = tuple(part.field for part in parts if part.field is not None)
+    contents = [_content(part.regex) for part in parts]
+    regex = "".join(map(_regex, items))
+    if len(items) == 1:
+        return Segment(contents[0], fields, regex, terminal=True)
+    blank_free = all(" " not in item if isinstance(item, str) else True for item in items)
+    blank_free = blank_free and all(content in _BLANK_FREE for content in contents)
+    return Segment(Content.WORD if blank_free else Content.FREE, fields, regex, terminal=False)
+
+
+def _regex(item: str | Part) -> str:
+    """Write a literal or a terminal as the kind's own regex has it."""
+    if isinstance(item, str):
+        return re.escape(item)
+    return f"((?>{item.regex}))" if item.field is not None else f"(?>{item.regex})"
+
+
+def _anchors(texts: list[str], first: int, last: int, *, closed: bool) -> tuple[Anchor, ...]:
+    """Say where each anchor stands: counted up to the ``first`` free segment and behind the ``last``, else searched."""
+    anchors = []
+    for index, text in enumerate(texts):
+        literal, offset = text.encode("latin-1"), text.find(" ")
+        if first < index <= last:
+            anchors.append(Anchor(literal, searched=True))
+        elif index == 0 or offset < 0 or (closed and index == len(texts) - 1):
+            anchors.append(Anchor(literal, from_right=index > 0))
+        elif index > last:
+            behind = sum(t.count(" ") for t in texts[index:])
+            anchors.append(Anchor(literal, offset, behind, from_right=True))
+        else:
+            before = sum(t.count(" ") for t in texts[:index])
+            anchors.append(Anchor(literal, offset, before))
+    return tuple(anchors)

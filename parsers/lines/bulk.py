@@ -1,0 +1,451 @@
+"""Reads the bulk kinds of a whole window at once, by their layouts.
+
+For each layout: the lines that open with its literal, the places where its other anchors must stand, every
+literal compared, every number checked. A text is looked up (``interning.py``); the first time it is seen, its
+terminals' regex must take it, all of it and no more, where it stands. Whatever fails any of this is left for
+the kind's regex (``scanner.py``), so the grammar stays the only judge.
+
+A line that two kinds can read, as programs that share a file make them, has the kind of the lower rank, however it is
+read: so a line with all the anchors of a layout but other texts is left for the regex too.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, cached_property, partial
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from trtforensics.parsers.grammar.grammar import REGEX_FLAGS
+from trtforensics.parsers.grammar.layouts import Content
+from trtforensics.parsers.lines.bodies import Reading, grouped
+from trtforensics.parsers.lines.events import (
+    DURATION_FIELDS,
+    INTEGER_FIELDS,
+    KEEP,
+    NUMERIC_FIELDS,
+    TACTIC_FIELDS,
+    duration,
+    field_reader,
+    integer,
+    new_column,
+    tactic_id,
+)
+from trtforensics.parsers.lines.interning import Memo, Spans
+from trtforensics.parsers.lines.lazy import LazyText
+from trtforensics.parsers.lines.openers import Openers, WordTable
+from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.layouts import Anchor, Layout, Segment
+    from trtforensics.parsers.lines.bodies import Bodies
+    from trtforensics.parsers.lines.events import Texts
+    from trtforensics.parsers.text.line_index import LineIndex
+
+    Bools = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+    Rows = npt.NDArray[np.int32]
+    Words = npt.NDArray[np.uint64]
+    Columns = dict[str, npt.NDArray[Any]]
+
+_MANY = 5000
+"""Lines that take longer to search one by one than their window at once."""
+
+_REFUSED = -1
+"""Instead of what a text means: its terminals do not take it."""
+
+_READ: dict[Content, Callable[[bytes], float]] = {
+    Content.NUMBER: duration,
+    Content.INTEGER: integer,
+    Content.TACTIC: tactic_id,
+    Content.HEX: tactic_id,
+}
+"""How a number is read one by one, by what its segment holds."""
+
+
+class _Found(NamedTuple):
+    """What a layout read, and the ``refused`` lines with all its anchors, but other texts."""
+
+    reading: Reading
+    refused: Positions
+
+
+class BulkReader:
+    """Reads bulk kinds; keeps its memos from window to window."""
+
+    def __init__(self, kinds: Iterable[Kind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts) -> None:
+        self._openers = Openers(kinds)
+        readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
+        self._by_opening: dict[int, list[_LayoutReader]] = {}
+        """By the first word of the opening literal."""
+        self._by_short_opening: list[_LayoutReader] = []
+        self._by_text: list[_LayoutReader] = []
+        for reader in readers:
+            literal = reader.layout.opener
+            if len(literal) >= WORD:
+                self._by_opening.setdefault(int.from_bytes(literal[:WORD], "little"), []).append(reader)
+            elif literal and "" not in reader.layout.kind.openers:
+                self._by_short_opening.append(reader)
+            else:
+                self._by_text.append(reader)
+        self._words = WordTable(list(self._by_opening))
+        for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
+            same.sort(key=_LayoutReader.order)
+
+    def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+        """Give what can be read of the ``wanted`` lines that open with a literal, and unmark those that were."""
+        for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if self._by_opening else ():
+            yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
+        if self._by_short_opening:
+            left = np.flatnonzero(wanted)
+            near = left[self._openers.near_short(bodies.openings[left])]
+            yield from self._read(self._by_short_opening, bodies, near, wanted)
+
+    def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+        """Give what can be read of the ``wanted`` lines that open with text, and unmark those that were."""
+        if self._by_text:
+            left = np.flatnonzero(wanted)
+            free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
+            yield from self._read(self._by_text, bodies, free, wanted)
+
+    def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
+        """Give the lines that begin with each of the known words."""
+        words = self._words.words
+        for place, rows in grouped(self._words.places(bodies.openings[lines]), len(words)):
+            yield words[place], lines[rows]
+
+    @staticmethod
+    def _read(
+        readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
+    ) -> Iterator[Reading]:
+        """Have these readers read what they can of the lines that are left, of each kind the most frequent first.
+
+        Of their openings so many bytes are ``known`` to stand there.
+        """
+        rank, refused = -1, np.zeros(0, np.int64)
+        for reader in readers:
+            if reader.rank != rank:
+                if len(refused):  # for the regex: they may be of that kind yet
+                    left = np.setdiff1d(left, refused, assume_unique=True)
+                rank, refused = reader.rank, refused[:0]
+            opening = reader.opening[known:]
+            candidates = left[bodies.index.holds(bodies.starts[left] + known, opening)] if opening else left
+            result = reader.read(bodies, candidates)
+            refused = np.concatenate((refused, result.refused))
+            read = result.reading.lines
+            if len(read):
+                wanted[read] = False
+                left = left.compress(wanted[left])
+                reader.lines += len(read)
+                yield result.reading
+            if not len(left):
+                break
+        # What was frequent will be; no line is of two layouts of a kind.
+        readers.sort(key=_LayoutReader.order)
+
+
+class _LayoutReader:
+    """Reads the lines of one layout."""
+
+    def __init__(self, layout: Layout, rank: int, texts: Texts) -> None:
+        self.layout = layout
+        self.opening = layout.opener or layout.first_byte
+        self.rank = rank
+        self.lines = 0
+        """How many lines this layout has read."""
+        self._texts = texts
+        behind_opener = list(enumerate(layout.anchors))[1:]
+        self._from_right = layout.from_right
+        ordered = reversed(behind_opener) if self._from_right else behind_opener
+        self._anchors = sorted(ordered, key=lambda placed: placed[1].searched)
+        searched = (anchor.text.strip(b" ") for anchor in layout.anchors if layout.only_searched)
+        self._searched = max(searched, key=len, default=b"")
+        """What is searched for in every line, where nothing else tells which may be of this layout."""
+        self._closing = layout.anchors[-1].text if layout.closed and not layout.opener else b""
+        """What a line must end with, where its beginning does not tell."""
+
+    @cached_property
+    def _readers(self) -> list[tuple[int, _Direct]]:
+        """By segment; texts come last, which cost most. Most layouts read no line of a log."""
+        kept = KEEP.get(self.layout.kind.name, ())
+        readers = enumerate(_reader(segment, kept, self._texts) for segment in self.layout.segments)
+        return sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
+
+    def order(self) -> tuple[int, int]:
+        """Return what decides which reader is asked first."""
+        return self.rank, -self.lines
+
+    def read(self, bodies: Bodies, lines: Positions) -> _Found:
+        lines, begins, ends = self._places(bodies, self._near(bodies, lines))
+        alike = lines
+        columns: Columns = {}
+        for position, reader in self._readers:
+            if not len(lines):
+                break
+            sure = reader.read(bodies, Spans(lines, begins[position], ends[position]), columns)
+            if not sure.all():
+                lines = lines.compress(sure)
+                begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
+                columns = {name: column.compress(sure) for name, column in columns.items()}
+        refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
+        return _Found(Reading(self.layout.kind.name, lines, columns), refused)
+
+    def _near(self, bodies: Bodies, lines: Positions) -> Positions:
+        """Return the lines that may be of this layout, by what is quickly told."""
+        separators = self.layout.separators
+        if len(lines) > _MANY and not bodies.index.has(self._searched):
+            return lines[:0]
+        if self._closing:
+            lines = lines[bodies.index.close_with(lines, self._closing)]
+        if separators is not None:
+            lines = lines[bodies.last[lines] - bodies.first[lines] == separators]
+        return lines
+
+    def _places(self, bodies: Bodies, lines: Positions) -> tuple[Positions, list[Positions], list[Positions]]:
+        """Return the lines whose anchors all stand where they must, and where each segment begins and ends."""
+        layout = self.layout
+        at: dict[int, Positions] = {0: bodies.starts[lines]}
+        for place, anchor in self._anchors:
+            if not len(lines):
+                return lines, [], []
+            if anchor.searched:
+                at[place] = self._search(bodies.index.data, place, at, bodies.ends[lines])
+                right = at[place] >= 0
+            else:
+                at[place] = _place(bodies, lines, anchor)
+                right = bodies.index.holds(at[place], anchor.text)
+            if not right.all():
+                lines = lines.compress(right)
+                at = {known: positions.compress(right) for known, positions in at.items()}
+        begins = [at[place] + len(anchor.text) for place, anchor in enumerate(layout.anchors)]
+        ends = [at[place] for place in range(1, len(begins))]
+        line_ends = bodies.ends[lines]
+        if layout.closed or not layout.segments:
+            sure = begins.pop() == line_ends
+        else:
+            ends.append(line_ends)
+            sure = np.ones(len(lines), np.bool_)
+        for begin, end in zip(begins, ends, strict=True):
+            sure &= begin < end
+        if not sure.all():
+            lines = lines.compress(sure)
+            begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
+        return lines, begins, ends
+
+    def _search(self, data: bytes, place: int, at: Mapping[int, Positions], line_ends: Positions) -> Positions:
+        """Return where a searched anchor stands in each line: the nearest one on the way; -1 for nowhere."""
+        anchors = self.layout.anchors
+        before = 0 if self._from_right else place - 1
+        begins = at[before] + (len(anchors[before].text) + 1)
+        ends = at[place + 1] - 1 if self._from_right else line_ends
+        find = data.rfind if self._from_right else data.find
+        found = map(find, repeat(anchors[place].text), begins.tolist(), ends.tolist())
+        return np.fromiter(found, np.int64, len(line_ends))
+
+
+def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
+    """Return what reads a segment."""
+    names = tuple(field for field in segment.fields if field in kept)
+    name = names[0] if names else ""
+    if segment.content is Content.NUMBER and (not name or name in DURATION_FIELDS):
+        return _Number(name, segment)
+    if segment.content is Content.INTEGER and (not name or name in INTEGER_FIELDS):
+        return _Integer(name, segment)
+    if segment.content in _TACTIC_READERS and (not name or name in TACTIC_FIELDS):
+        return _TACTIC_READERS[segment.content](name, segment)
+    if segment.content in {Content.REST, Content.NONBLANK}:
+        return _Plain(name, texts) if name else _Ignored("")
+    if segment.terminal and name not in NUMERIC_FIELDS:
+        return _Taken(name, segment, texts)
+    return _Composite(segment, names, texts)
+
+
+class _Direct:
+    """A segment that is read into one column; none where ``name`` is empty."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
+        """Fill the column; return which lines are sure."""
+        values, sure = self._values(bodies, spans)
+        if self._name and values is not None:
+            columns[self._name] = values
+        return sure
+
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+        raise NotImplementedError
+
+
+class _Number(_Direct):
+    """A number in its usual form, read as words; any other form that its terminal takes, one by one."""
+
+    def __init__(self, name: str, segment: Segment) -> None:
+        super().__init__(name)
+        self._regex = segment.regex
+        self._read = _READ[segment.content]
+
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any], Bools]:
+        values, sure = self._usual(bodies.index, spans.begins, spans.ends)
+        others = np.flatnonzero(~sure)
+        texts = spans.of(others).texts(bodies.index.data)
+        for row, text in zip(others.tolist(), texts, strict=True):
+            if _compiled(self._regex).fullmatch(text):
+                sure[row] = True
+                if self._name:
+                    values[row] = self._read(text)
+        return values, sure
+
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        return decimals(index.data, begins, ends)
+
+
+class _Integer(_Number):
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        return integers(index.data, begins, ends)
+
+
+class _Hexadecimal(_Number):
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        return hexadecimals(index.data, begins, ends)
+
+
+class _Tactic(_Number):
+    """A tactic id: hexadecimal, before TensorRT 8.5 a signed decimal."""
+
+    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
+        values, sure = hexadecimals(index.data, begins, ends)
+        rows = np.flatnonzero(~sure)
+        if len(rows):
+            values[rows], sure[rows] = signed(index.data, begins[rows], ends[rows])
+        return values, sure
+
+
+_TACTIC_READERS: dict[Content, type[_Number]] = {Content.TACTIC: _Tactic, Content.HEX: _Hexadecimal}
+
+
+class _Plain(_Direct):
+    """Texts that need no check: their terminal takes whatever stands there."""
+
+    def __init__(self, name: str, texts: Texts) -> None:
+        super().__init__(name)
+        self._texts = texts
+        self._memo = Memo()
+
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+        found = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index))
+        return found if self._name else None, found != _REFUSED
+
+    def _numbers(self, index: LineIndex, spans: Spans) -> list[int]:
+        """Return which texts stand there."""
+        return self._texts.ids(spans.texts(index.data))
+
+
+class _Ignored(_Direct):
+    """Texts that need no check and that nobody wants."""
+
+    def _values(self, bodies: Bodies, spans: Spans) -> tuple[None, Bools]:  # noqa: ARG002 - as the others
+        return None, np.ones(len(spans.lines), np.bool_)
+
+
+class _Taken(_Plain):
+    """Texts that count after their terminal took them: all of them, and no more, where they stand."""
+
+    def __init__(self, name: str, segment: Segment, texts: Texts) -> None:
+        super().__init__(name, texts)
+        self._regex = segment.regex
+
+    def _numbers(self, index: LineIndex, spans: Spans) -> list[int]:
+        taken = self._taken(index, spans)
+        if not self._name:
+            return [0 if own else _REFUSED for own in taken]
+        texts = spans.texts(index.data)
+        if all(taken):
+            return self._texts.ids(texts)
+        return [self._texts.id(text) if own else _REFUSED for own, text in zip(taken, texts, strict=True)]
+
+    def _taken(self, index: LineIndex, spans: Spans) -> list[bool]:
+        """Say of each text whether the terminal takes it."""
+        data, match = index.data, _compiled(self._regex).match
+        begins, ends, limits = spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
+        if self._lazy is None:
+            found = map(match, repeat(data), begins, limits)
+            return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
+        taken = self._lazy.surely_takes(data, begins, ends, limits)
+        for row in [row for row, sure in enumerate(taken) if not sure]:
+            one = match(data, begins[row], limits[row])
+            taken[row] = one is not None and one.end() == ends[row]
+        return taken
+
+    @cached_property
+    def _lazy(self) -> LazyText | None:
+        return LazyText.of(self._regex)
+
+
+class _Composite(_Direct):
+    """Texts of several terminals, or of a number in a form of its own; columns keep what the regex read in each."""
+
+    def __init__(self, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
+        super().__init__("")
+        self._names = names
+        self._regex = segment.regex
+        self._readers = [(segment.fields.index(name), field_reader(name, texts)[0]) for name in names]
+        self._columns = [new_column(name) for name in names]
+        self._count = 0
+        self._memo = Memo()
+
+    def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
+        """Fill the columns; return which lines are sure."""
+        rows = self._memo.values(bodies.index, spans, partial(self._judged, bodies.index))
+        for name, column in zip(self._names, self._columns, strict=True):
+            columns[name] = np.frombuffer(column, column.typecode)[rows] if self._count else rows
+        sure: Bools = rows != _REFUSED
+        return sure
+
+    def _judged(self, index: LineIndex, spans: Spans) -> list[int]:
+        """Return the row in the columns of what was read in each text."""
+        match, limits = _compiled(self._regex).match, index.ends[spans.lines].tolist()
+        found = map(match, repeat(index.data), spans.begins.tolist(), limits)
+        return [self._row(one, end) for one, end in zip(found, spans.ends.tolist(), strict=True)]
+
+    def _row(self, found: re.Match[bytes] | None, end: int) -> int:
+        if found is None or found.end() != end:
+            return _REFUSED
+        groups = found.groups()
+        for column, (group, read) in zip(self._columns, self._readers, strict=True):
+            column.append(read(groups[group]))
+        self._count += 1
+        return self._count - 1
+
+
+@cache
+def _compiled(regex: str) -> re.Pattern[bytes]:
+    """Compile a segment's regex: when it is needed, for most never are."""
+    return re.compile(regex.encode("latin-1"), REGEX_FLAGS)
+
+
+def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:
+    """Return where an anchor must stand; in a line with too few separators that is not between the other anchors."""
+    if anchor.place is None:
+        places = bodies.ends[lines] - len(anchor.text)
+    else:
+        separators = bodies.index.separators
+        if anchor.from_right:
+            counted = bodies.last[lines] - anchor.place
+            if counted[0] < 0:  # they go up with the lines
+                np.maximum(counted, 0, out=counted)
+        else:
+            counted = bodies.first[lines] + anchor.place
+            if counted[-1] >= len(separators):
+                np.minimum(counted, len(separators) - 1, out=counted)
+        places = separators[counted] - np.int64(anchor.offset)
+    if places[0] < 0:
+        np.maximum(places, 0, out=places)
+    return places

@@ -1,0 +1,265 @@
+"""Texts in a window, looked up many at once: a hash of each span by words, a table of the hashes seen.
+
+What a text means is asked once, in Python, when it is new. A log prints some names hundreds of thousands of times,
+and cutting every one of them out for a dictionary costs several times as much as hashing where they stand.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from trtforensics.parsers.text.numbers import MIXER, WORD, blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.text.line_index import LineIndex
+
+    Bools = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+    Values = npt.NDArray[np.int32]
+    Words = npt.NDArray[np.uint64]
+
+    _Read = Callable[["Spans"], list[int]]
+
+_FEW = 200
+"""Rows below which a dictionary is faster than some fifty calls of numpy."""
+
+_LONGEST = 1024
+"""Bytes of a text beyond which it is looked up by itself: each sixteen bytes are a step for all."""
+
+_MOST = 1 << 16
+"""Texts to remember; a log that has more begins again."""
+
+_BLOCK = 128
+"""Bytes that are hashed at once, perhaps fewer; what is longer, in further steps."""
+_SHORT = 64
+"""Bytes of a text up to which it is not worth while to hash the shorter ones by themselves."""
+_SEEDS = np.frombuffer(os.urandom(_BLOCK), np.uint64) | np.uint64(1)
+"""A factor for each word, of this process alone, so that nobody can write a log whose texts collide; by chance two of a
+million texts do so in one of 10**7 logs."""
+
+_FACTOR = np.uint64(MIXER)
+_HALF = np.uint64(32)
+
+
+@cache
+def _masks(count: int) -> Words:
+    """Return by the length of a text, up to so many words, which bits of its words are its own."""
+    size = count * WORD
+    return np.negative((np.arange(size) < np.arange(size + 1)[:, None]).view(np.int8)).view(np.uint64)
+
+
+_EMPTY = np.uint64(0)
+_NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
+
+
+class Spans(NamedTuple):
+    """Where a text begins and ends in each of some lines."""
+
+    lines: Positions
+    begins: Positions
+    ends: Positions
+
+    def of(self, rows: Positions) -> Spans:
+        """Return some of them."""
+        return Spans(self.lines[rows], self.begins[rows], self.ends[rows])
+
+    def texts(self, data: bytes) -> list[bytes]:
+        """Cut the texts out."""
+        return [data[begin:end] for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True)]
+
+
+class Memo:
+    """Remembers a number for each text; one for all texts that differ in ``alike`` only, which are digits in a row.
+
+    Who asks gives a function for new ones, of where they stand.
+    """
+
+    def __init__(self, alike: bytes = b"") -> None:
+        self._singly: dict[bytes, int] = {}
+        self._table = _Table()
+        self._alike = alike
+
+    def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+        """Return the number of each text."""
+        if len(spans.lines) < _FEW:
+            return self._one_by_one(index, spans, read)
+        values, found, hashes = self._find(index, spans)
+        longer = np.flatnonzero(spans.ends - spans.begins > _LONGEST)
+        if len(longer):
+            values[longer] = self._one_by_one(index, spans.of(longer), read)
+            found[longer] = True
+        new = np.flatnonzero(~found)
+        if len(new):
+            self._learn(spans, hashes, new, read)
+            values[new], _ = self._table.find(hashes[new])
+        return values
+
+    def known(self, index: LineIndex, spans: Spans) -> tuple[Values, Bools]:
+        """Return the number of each text, and whether it is known without asking: perhaps not of all that were read."""
+        if len(spans.lines) < _FEW:
+            return np.zeros(len(spans.lines), np.int32), np.zeros(len(spans.lines), np.bool_)
+        values, found, _ = self._find(index, spans)
+        found &= spans.ends - spans.begins <= _LONGEST
+        return values, found
+
+    def _find(self, index: LineIndex, spans: Spans) -> tuple[Values, Bools, Words]:
+        """Return the number of each text, whether it is known, and its hash; of long texts by their beginning."""
+        lengths = np.minimum(spans.ends - spans.begins, _LONGEST)
+        hashes = _hashes(index, spans.begins, lengths, self._alike)
+        return *self._table.find(hashes), hashes
+
+    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
+        """Ask for the number of each text that occurs at ``new``."""
+        changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
+        rows = np.concatenate((new[:1], new[changes + 1]))
+        first = _first_of_each(hashes[rows])
+        distinct = hashes[rows[first]]
+        learned = np.array(read(spans.of(rows[first])), np.int32)
+        if self._table.count + len(distinct) > _MOST:
+            self._table = _Table()
+        self._table.add(distinct, learned)
+
+    def _one_by_one(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+        memo = self._singly
+        if len(memo) > _MOST:
+            memo.clear()
+        texts = spans.texts(index.data)
+        if self._alike:
+            same = bytes.maketrans(self._alike, self._alike[:1] * len(self._alike))
+            texts = [text.translate(same) for text in texts]
+        new: dict[bytes, int] = {}
+        for row, text in enumerate(texts):
+            if text not in memo:
+                new.setdefault(text, row)
+        if new:
+            memo.update(zip(new, read(spans.of(np.array(list(new.values())))), strict=True))
+        return np.array([memo[text] for text in texts], np.int32)
+
+
+def _first_of_each(hashes: Words) -> Positions:
+    """Return where each hash stands first, in order: who is asked may learn by it, and the log decides the order.
+
+    (``np.unique`` would do, but imports ``numpy.ma`` for it.)
+    """
+    order = hashes.argsort(kind="stable")
+    ordered = hashes[order]
+    return np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))])
+
+
+class _Table:
+    """Numbers by hash: open addressing in a power of two of slots, at most half of them full."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._keys, self._values = _NO_KEYS, _NO_VALUES
+
+    def find(self, hashes: Words) -> tuple[Values, Bools]:
+        """Return the number of each hash, and whether it is known."""
+        last = np.uint64(len(self._keys) - 1)
+        slots = (hashes & last).astype(np.int64)
+        keys = self._keys[slots]
+        found = keys == hashes
+        rows = np.flatnonzero(~found & (keys != _EMPTY))
+        while len(rows):
+            slots[rows] = (slots[rows] + 1) & int(last)
+            keys = self._keys[slots[rows]]
+            same = keys == hashes[rows]
+            found[rows[same]] = True
+            rows = rows[~same & (keys != _EMPTY)]
+        return self._values[slots], found
+
+    def add(self, hashes: Words, values: Values) -> None:
+        """Put in hashes, all of them new and different."""
+        self.count += len(hashes)
+        if 2 * self.count > len(self._keys):
+            known = np.flatnonzero(self._keys)
+            hashes = np.concatenate((self._keys[known], hashes))
+            values = np.concatenate((self._values[known], values))
+            slots = 1 << (4 * self.count - 1).bit_length()
+            self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+        last = len(self._keys) - 1
+        slot = (hashes & np.uint64(last)).astype(np.int64)
+        while len(hashes):
+            free = np.flatnonzero(self._keys[slot] == _EMPTY)
+            self._keys[slot[free]] = hashes[free]  # of several for one slot the last stays
+            put = self._keys[slot] == hashes
+            self._values[slot[put]] = values[put]
+            hashes, values, slot = hashes[~put], values[~put], (slot[~put] + 1) & last
+
+
+class WordSet:
+    """Words of eight bytes that were put in, many at once."""
+
+    def __init__(self) -> None:
+        self._table = _Table()
+
+    def add(self, words: Words) -> None:
+        """Put in words, known ones and equal ones among them."""
+        hashes = _mixed(words)
+        new = hashes[~self._table.find(hashes)[1]]
+        if len(new):
+            new = new[_first_of_each(new)]
+            if self._table.count + len(new) > _MOST:
+                self._table = _Table()
+            self._table.add(new, np.zeros(len(new), np.int32))
+
+    def holds(self, words: Words) -> Bools:
+        """Say which words were put in."""
+        return self._table.find(_mixed(words))[1]
+
+
+def _mixed(words: Words) -> Words:
+    """Return a hash of each word that no other word has, but for 0, which counts as 1."""
+    hashes = words * _FACTOR
+    return np.maximum(hashes ^ (hashes >> _HALF), np.uint64(1))
+
+
+def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: bytes) -> Words:
+    """Return a hash of each text, never 0: a sum of its words, mixed, each times the factor of its place."""
+    longest = int(lengths.max())
+    if longest > _SHORT:  # each word of the longest is a step for all
+        short = 2 * lengths <= min(longest, _BLOCK)
+        if 2 * np.count_nonzero(short) > len(lengths):
+            hashes = np.empty(len(lengths), np.uint64)
+            for rows in (np.flatnonzero(own) for own in (short, ~short)):
+                hashes[rows] = _hashes(index, begins[rows], lengths[rows], alike)
+            return hashes
+    words = blocks(index.data, begins, min(WORD * (-(-longest // WORD) or 1), _BLOCK))
+    hashes = _of_blocks(words, lengths, alike)
+    for offset in range(_BLOCK, longest, _BLOCK):
+        rows = np.flatnonzero(lengths > offset)
+        words = blocks(index.data, begins[rows] + offset, _BLOCK)
+        more = _of_blocks(words, lengths[rows] - offset, alike)
+        hashes[rows] = hashes[rows] * _FACTOR + more
+    return np.maximum(hashes, np.uint64(1))
+
+
+def _of_blocks(words: Words, lengths: Positions, alike: bytes) -> Words:
+    """Return a hash of the first words of each text, and of what is left of its length."""
+    count = words.shape[1]
+    if alike:
+        words = _with_digits_alike(words, alike)
+    words &= _masks(count).take(lengths, axis=0, mode="clip")
+    words ^= words >> _HALF  # else a word's last byte would only reach the highest bits
+    words *= _FACTOR
+    words ^= words >> _HALF
+    sums: Words = lengths.astype(np.uint64) * _FACTOR
+    sums += np.vecdot(words, _SEEDS[:count]) if count > 1 else words[:, 0] * _SEEDS[0]  # a third of the time for one
+    return sums ^ (sums >> _HALF)
+
+
+def _with_digits_alike(words: Words, digits: bytes) -> Words:
+    """Make these digits the first of them: several times as fast by arithmetic as by a table."""
+    text = words.view(np.uint8)
+    above = text - np.uint8(digits[0])  # what is less comes out above its digits
+    above *= (above < len(digits)).view(np.uint8)
+    np.subtract(text, above, out=above)
+    return above.view(np.uint64)

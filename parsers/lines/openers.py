@@ -1,0 +1,119 @@
+"""Which lines open with a literal of the grammar: that wins over every kind that opens with free text."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.parsers.text.numbers import MIXER, WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.text.line_index import LineIndex
+
+    Bools = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+    Words = npt.NDArray[np.uint64]
+
+_TWO_BYTES = np.uint64(0xFFFF)
+_SLOT_BITS = 15
+_SHIFT = np.uint64(64 - _SLOT_BITS)
+
+
+class WordTable:
+    """Some words of which each has a slot of its own: a multiplication finds it."""
+
+    def __init__(self, words: list[int]) -> None:
+        self.words = words
+        factors = (MIXER * attempt % (1 << 64) for attempt in count(1, 2))
+        self._factor = next(factor for factor in factors if len(set(_slots(words, factor))) == len(words))
+        self._places = np.full(1 << _SLOT_BITS, len(words), np.uint16)
+        self._places[_slots(words, self._factor)] = np.arange(len(words))
+        self._known = np.array([*words, 0], np.uint64)
+
+    def places(self, words: Words) -> npt.NDArray[np.uint16]:
+        """Return the place of each word; that behind the last for one that is not here."""
+        places = self._places[((words * np.uint64(self._factor)) >> _SHIFT).astype(np.int64)]
+        places[self._known[places] != words] = len(self.words)
+        return places
+
+
+def _slots(words: list[int], factor: int) -> list[int]:
+    return [(word * factor % (1 << 64)) >> int(_SHIFT) for word in words]
+
+
+class Openers:
+    """The literals that open kinds of which no alternative opens with text.
+
+    A body is looked up by its first eight bytes, and by the byte behind what the literals with those have in common.
+    The few shorter literals are tried where two bytes are theirs.
+    """
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        texts = {opener.encode("latin-1") for kind in kinds if "" not in kind.openers for opener in kind.openers}
+        self._short = [text for text in texts if len(text) < WORD]
+        by_head: dict[int, list[bytes]] = {}
+        for text in texts.difference(self._short):
+            by_head.setdefault(int.from_bytes(text[:WORD], "little"), []).append(text)
+        self._heads = WordTable(list(by_head))
+        self._families = [_Family(texts) for texts in by_head.values()]
+        self._opens_short = _two_byte_table(self._short)
+
+    def near_short(self, words: Words) -> Bools:
+        """Say which of these first words may open with one of the literals below eight bytes."""
+        near: Bools = self._opens_short[(words & _TWO_BYTES).astype(np.int64)]
+        return near
+
+    def opened(self, index: LineIndex, starts: Positions, words: Words) -> Bools:
+        """Say which of these bodies, whose first eight bytes are ``words``, open with one of the literals."""
+        opened = np.zeros(len(starts), np.bool_)
+        near = np.flatnonzero(self.near_short(words))
+        for text in self._short:
+            opened[near[index.holds(starts[near], text)]] = True
+        places = self._heads.places(words)
+        present = np.bincount(places, minlength=len(self._families))[: len(self._families)]
+        for place in np.flatnonzero(present).tolist():
+            lines = np.flatnonzero(places == place)
+            opened[lines[self._families[place].opened(index, starts[lines])]] = True
+        return opened
+
+
+class _Family:
+    """Literals with the same first eight bytes."""
+
+    def __init__(self, texts: list[bytes]) -> None:
+        self._texts = texts
+
+    @cached_property
+    def _common(self) -> int:
+        """How many bytes all have in common."""
+        return len(os.path.commonprefix(self._texts))  # noqa: RUF071 - bytes of any kind, no paths
+
+    @cached_property
+    def _next(self) -> Bools:
+        """The bytes that may stand behind what all have in common."""
+        behind = np.zeros(256, np.bool_)
+        for text in self._texts:
+            behind[text[self._common] if len(text) > self._common else slice(None)] = True
+        return behind
+
+    def opened(self, index: LineIndex, starts: Positions) -> Bools:
+        opened = self._next[index.bytes[starts + self._common]]
+        near = np.flatnonzero(opened)
+        behind = starts[near] + WORD
+        opened[near] = np.logical_or.reduce([index.holds(behind, text[WORD:]) for text in self._texts])
+        return opened
+
+
+def _two_byte_table(texts: Iterable[bytes]) -> Bools:
+    table = np.zeros(1 << 16, np.bool_)
+    table[[int.from_bytes(text[:2], "little") for text in texts]] = True
+    return table

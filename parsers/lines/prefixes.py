@@ -1,0 +1,162 @@
+"""The prefixes of a whole window's lines, each read by as few of its first bytes as decide it.
+
+How many bytes decide, the first line of a logger tells: its prefix and a byte or so behind it. They are looked up among
+those of the lines before, where all digits count as one (no rule minds which stands where), for a clock ticks from line
+to line. A line that begins with the same 32 bytes as the line before has its prefix without being looked up, and one
+that begins with a blank or a bracket of JSON has none. What no beginning decides is read by the whole line.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from trtforensics.parsers.lines.alike import DIGITS
+from trtforensics.parsers.lines.dialects import DIALECTS, may_open, prefix_of
+from trtforensics.parsers.lines.interning import Memo, Spans
+from trtforensics.parsers.text.numbers import blocks
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trtforensics.parsers.lines.dialects import Prefix
+    from trtforensics.parsers.text.line_index import LineIndex
+
+    Numbers = npt.NDArray[np.int32]
+    Positions = npt.NDArray[np.int64]
+
+_SHORT = 32
+_LONGEST = 512
+_MOST_SIZES = 12
+_WHOLE = _LONGEST + 1
+"""Bytes that are more than any size: the line decides."""
+_OPEN = -1
+"""Instead of a prefix's number: these bytes do not decide it."""
+_LOOKS_FAR = "named"
+"""A prefix that counts only before certain messages."""
+_GOES_ON = dict.fromkeys(("trtexec", "bare", "tagged", "other"), re.compile(rb"[\[(]")) | {
+    "word_site": re.compile(rb"Severity\.")
+}
+"""What behind a prefix may be more of it, or make it another logger's."""
+_BEHIND = {"tagged": len("   [V] "), "word_site": len("Severity.")}
+"""How many bytes behind a prefix have a say in that, for those where it is not one."""
+
+
+class _Read(NamedTuple):
+    """A prefix in numbers: place in DIALECTS (-1: none), the level's letter, bytes, separators."""
+
+    dialect: int
+    severity: int
+    length: int
+    separators: int
+
+
+_NONE = _Read(-1, 0, 0, 0)
+
+
+class Prefixes(NamedTuple):
+    """The prefixes of a window's lines, in columns; see :class:`_Read`."""
+
+    dialect: npt.NDArray[np.int64]
+    severity: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
+    separators: npt.NDArray[np.int64]
+
+
+class PrefixReader:
+    """Reads prefixes window by window and remembers those it has seen."""
+
+    def __init__(self) -> None:
+        self._codes: dict[_Read, int] = {}
+        """Every distinct prefix with its number, in the order of the numbers."""
+        self._by_start = {_SHORT: Memo(DIGITS)}
+        """By so many first bytes."""
+        self._by_line = Memo(DIGITS)
+        self._found: dict[int, tuple[int, int]] = {}
+        """Lines of the window that were read and not decided: the number of the prefix, and how many bytes decide."""
+
+    def read(self, index: LineIndex) -> Prefixes:
+        """Return the prefix of every line."""
+        self._found.clear()
+        runs = _runs(index)
+        none = self._codes.setdefault(_NONE, len(self._codes))
+        of_run = np.where(_may_open()[index.bytes[index.starts[runs]]], _OPEN, none).astype(np.int32)
+        self._decide(index, runs, of_run, [size for size in self._by_start if size <= _SHORT])
+        of_line = np.repeat(of_run, np.append(runs[1:], len(index)) - runs)
+        every = np.arange(len(index))
+        self._decide(index, every, of_line, [size for size in self._by_start if size > _SHORT])
+        left = np.flatnonzero(of_line == _OPEN)
+        of_line[left] = self._numbers(index, left, _WHOLE, self._by_line)
+        table = np.array(list(self._codes), np.int64).reshape(-1, len(_NONE))
+        return Prefixes(*(column[of_line] for column in np.ascontiguousarray(table.T)))
+
+    def _decide(self, index: LineIndex, lines: Positions, numbers: Numbers, sizes: list[int]) -> None:
+        """Fill in the number of the prefix of each line that this many of its first bytes decide."""
+        left = np.flatnonzero(numbers == _OPEN)
+        for size in sorted(sizes):
+            numbers[left] = self._numbers(index, lines[left], size, self._by_start[size])
+            left = left[numbers[left] == _OPEN]
+
+    def _numbers(self, index: LineIndex, lines: Positions, size: int, memo: Memo) -> Numbers:
+        """Return the number of the prefix of each line that its first ``size`` bytes decide; _OPEN for the others."""
+        starts = index.starts[lines]
+        ends = np.minimum(index.ends[lines], starts + min(size, _LONGEST))
+        return memo.values(index, Spans(lines, starts, ends), partial(self._of_new, index, size))
+
+    def _of_new(self, index: LineIndex, size: int, spans: Spans) -> list[int]:
+        limits = index.ends[spans.lines].tolist()
+        return list(map(partial(self._number, index.data, size), spans.begins.tolist(), limits))
+
+    def _number(self, data: bytes, size: int, begin: int, limit: int) -> int:
+        found = self._found.get(begin)
+        if found is None:
+            read, needed = _read(data[begin : min(limit, begin + _LONGEST)])
+            found = self._codes.setdefault(read, len(self._codes)), needed
+        number, needed = found
+        if needed < _WHOLE and len(self._by_start) < _MOST_SIZES:
+            self._by_start.setdefault(needed, Memo(DIGITS))
+        if needed <= size or limit - begin < size:
+            return number
+        self._found[begin] = found
+        return _OPEN
+
+
+@cache
+def _may_open() -> npt.NDArray[np.bool_]:
+    """Return by a line's first byte whether it may have a prefix: most of other programs' lines have none by that."""
+    return np.array([may_open(bytes((byte,))) for byte in range(256)])
+
+
+def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
+    """Return the lines that begin otherwise than the line before, the first included."""
+    if not len(index):
+        return np.zeros(0, np.int64)
+    other = np.zeros(len(index), np.bool_)
+    other[0] = True
+    words = blocks(index.data, index.starts, _SHORT)
+    other[1:] = (words[1:] != words[:-1]).view(np.uint32).reshape(-1) != 0  # four booleans are one number
+    return np.flatnonzero(other)
+
+
+def _read(text: bytes) -> tuple[_Read, int]:
+    """Read the prefix of a line's beginning, and how many of its bytes decide it."""
+    prefix = prefix_of(text)
+    if prefix is None:
+        return _NONE, _WHOLE
+    separators = sum(1 for byte in text[: prefix.end] if byte <= ord(" "))
+    read = _Read(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
+    return read, _needed(text, prefix)
+
+
+def _needed(text: bytes, prefix: Prefix) -> int:
+    """Return how many bytes of a line decide its prefix."""
+    dialect, end = prefix.dialect, prefix.end
+    marked = text.endswith(b" [TRT] ", 0, end) if dialect in {"trtexec", "bare"} else dialect == "python"
+    if marked and text.endswith(b" ", 0, end):
+        return end  # nothing can follow it
+    goes_on = _GOES_ON.get(dialect)
+    far = dialect == _LOOKS_FAR or (goes_on is not None and goes_on.match(text, end) is not None)
+    return _WHOLE if far else end + _BEHIND.get(dialect, 1)

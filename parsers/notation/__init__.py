@@ -1,0 +1,1 @@
+"""TensorRT's small languages: layer names, formats, tensors."""

@@ -1,0 +1,94 @@
+"""Formats as the autotuner prints them: ``Half(100352,50176:2,224,1)`` is a type and strides, ``:2`` is packed."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from trtforensics.model.records import record
+from trtforensics.parsers.grammar import nested
+from trtforensics.parsers.notation import plain
+from trtforensics.parsers.text.numbers import is_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lark import Token, Tree
+
+
+@record(frozen=True, slots=True)
+class Format:
+    """One format. ``strides`` are in elements, outermost first (TensorRT 7: innermost first), symbolic ones as text.
+
+    ``vectorized_dim`` is the dimension that is packed, -1 for none; ``components`` how many elements a pack holds.
+    """
+
+    dtype: str
+    strides: tuple[int | str, ...]
+    vectorized_dim: int = -1
+    components: int = 1
+
+    @property
+    def text(self) -> str:
+        """The format as TensorRT prints it, symbols replaced by what they stand for."""
+        strides = [str(s) for s in self.strides]
+        if self.vectorized_dim >= 0:
+            strides[self.vectorized_dim] += f":{self.components}"
+        return f"{self.dtype}({','.join(strides)})"
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None:
+    """Read a list of formats; None where it is not one. ``definitions`` is the other side, with its ``where E0=…``."""
+    if not text:
+        return ()
+    read = plain.formats(text) or plain.symbolic_formats(text, definitions)
+    return tuple(Format(*one) for one in read) if read else _nested(text, definitions)
+
+
+def _nested(text: str, definitions: str) -> tuple[Format, ...] | None:
+    tree = nested.parse("formats", text)
+    if tree is None:
+        return None
+    symbols: dict[str, str] = {}
+    for source in (nested.parse("formats", definitions) if definitions else None, tree):
+        for binding in nested.trees(source, "binding") if source else ():
+            symbols[str(binding.children[0])] = _expression(binding.children[1], symbols)
+    return tuple(_format(child, symbols) for child in nested.trees(tree, "format"))
+
+
+def format_texts(text: str | None, other_side: str | None = "") -> tuple[str, ...]:
+    """Return a printed list of formats as one text each; a list that cannot be read stays one text."""
+    return _texts(text, other_side if other_side and " where " in other_side else "") if text else ()
+
+
+@lru_cache(maxsize=1 << 16)
+def both_sides(inputs: str | None, outputs: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return two printed lists of formats, of one combination, as one text each; see :func:`format_texts`."""
+    return format_texts(inputs, outputs), format_texts(outputs, inputs)
+
+
+@lru_cache(maxsize=1 << 16)
+def _texts(text: str, definitions: str) -> tuple[str, ...]:
+    if plain.is_formats(text):
+        return tuple(text.split(", "))
+    formats = parse_formats(text, definitions)
+    return (text,) if formats is None else tuple(f.text for f in formats)
+
+
+def _format(tree: Tree[Token], symbols: Mapping[str, str]) -> Format:
+    strides: list[int | str] = []
+    vectorized, components = -1, 1
+    for position, stride in enumerate(nested.trees(tree, "stride")):
+        value = _expression(stride.children[0], symbols)
+        strides.append(int(value) if is_whole(value) else value)
+        packed = nested.token(stride, "COMPONENTS")
+        if packed is not None:
+            vectorized, components = position, int(packed)
+    return Format(nested.token(tree, "DTYPE") or "", tuple(strides), vectorized, components)
+
+
+def _expression(node: Tree[Token] | Token, symbols: Mapping[str, str]) -> str:
+    if isinstance(node, str):  # a token
+        return symbols.get(str(node), str(node))
+    return f"({' '.join(_expression(child, symbols) for child in node.children)})"

@@ -1,0 +1,171 @@
+"""The plain forms of the strings that nest, read by regex: most formats, names and tensors of a log nest nothing.
+
+LALR (``nested.py``) takes some hundred microseconds a string and Lark a tenth of a second to start, and a large log has
+ten thousand distinct strings. Each regex here accepts only text that holds nothing its grammar could read otherwise:
+no symbol, no bracket in a name, no second separator. None means "not plain", and the grammar is asked. Tests hold
+what is plain equal to what LALR reads.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from trtforensics.model.regexes import LateRegex
+from trtforensics.parsers.text.numbers import is_whole
+
+_COUNT = r"[1-9][0-9]{0,17}"
+_STRIDE = rf"(?:0|-?{_COUNT})"
+_ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:{_COUNT})((?:,{_STRIDE})*))?\)"
+"""Type, the strides up to a packed one, its components, the strides behind it."""
+_FORMAT = LateRegex(_ONE_FORMAT, re.ASCII)
+_FURTHER = r"(?:, (?!\Z)|\Z)"
+"""Behind an item of a list: another one follows, or the text ends."""
+_FORMATS = LateRegex(rf"(?:{_ONE_FORMAT}{_FURTHER})+", re.ASCII)
+
+_ATOM = rf"(?:{_STRIDE}|[A-Za-z_][^\s(),:=]*)"
+_OPERATOR = r"[^\s(),:=]+"
+_EXPRESSION = _ATOM
+for _ in range(4):
+    _EXPRESSION = rf"(?:{_ATOM}|\({_OPERATOR}(?: {_EXPRESSION})*\))"
+"""A stride of symbols, four operations deep: ``(* 64 (# 2 (SHAPE x)))``."""
+_SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::{_COUNT})?(?:,(?!\))|(?=\))))+)\)"
+_BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
+_SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}{_FURTHER})+", rf"(?:{_BINDING}{_FURTHER})+"
+"""Few logs have any: they are compiled when they are first needed."""
+_WHERE = " where "
+_SYMBOL = LateRegex(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
+
+_SEPARATOR = LateRegex(r" \+ | \|\| ")
+_INNER_SEPARATOR = LateRegex(r" \+ |, ")
+_POINTWISE, _FOREIGN, _FOREIGN_END = "PWN(", "{ForeignNode[", "]}"
+_NESTING = (_POINTWISE, _FOREIGN, "\n")
+
+_UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z0-9_ ]*\]"
+_UNNAMED_LAYER = LateRegex(_UNNAMED)
+_FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
+_NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
+_PROFILE = r" \[profile [0-9]+\]"
+"""What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
+_NAME = rf"(?! )(?:[^\[(,>{{ \n]++|{_PROFILE}|{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[ {{])+"
+"""Words are taken whole: a type opens behind a blank, or at a bracket."""
+_NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
+_SHORT = LateRegex(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
+
+_ONE_DETAILED = (
+    r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
+    r"(, (?:Format/Datatype|Strides): [^{}\n]*) \}"
+)
+_DETAILED = LateRegex(_ONE_DETAILED, re.ASCII)
+_DETAILED_LIST = LateRegex(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
+
+
+class PlainFormat(NamedTuple):
+    """A format: its type, its strides, which of them is packed (-1: none) and how many components that holds."""
+
+    dtype: str
+    strides: tuple[int | str, ...]
+    packed: int
+    components: int
+
+
+def formats(text: str) -> list[PlainFormat] | None:
+    """Read ``Float(784,28,1), Half(100352,50176:2,224,1)``: numbers alone, at most one of them packed."""
+    if not _FORMATS.compiled.fullmatch(text):
+        return None
+    return [_format(*found) for found in _FORMAT.compiled.findall(text)]
+
+
+def is_formats(text: str) -> bool:
+    """Whether :func:`formats` reads a text; each format is then printed as it stands."""
+    return _FORMATS.compiled.fullmatch(text) is not None
+
+
+def _format(dtype: str, strides: str, components: str, behind: str) -> PlainFormat:
+    before = strides.split(",") if strides else []
+    values = tuple(map(int, (*before, *behind.split(",")[1:])))
+    return PlainFormat(dtype, values, len(before) - 1 if components else -1, int(components[1:] or 1))
+
+
+def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
+    """Read ``Float(E0:32,(# 2 (SHAPE x)),1) where E0=(* 64 (# 2 (SHAPE x)))``.
+
+    Symbols are replaced by what they stand for there, or in ``definitions``: the formats of the other side.
+    """
+    symbols: dict[str, str] = {}
+
+    def known(found: re.Match[str]) -> str:
+        return symbols.get(found[0], found[0])
+
+    for source in filter(None, (definitions, text)):
+        printed, where, bindings = source.partition(_WHERE)
+        if not re.fullmatch(_SYMBOLICS, printed, re.ASCII) or (
+            where and not re.fullmatch(_BINDINGS, bindings, re.ASCII)
+        ):
+            return None
+        for symbol, value in re.findall(_BINDING, bindings, re.ASCII):
+            symbols[symbol] = _SYMBOL.compiled.sub(known, value)
+    found = re.findall(_SYMBOLIC, text.partition(_WHERE)[0], re.ASCII)
+    if any(strides.count(":") > 1 for _, strides in found):
+        return None
+    return [_symbolic(dtype, _SYMBOL.compiled.sub(known, strides).split(",")) for dtype, strides in found]
+
+
+def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
+    values, _, components = zip(*(stride.partition(":") for stride in strides), strict=True)
+    packed = next((place for place, printed in enumerate(components) if printed), -1)
+    numbers = tuple(int(value) if is_whole(value) else value for value in values)
+    return PlainFormat(dtype, numbers, packed, int("".join(components) or 1))
+
+
+def members(name: str) -> tuple[str, ...] | None:
+    """Read ``a + b || c``, ``{ForeignNode[a...b]}``, ``PWN(a, b)``; None where a part nests or is missing."""
+    if name.startswith(_FOREIGN) and name.endswith(_FOREIGN_END):
+        inner = name[len(_FOREIGN) : -len(_FOREIGN_END)]
+        return ends(inner) if inner and "\n" not in inner and _FOREIGN_END not in inner else None
+    if name.startswith(_POINTWISE) and name.endswith(")"):
+        inner = name[len(_POINTWISE) : -1]
+        others = _UNNAMED_LAYER.compiled.sub("", inner)
+        parts = [] if any(sign in others for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.compiled.split(inner)
+    else:
+        parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.compiled.split(name)
+    return tuple(parts) if parts and all(parts) else None
+
+
+def ends(members_range: str) -> tuple[str, ...]:
+    """Return the two end points that a ForeignNode is named by, or the one."""
+    first, _, last = members_range.partition("...")
+    return (first, last) if last else (first,)
+
+
+Printed = tuple[str, str, str]
+"""Name, type and dimensions of a tensor."""
+
+
+def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
+    """Read the two sides of ``x (Half[1,3]), w (Half[3]) -> y (Half[1])``, or of TensorRT 7's ``x[Half(1,3)] -> …``."""
+    sides = text.split(" -> ")
+    if len(sides) != 2:  # noqa: PLR2004 - inputs and outputs
+        return None
+    inputs, outputs = map(_short_list, sides)
+    return None if inputs is None or outputs is None else (inputs, outputs)
+
+
+def _short_list(text: str) -> list[Printed] | None:
+    found: list[Printed] = []
+    at = 0
+    while at < len(text):
+        tensor = _SHORT.compiled.match(text, at)
+        if tensor is None:
+            return None
+        name, new, new_dims, old, old_dims = tensor.groups("")
+        found.append((name, new or old, new_dims or old_dims))
+        at = tensor.end()
+    return found
+
+
+def detailed_tensors(text: str) -> list[Printed] | None:
+    """Read ``[ { Name: x, Location: Device, Dimensions: [1,3], Format/Datatype: Half }]``: name, format, dimensions."""
+    if not _DETAILED_LIST.compiled.fullmatch(text):
+        return None
+    return [(name, printed, dims) for name, dims, printed in _DETAILED.compiled.findall(text)]

@@ -1,0 +1,146 @@
+"""The tensors, and the detailed fields, of an engine layer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.model.log import EngineTensor
+from trtforensics.model.regexes import LateRegex
+from trtforensics.parsers.grammar import nested
+from trtforensics.parsers.notation import plain
+from trtforensics.parsers.text.numbers import is_whole
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+_DTYPES = {
+    "FP32": "Float",
+    "FP16": "Half",
+    "BF16": "BF16",
+    "BFloat16": "BF16",
+    "Int8": "Int8",
+    "Int32": "Int32",
+    "Int64": "Int64",
+    "Bool": "Bool",
+    "BOOL": "Bool",
+    "UInt8": "UInt8",
+    "FP8": "FP8",
+    "FP4": "FP4",
+    "Int4": "Int4",
+}
+"""The types inside a ``Format/Datatype`` text, spelled as everywhere else in a log."""
+
+_DTYPE_IN_TEXT = LateRegex("|".join(sorted(_DTYPES, key=len, reverse=True)))
+_COMPONENTS_IN_TEXT = LateRegex(r"channel % (\d+) == 0")
+_WIDE = {"Two": 2, "Four": 4, "Eight": 8, "Sixteen": 16, "Thirty-two": 32}
+_WIDE_IN_TEXT = LateRegex(rf"({'|'.join(_WIDE)}) wide channel vectorized")
+_V11 = LateRegex(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
+_TENSORS = r"(?:\[\]|\[ \{ Name: (?:[^}\n]*\})*?[^}\n]* \}\])"
+_PARTS = LateRegex(
+    rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
+)
+"""A tensor list ends where the next part begins; nothing else in a line reads ``}], Outputs: [``."""
+_FIELD = LateRegex(
+    r", ([A-Z][A-Za-z0-9]*+):"
+    r"( (?:\{[^{}]*+\}|\[ONNX Layer: .*|\[[^\]]*+\])| ?[^,]*+(?:,(?! [A-Z][A-Za-z0-9]*+:)[^,]*+)*)"
+)
+"""Braces and brackets hold commas; Metadata runs to the end of the line; a kernel's name holds no ``, Key:``."""
+
+
+class Details(NamedTuple):
+    """What a detailed line says of a layer."""
+
+    inputs: tuple[EngineTensor, ...]
+    outputs: tuple[EngineTensor, ...]
+    fields: dict[str, str]
+
+
+@lru_cache(maxsize=1 << 12)
+def short_tensors(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
+    """Read the inputs and outputs of a ``Layer(…)`` line; None where they cannot be told apart."""
+    read = plain.short_tensors(text)
+    if read is None:
+        return _nested_short(text)
+    inputs, outputs = read
+    return tuple(_short(*t) for t in inputs), tuple(_short(*t) for t in outputs)
+
+
+def _nested_short(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
+    tree = nested.parse("tensors", text)
+    if tree is None:
+        return None
+    sides = {
+        str(side.data): tuple(_short(*_tokens(t, "NAME", "DTYPE", "DIMS")) for t in nested.trees(side, "tensor"))
+        for side in nested.trees(tree, "inputs", "outputs")
+    }
+    return sides.get("inputs", ()), sides.get("outputs", ())
+
+
+def _tokens(tree: Tree[Token], *names: str) -> tuple[str, ...]:
+    return tuple(nested.token(tree, name) or "" for name in names)
+
+
+def _short(name: str, dtype: str, printed: str) -> EngineTensor:
+    dims, components = _dims(printed)
+    return EngineTensor(name, dtype, dims, f"{dtype}[{printed}]", components)
+
+
+def details(text: str) -> Details | None:
+    """Read a detailed line from behind ``Inputs: ``; None where it is not of that form (a line that was cut, say)."""
+    parts = _PARTS.compiled.fullmatch(text)
+    inputs = _detailed_tensors(parts["inputs"]) if parts else None
+    outputs = _detailed_tensors(parts["outputs"]) if parts else None
+    if parts is None or inputs is None or outputs is None:
+        return None
+    fields = {key: value.strip(" ") for key, value in _FIELD.compiled.findall(parts["fields"])}
+    return Details(inputs, outputs, fields)
+
+
+@lru_cache(maxsize=1 << 14)
+def _detailed_tensors(text: str) -> tuple[EngineTensor, ...] | None:
+    read = plain.detailed_tensors(text)
+    if read is not None:
+        return tuple(_detailed(*tensor) for tensor in read)
+    tree = nested.parse("detailed_tensors", text)
+    return None if tree is None else tuple(_detailed(*_tokens(t, *_DETAILED)) for t in nested.trees(tree, "tensor"))
+
+
+_DETAILED = ("NAME", "FORMAT", "DIMS")
+
+
+def _detailed(name: str, printed: str, dimensions: str) -> EngineTensor:
+    v11 = _V11.compiled.fullmatch(printed)
+    dtype, text = (v11["dtype"], v11["format"]) if v11 else ("", printed.partition(": ")[2])
+    return described(name, dimensions, text, dtype)
+
+
+def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
+    """Make a tensor from the inspector's words for it, in a log's line or in JSON.
+
+    ``dims`` is as printed between the brackets. ``text`` is ``Format/Datatype`` (up to TensorRT 10), or ``Format``
+    beside a ``dtype`` of its own (TensorRT 11 and RTX).
+    """
+    sizes, components = _dims(dims)
+    if not dtype:
+        found = _DTYPE_IN_TEXT.compiled.search(text)
+        dtype = _DTYPES[found.group()] if found else text
+    packed = _COMPONENTS_IN_TEXT.compiled.search(text)
+    wide = _WIDE_IN_TEXT.compiled.search(text)
+    if packed and is_whole(packed.group(1)):
+        components = int(packed.group(1))
+    elif wide:
+        components = _WIDE[wide.group(1)]
+    return EngineTensor(name, dtype, sizes, "" if text == dtype else text, components)
+
+
+@lru_cache(maxsize=1 << 12)
+def _dims(printed: str) -> tuple[tuple[int | str, ...], int]:
+    """Read ``-1,32:8,28,28`` as the dimensions and the components of a vectorised one (8; 1 for none)."""
+    dims: list[int | str] = []
+    components = 1
+    for part in printed.split(",") if printed else ():
+        size, _, packed = part.partition(":")
+        components = int(packed) if is_whole(packed) else components
+        dims.append(int(size) if is_whole(size) else size)
+    return tuple(dims), components

@@ -1,0 +1,97 @@
+"""Where the lines, the blanks and the words of a text are: the arrays that every bulk layout reads.
+
+``separators`` holds the position of every byte up to the blank (32): blanks, line feeds, tabs, control
+characters. Counting them from the left or from the right end of a line finds a field without looking
+at the bytes between.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.parsers.text.numbers import PADDING, WORD, blocks, words_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Bools = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+    Words = npt.NDArray[np.uint64]
+
+BLANK = 0x20
+LINE_FEED = 0x0A
+
+
+class LineIndex:
+    """The lines of a clean text (no CR before a line feed, no escape sequences); every array has one entry a line.
+
+    ``starts`` and ``ends`` are byte positions (the end is the line feed's); ``first`` and ``last`` are places in
+    ``separators``: of the first separator at or after the start, and of the line feed.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        closed = text if text.endswith(b"\n") or not text else text + b"\n"
+        self.size = len(closed)
+        self.data = closed + PADDING
+        self.bytes = np.frombuffer(self.data, np.uint8)
+        self.words = words_of(self.data)
+        body = self.bytes[: self.size]
+        self.separators: Positions = np.flatnonzero(body <= BLANK)
+        self.last: Positions = np.flatnonzero(body[self.separators] == LINE_FEED)
+        self.ends: Positions = self.separators[self.last]
+        self.starts: Positions = np.concatenate((np.zeros(1, np.int64), self.ends[:-1] + 1))[: len(self.ends)]
+        self.first: Positions = np.concatenate((np.zeros(1, np.int64), self.last[:-1] + 1))[: len(self.last)]
+
+        self._has: dict[bytes, bool] = {}
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def has(self, literal: bytes) -> bool:
+        """Whether a literal stands anywhere in the text: asked once, at some gigabytes a second."""
+        if literal not in self._has:
+            self._has[literal] = literal in self.data
+        return self._has[literal]
+
+    def holds(self, at: Positions, literal: bytes) -> Bools:
+        """Say whether a literal, of at most 256 bytes, stands at these positions: its first word, then the rest."""
+        holds = _opens_with(self.words[at], literal[:WORD])
+        rest = literal[WORD:]
+        if rest:
+            rows = np.flatnonzero(holds)
+            holds[rows] = self._holds_rest(at[rows] + WORD, rest)
+        return holds
+
+    def close_with(self, lines: Positions, literal: bytes) -> Bools:
+        """Say whether lines end with the last eight bytes of a literal; the first line only where it is long enough."""
+        word = literal[-WORD:]
+        closes: Bools = self._closings[lines] >> np.uint64(8 * (WORD - len(word))) == int.from_bytes(word, "little")
+        return closes
+
+    @cached_property
+    def _closings(self) -> Words:
+        """The last eight bytes before the end of each line, as a word."""
+        return self.words[np.maximum(self.ends - WORD, 0)]
+
+    def _holds_rest(self, at: Positions, literal: bytes) -> Bools:
+        words, rest = divmod(len(literal), WORD)
+        size = words + bool(rest)
+        wanted = np.frombuffer(literal.ljust(size * WORD, b"\0"), np.uint64)
+        found = blocks(self.data, at, size * WORD)
+        if rest:
+            found[:, -1] &= np.uint64((1 << 8 * rest) - 1)
+        holds: Bools = found[:, -1] == wanted[-1]
+        for column in range(size - 1):
+            holds &= found[:, column] == wanted[column]
+        return holds
+
+
+def _opens_with(words: Words, literal: bytes) -> Bools:
+    """Say which words begin with one to eight bytes."""
+    if len(literal) < WORD:
+        words = words & np.uint64((1 << 8 * len(literal)) - 1)
+    opens: Bools = words == np.uint64(int.from_bytes(literal, "little"))
+    return opens

@@ -1,0 +1,199 @@
+"""The lines of a source for display, at random, without a Python object a line."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from bisect import bisect_right
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import numpy as np
+
+from trtforensics.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.text.windows import Window
+
+MEMORY_BYTES = 64 << 20
+"""Text held in memory; windows beyond it go to a temporary file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The lines of one window, joined by line feeds. Line ``i`` is bytes ``starts[i]`` to ``starts[i + 1] - 1``."""
+
+    first_line: int
+    starts: npt.NDArray[np.uint32]
+    text: bytes | int
+    """The text, or its offset in the temporary file."""
+
+    @property
+    def last_line(self) -> int:
+        return self.first_line + len(self.starts) - 2
+
+
+class LogText:
+    """Lines of a source for display, by number; grows while the source is read.
+
+    Each window is one bytes object and four bytes a line. The first 64 MB stay in memory, so a usual log never touches
+    the disk; what follows is spilled to an anonymous temporary file (in ``$TMPDIR``) that the page cache keeps at hand,
+    so a log of gigabytes costs memory only for its line starts. Safe for one thread that appends and one that reads.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[_Block] = []
+        self._count = 0
+        self._memory = 0
+        self._spill = _SpillFile()
+
+    def append(self, window: Window) -> None:
+        """Add a window's lines.
+
+        Raises:
+            OutputError: the temporary file cannot be written.
+        """
+        lengths = np.fromiter(map(len, window.lines), np.uint32, len(window.lines))
+        starts = np.zeros(len(lengths) + 1, np.uint32)
+        np.cumsum(lengths + 1, dtype=np.uint32, out=starts[1:])
+        text = b"\n".join(window.lines)
+        if self._memory + len(text) <= MEMORY_BYTES:
+            self._memory += len(text)
+            block = _Block(self._count + 1, starts, text)
+        else:
+            block = _Block(self._count + 1, starts, self._spill.append(text))
+        self._blocks.append(block)
+        self._count += len(lengths)
+
+    def __len__(self) -> int:
+        """Lines known so far."""
+        return self._count
+
+    def line(self, number: int) -> str:
+        """Return a line (from 1), what is no UTF-8 replaced.
+
+        Raises:
+            IndexError: there is no such line, or not yet.
+        """
+        if not 1 <= number <= self._count:
+            raise IndexError(f"line {number} of {self._count}")
+        return self.lines(number, 1)[0]
+
+    def lines(self, first: int, count: int) -> list[str]:
+        """Return ``count`` lines from ``first`` (from 1) on, fewer where the text ends.
+
+        Raises:
+            IndexError: ``first`` is below 1.
+        """
+        if first < 1:
+            raise IndexError(f"line {first}")
+        last = min(first + count - 1, self._count)
+        found: list[str] = []
+        while first <= last:
+            block = self._blocks[self._block_of(first)]
+            end = min(last, block.last_line)
+            found += (line.decode("utf-8", "replace") for line in self._read(block, first, end).split(b"\n"))
+            first = end + 1
+        return found
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
+        """Return the number of the next line, from ``start`` (inclusive), that holds ``needle``.
+
+        Case counts only where the needle has a capital letter. Nothing wraps around: a start outside the text is moved
+        to its near end, or finds nothing if the text lies the other way.
+        """
+        if "\n" in needle:
+            return None
+        for first, last, block in self._towards_end(start, backwards=backwards):
+            index = _index_of(needle, self._read(block, first, last), backwards=backwards)
+            if index is not None:
+                return first + index
+        return None
+
+    def _towards_end(self, start: int, *, backwards: bool) -> Iterator[tuple[int, int, _Block]]:
+        """Give blocks in the order of the search, each with the first and last line to look at."""
+        count = self._count
+        if backwards:
+            last = min(start, count)
+            while last >= 1:
+                block = self._blocks[self._block_of(last)]
+                yield block.first_line, last, block
+                last = block.first_line - 1
+            return
+        first = max(start, 1)
+        while first <= count:
+            block = self._blocks[self._block_of(first)]
+            yield first, block.last_line, block
+            first = block.last_line + 1
+
+    def _block_of(self, number: int) -> int:
+        return bisect_right(self._blocks, number, key=lambda block: block.first_line) - 1
+
+    def _read(self, block: _Block, first: int, last: int) -> bytes:
+        """Return lines of a block, joined by line feeds."""
+        start = int(block.starts[first - block.first_line])
+        end = int(block.starts[last - block.first_line + 1]) - 1
+        if isinstance(block.text, bytes):
+            return block.text[start:end]
+        return self._spill.read(block.text + start, end - start)
+
+
+class _SpillFile:
+    """A temporary file without a name that grows at its end: made when it is first needed, gone with this object."""
+
+    def __init__(self) -> None:
+        self._file: BinaryIO | None = None
+        self._size = 0
+        self._lock = Lock()
+
+    def append(self, data: bytes) -> int:
+        """Write at the end and return the offset.
+
+        Raises:
+            OutputError: there is no room, or no folder to write to.
+        """
+        offset = self._size
+        try:
+            with self._lock:
+                file = self._opened()
+                file.seek(offset)
+                file.write(data)
+                file.flush()
+        except OSError as error:
+            raise OutputError(
+                "temporary folder",
+                f"the text of the log cannot be kept there ({error.strerror or error})",
+                "Set TMPDIR to a folder with more room",
+            ) from error
+        self._size += len(data)
+        return offset
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return bytes that were appended."""
+        with self._lock:
+            file = self._opened()
+            file.seek(offset)
+            return file.read(size)
+
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed with this object
+            weakref.finalize(self, self._file.close)
+        return self._file
+
+
+def _index_of(needle: str, text: bytes, *, backwards: bool) -> int | None:
+    """Return the index of the first (or last) line of ``text`` that holds the needle."""
+    exact = needle != needle.lower()
+    if exact or needle.isascii():
+        folded, wanted = text if exact else text.lower(), needle.encode("utf-8", "surrogatepass")
+        at = folded.rfind(wanted) if backwards else folded.find(wanted)
+        return folded.count(b"\n", 0, at) if at >= 0 else None
+    letters = text.decode("utf-8", "replace").lower()
+    at = letters.rfind(needle) if backwards else letters.find(needle)
+    return letters.count("\n", 0, at) if at >= 0 else None

@@ -1,0 +1,160 @@
+"""From blocks of text to windows of whole lines, numbered, with byte offsets, endings and escape sequences removed."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.model.records import record
+from trtforensics.model.regexes import LateRegex
+from trtforensics.parsers.text.decoding import pieces
+from trtforensics.parsers.text.line_index import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LONGEST_LINE = 16 << 20
+"""Bytes before the line feed beyond which a line is cut. The longest lines of TensorRT are far below a megabyte."""
+
+CUT_LINE = 64 << 10
+"""Bytes that are left of a line that is cut."""
+
+_ESCAPE_SEQUENCES = LateRegex(
+    rb"\x1b(?:"
+    rb"\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor movements, erasing
+    rb"|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)"  # OSC: window titles, hyperlinks
+    rb"|[ -/]++[0-~]"  # choice of a character set, which `tput sgr0` prints
+    rb")"
+)
+"""Complete sequences only; none holds a line feed, so removing them never joins lines."""
+
+
+@record(frozen=True, slots=False)
+class Window:
+    r"""Whole lines of a source, a few megabytes of them.
+
+    ``first_line`` is the number (from 1) of the first line, ``offset`` the byte where it begins in the decoded text.
+    ``data`` is the text as decoded, with line endings and escape sequences. The rest is made when it is asked for.
+
+    A line of more than :data:`LONGEST_LINE` bytes is alone in its window and cut to its first :data:`CUT_LINE` bytes,
+    in ``data`` too; the numbers and offsets of the lines after it are right.
+    """
+
+    first_line: int
+    offset: int
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def text(self) -> bytes:
+        r"""The lines, each ended by ``\n`` alone (the last one perhaps by nothing), without ANSI escape sequences."""
+        text = self.data.replace(b"\r\n", b"\n") if b"\r" in self.data else self.data
+        if b"\x1b" not in text:
+            return text
+        clean = _ESCAPE_SEQUENCES.compiled.sub(b"", text)
+        vanished = not text.endswith(b"\n") and (not clean or clean.endswith(b"\n"))
+        return clean + b"\n" if vanished else clean  # a last line of escape sequences only is a line all the same
+
+    @cached_property
+    def index(self) -> LineIndex:
+        """Where the lines of the text are, and its blanks."""
+        return LineIndex(self.text)
+
+    @property
+    def count(self) -> int:
+        """How many lines there are; who has read them has counted them."""
+        if "index" in self.__dict__:
+            return len(self.index)
+        ends = int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == ord("\n")))  # much faster than bytes.count
+        return ends + (not self.data.endswith(b"\n"))
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """Each line without its ending and without escape sequences."""
+        lines = self.text.split(b"\n")
+        if self.text.endswith(b"\n"):
+            lines.pop()
+        return lines
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The byte offset of each line's start in the decoded text."""
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n"))
+        if self.data.endswith(b"\n"):
+            ends = ends[:-1]
+        starts: list[int] = (ends + (self.offset + 1)).tolist()
+        return [self.offset, *starts]
+
+
+class WindowCutter:
+    r"""Cuts a text that arrives in blocks at its last line feeds.
+
+    ``lines`` counts the lines given so far, and ``cut`` tells whether the last one had no line feed. Only ``\n`` ends
+    a line: names and metadata hold 0x1E, form feeds and the like.
+    """
+
+    def __init__(self, offset: int = 0) -> None:
+        self.cut = False
+        self._counted = 0
+        self._last: Window | None = None
+        """The window given last, whose lines are counted when the next one is made: by then its reader has done it."""
+        self._offset = offset
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+
+    @property
+    def lines(self) -> int:
+        """Lines given so far."""
+        return self._counted + (self._last.count if self._last is not None else 0)
+
+    def skip(self, lines: int) -> None:
+        """Take in lines that somebody else has read."""
+        self._counted, self._last = self.lines + lines, None
+
+    def windows(self, blocks: Iterable[bytes]) -> Iterator[Window]:
+        """Give the whole lines of each block as soon as it is there; what follows its last line feed waits."""
+        for block in blocks:
+            for piece in pieces(block, LONGEST_LINE):
+                yield from self._feed(piece)
+        if self._held_bytes:
+            self.cut = True
+            yield self._whole(b"")
+        self.skip(0)
+
+    def _feed(self, piece: bytes) -> Iterator[Window]:
+        """Only the line that was held can be too long: a piece is not longer than the longest line."""
+        first_end = piece.find(b"\n")
+        if first_end >= 0 and self._held_bytes + first_end > LONGEST_LINE:
+            self._hold(piece[:first_end])
+            yield self._overlong()
+            self._offset += 1
+            piece = piece[first_end + 1 :]
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield self._whole(piece if end == len(piece) else memoryview(piece)[:end])
+        self._hold(piece[end:])
+
+    def _hold(self, piece: bytes) -> None:
+        self._held_bytes += len(piece)
+        if piece:
+            self._held.append(piece)
+        if self._held_bytes > LONGEST_LINE:
+            self._held = [b"".join(self._held)[:CUT_LINE]]
+
+    def _whole(self, rest: bytes | memoryview) -> Window:
+        """Make a window of what is held and of the rest of its lines."""
+        data = b"".join((*self._held, rest)) if self._held or not isinstance(rest, bytes) else rest
+        return self._window(data, len(data))
+
+    def _overlong(self) -> Window:
+        return self._window(b"".join(self._held), self._held_bytes)
+
+    def _window(self, data: bytes, length: int) -> Window:
+        """Make a window of ``data``, which stands for ``length`` bytes of the text."""
+        self._counted, self._last = self.lines, None
+        self._last = window = Window(self._counted + 1, self._offset, data)
+        self._offset += length
+        self._held, self._held_bytes = [], 0
+        return window
