@@ -1,17 +1,19 @@
 """The typed model of a TensorRT build log: what the parsers produce and everything else reads.
 
-A fact never changes after it was read (``records.py``), and carries the :class:`SourceSpan` of the line that states it.
+A fact carries the :class:`SourceSpan` of the line that states it, and does not change once the log is assembled.
 Tactic ids are unsigned 64-bit integers, outside ``0x%016x``; durations milliseconds; memory bytes; lines count from 1.
+
+The classes of which a log holds many are plain dataclasses: a frozen one takes five times as long to create.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trtforensics.model.records import Late, record
+from trtforensics.model.deferred import Deferred
 from trtforensics.model.timings import NEAR_TIE_RATIO
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class BackendPass:
     """One run of the builder over the graph (TensorRT >= 10.13 may do several, one a backend strategy).
 
@@ -58,7 +60,7 @@ class BackendPass:
     estimated_ms: float | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Stage:
     """``Original: N layers`` or ``After …: N layers``; ``name`` is the text before the colon.
 
@@ -71,7 +73,7 @@ class Stage:
     pass_index: int | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fusion:
     """Layers the optimiser merged: ``<kind>: Fusing A with B``.
 
@@ -85,7 +87,7 @@ class Fusion:
     pass_index: int | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ReformatLayer:
     """``Adding reformat layer: <name> (<tensor>) from <source> to <target>``; the formats are as printed."""
 
@@ -97,7 +99,7 @@ class ReformatLayer:
     pass_index: int | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ForeignNode:
     """A ForeignNode and its ONNX members, from its ``metadata:`` line (TensorRT >= 10)."""
 
@@ -107,7 +109,7 @@ class ForeignNode:
     pass_index: int | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class OnnxNode:
     """A node the ONNX parser met: ``Parsing node: <name> [<op>]``, and the layers registered for it.
 
@@ -124,7 +126,7 @@ class OnnxNode:
     output_types: tuple[str, ...] = ()
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Choice:
     """One ``Chose`` line: the winner of a layer in one combination of formats.
 
@@ -155,7 +157,7 @@ class Choice:
         return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class CachedResult:
     """One ``got cached result`` line: as good as a block of timings, but without the alternatives."""
 
@@ -170,7 +172,7 @@ class CachedResult:
     final: bool | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class EngineTensor:
     """A tensor at an engine layer: ``dtype`` as in ``Half``, ``format`` what the log prints of its format.
 
@@ -185,7 +187,7 @@ class EngineTensor:
     """How many elements a vectorised format packs (``Half[1,32:8,28,28]``: 8); 1 for none, or not told."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class EngineLayer:
     """One layer of the engine, from the dump at the end of a build or from ``--dumpLayerInfo``.
 
@@ -209,7 +211,7 @@ class EngineLayer:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Message:
     """A warning or an error. ``severity`` is ``W`` or ``E`` (internal and critical errors included)."""
 
@@ -218,7 +220,7 @@ class Message:
     span: SourceSpan
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Fact:
     """A named value with its line: an option, a device property, a result of the performance summary."""
 
@@ -227,7 +229,7 @@ class Fact:
     span: SourceSpan
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LayerTuning:
     """How long TensorRT profiled a layer's tactics, in seconds over all runners and formats; 8.6 and later print it."""
 
@@ -237,7 +239,7 @@ class LayerTuning:
     """The layer's first ``profiling completed`` line."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class MyelinOperation:
     """An operation whose tactics Myelin timed, inside a ForeignNode or in a network it compiles whole (TensorRT >= 10).
 
@@ -258,7 +260,7 @@ class MyelinOperation:
     pass_index: int | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Autotuning:
     """Counts of lines: runner blocks, timed tactics, tactics skipped for want of workspace, cached results."""
 
@@ -268,7 +270,7 @@ class Autotuning:
     cache_hits: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MessageCounts:
     """Lines at warning level and at error level (internal and critical errors included)."""
 
@@ -276,8 +278,8 @@ class MessageCounts:
     error: int
 
 
-@record(frozen=True, slots=True)
-class Build(Late):
+@dataclass(slots=True, unsafe_hash=True)
+class Build(Deferred):
     """One build (or load-only run, or excerpt): a run of lines that belongs to nobody else.
 
     ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts,
@@ -335,7 +337,7 @@ class Build(Late):
         return self.timings.between(choice.first_line, choice.span.line)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SourceInfo:
     """The file as stored: ``bytes`` and ``sha256`` are of the stored (compressed) form, ``lines`` of the text.
 
@@ -360,7 +362,7 @@ class SourceInfo:
         return self, 0
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LineCounts:
     """Every physical line in exactly one class; the four add up to the lines of the source."""
 
@@ -375,7 +377,7 @@ class LineCounts:
         return self.typed + self.unprefixed + self.blank + self.unknown
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class UnknownShape:
     """A shape of line that no rule reads: how often, and the first line that has it."""
 
@@ -384,7 +386,7 @@ class UnknownShape:
     count: int
 
 
-@record(frozen=True, slots=False)
+@dataclass(frozen=True)
 class BuildLog:
     """A parsed build log: its builds, and an honest account of the lines that were not understood."""
 

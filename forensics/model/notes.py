@@ -6,10 +6,8 @@ rule's name in ``parsers/grammars``: of a kind of line, or of a cause (``causes.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from trtforensics.model.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     Value = str | int | float | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Note:
     """A line by its kind. ``fields`` holds what the grammar rule captured; None where the line does not print it."""
 
@@ -41,7 +39,7 @@ class Note:
             return None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class StarvedLayer:
     """A layer some of whose tactics were skipped for want of workspace.
 

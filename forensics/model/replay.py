@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from trtforensics.model.records import record
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ _READ_BY = {
 }
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class TextSpan(SourceSpan):
     """A place inside a line: ``column`` counts characters from 1."""
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from trtforensics.model.records import record
+from dataclasses import dataclass, field
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class SourceSpan:
     """Where a fact was read: ``file``, physical ``line`` (from 1), ``byte`` offset of the line's start in that file.
 

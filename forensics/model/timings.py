@@ -6,10 +6,9 @@ Ids are unsigned 64-bit integers, outside ``0x%016x``; durations are millisecond
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
-
-from trtforensics.model.records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +31,7 @@ def tactic_text(tactic: int | None) -> str | None:
     return None if tactic is None or tactic == NO_TACTIC else f"0x{tactic:016x}"
 
 
-@record(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Candidate:
     """One timed tactic of a block. ``kernel`` is empty where the log names none."""
 
@@ -43,7 +42,7 @@ class Candidate:
     line: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TacticTimings:
     """Every timed tactic and every runner block of one build, in numpy columns sorted by line.
 

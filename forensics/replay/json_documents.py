@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.replay import Severity
-from trtforensics.render.json_rendering import render
+from trtforensics.render.json_text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Events in, :class:`BuildLog` out: each build cut from the log and put together from its columns."""
+"""Events in, :class:`BuildLog` out: the log is cut into builds, and each field is read for all builds at once."""
 
 from __future__ import annotations
 
@@ -8,199 +8,157 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.model.log import Build, BuildLog, ForeignNode, Fusion, Message, ReformatLayer, SourceInfo, Stage
-from trtforensics.model.span import SourceSpan
-from trtforensics.model.table import Column, Rows, Table, coded, numbers, spanned
+from trtforensics.model.log import Build, BuildLog, ForeignNode, Fusion, Message, ReformatLayer, Stage
 from trtforensics.parsers.builds import autotuning, header
-from trtforensics.parsers.builds.autotuning import formats_of
-from trtforensics.parsers.builds.choices import choices
 from trtforensics.parsers.builds.engine import engine_layers
 from trtforensics.parsers.builds.myelin import myelin_operations
-from trtforensics.parsers.builds.notes import NOTED, notes
+from trtforensics.parsers.builds.notes import NOTED, SKIPPED, notes, starved_layers
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
-from trtforensics.parsers.builds.origins import resolve
+from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.passes import Passes
 from trtforensics.parsers.builds.segments import segments
-from trtforensics.parsers.builds.starved import SKIPPED, starved_layers
-from trtforensics.parsers.builds.views import Log
+from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.events import NO_TEXT, integer_or_none
 from trtforensics.parsers.notation import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from trtforensics.model.log import SourceInfo
     from trtforensics.model.notes import Note, StarvedLayer
-    from trtforensics.model.table import Parts
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.lines.scanner import Scanner
-
-    Span = Callable[[int], SourceSpan]
 
 
 def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
-    starts, path = scanner.line_starts, source.path
-
-    def span(line: int) -> SourceSpan:
-        return SourceSpan(path, line, starts[line - 1])
-
-    def span_in_parts(line: int) -> SourceSpan:
-        file, before = source.part_of(line)
-        return SourceSpan(file.path, line, starts[line - 1], before=before)
-
     alone = source.parts[0].lines if source.parts else source.lines
-    edges = segments(scanner.events, source.lines, alone) if source.lines else None
+    builds: tuple[Build, ...] = ()
+    if source.lines:
+        edges = segments(scanner.events, source.lines, alone)
+        builds = _builds(Log(scanner.events, edges, Spans(source, scanner.line_starts)))
     return BuildLog(
         source=source,
         lines=scanner.counts,
         unknown_shapes=len(scanner.drift),
         unknown_samples=scanner.drift.samples(),
-        builds=() if edges is None else _builds(Log(scanner.events, edges), span_in_parts if source.parts else span),
-        line_starts=np.array(starts, np.int64),
+        builds=builds,
+        line_starts=np.array(scanner.line_starts, np.int64),
     )
 
 
-_LATE = ("messages", "notes", "starved", "timings")
+def _builds(log: Log) -> tuple[Build, ...]:
+    """Put the builds together; what few readers want is left until somebody reads it."""
+    passes, timed = Passes(log), autotuning.timings(log)
+    nodes, foreign, reformats = onnx_nodes(log), _foreign_nodes(log, passes), _reformats(log, passes)
+    layers = engine_layers(log, nodes, foreign)
+    choices, cached = autotuning.choices(log, timed, passes), autotuning.cached_results(log, passes)
+    for tuning in map(Tuning, layers, choices, cached, foreign, reformats, passes.of_builds):
+        resolve(tuning)
+    columns: dict[str, Sequence[Any]] = {
+        "index": range(log.size),
+        "first_line": log.edges[:-1].tolist(),
+        "last_line": (log.edges[1:] - 1).tolist(),
+        "tool": header.tools(log),
+        "tensorrt_version": header.tensorrt_versions(log),
+        "command": header.commands(log),
+        "outcome": header.outcomes(log),
+        "options": header.options(log),
+        "passes": passes.of_builds,
+        "stages": _stages(log, passes),
+        "fusions": _fusions(log, passes),
+        "reformats": reformats,
+        "onnx_nodes": nodes,
+        "foreign_nodes": foreign,
+        "autotuning": autotuning.counts(log),
+        "tuning": autotuning.layer_tuning(log),
+        "choices": choices,
+        "cached": cached,
+        "engine_layers": layers,
+        "layer_names": log.divide(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
+        "myelin_operations": myelin_operations(log, passes),
+        "message_counts": header.message_counts(log),
+        "results": header.results(log, passes),
+        "runner_ids": autotuning.runner_ids(log),
+        **dict.fromkeys(_DEFERRED, [()] * log.size),
+    }
+    builds = tuple(map(Build, *(columns[name] for name in Build.__dataclass_fields__)))
+    deferred = _DeferredFields(log, timed)
+    for build in builds:
+        build.defer(_DEFERRED, deferred, build.index)
+    return builds
 
 
-class _Late:
-    """What nobody may ask for: the fields of builds that are not put together with them, a list a field.
+_DEFERRED = ("messages", "notes", "starved", "timings")
 
-    Of a log's tables it keeps those that it reads.
+
+class _DeferredFields:
+    """The build fields that are computed on first access, for all builds at once: a list under each field's name.
+
+    Of the log's events only the kinds that they read are kept.
     """
 
-    def __init__(self, log: Log, timed: TacticTimings, span: Span) -> None:
-        self._events, self._edges = log.events.only(("message", *NOTED, *SKIPPED)), log.edges
-        self._timed, self._span = timed, span
+    def __init__(self, log: Log, timed: TacticTimings) -> None:
+        self._events, self._edges, self._spans = log.events.only(("message", *NOTED, *SKIPPED)), log.edges, log.spans
+        self._timed = timed
 
     @cached_property
     def _log(self) -> Log:
-        return Log(self._events, self._edges)
+        return Log(self._events, self._edges, self._spans)
 
     @cached_property
     def messages(self) -> Sequence[tuple[Message, ...]]:
         rows = self._log.each("message", "severity", "text")
-        return self._log.parted(Message(severity, text, self._span(line)) for line, severity, text in rows)
+        return self._log.divide_records(Message(severity, text, self._spans.of(line)) for line, severity, text in rows)
 
     @cached_property
     def notes(self) -> Sequence[tuple[Note, ...]]:
-        return notes(self._log, self._span)
+        return notes(self._log)
 
     @cached_property
     def starved(self) -> list[tuple[StarvedLayer, ...]]:
-        return [
-            starved_layers(view, timed, self._span) for view, timed in zip(self._log.views, self.timings, strict=True)
-        ]
+        builds = zip(self._log.views, self.timings, strict=True)
+        return [starved_layers(view, timed, self._spans) for view, timed in builds]
 
     @cached_property
     def timings(self) -> list[TacticTimings]:
         return autotuning.timings_of_builds(self._timed, self._log)
 
 
-def _builds(log: Log, span: Span) -> Rows[Build]:
-    """Put the builds together from what is made for all of them at once; what few ask for is left for later."""
-    passes = Passes(log)
-    timed = autotuning.timings(log)
-    nodes, foreign = onnx_nodes(log, span), _foreign_nodes(log, passes, span)
-    reformats = _reformats(log, passes, span)
-    layers, own_choices, cached = resolve(
-        engine_layers(log, nodes, foreign, span),
-        (choices(log, timed, passes, span), autotuning.cached_results(log, passes, span)),
-        (foreign, reformats),
-        passes.chosen(),
-    )
-    columns: dict[str, Sequence[Any]] = {
-        "index": numbers(np.arange(log.size)),
-        "first_line": numbers(log.edges[:-1]),
-        "last_line": numbers(log.edges[1:] - 1),
-        "tool": header.tools(log),
-        "tensorrt_version": header.tensorrt_versions(log),
-        "command": header.commands(log),
-        "outcome": header.outcomes(log),
-        "options": header.options(log, span),
-        "passes": passes.of_builds,
-        "stages": _stages(log, passes, span),
-        "fusions": _fusions(log, passes, span),
-        "reformats": reformats,
-        "onnx_nodes": nodes,
-        "foreign_nodes": foreign,
-        "autotuning": autotuning.counts(log),
-        "tuning": autotuning.layer_tuning(log, span),
-        "choices": own_choices,
-        "cached": cached,
-        "engine_layers": layers,
-        "layer_names": log.part(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
-        "myelin_operations": myelin_operations(log, passes, span),
-        "message_counts": header.message_counts(log),
-        "results": header.results(log, passes, span),
-        "runner_ids": autotuning.runner_ids(log),
-        **dict.fromkeys(_LATE, log.same(())),
-    }
-    late = _Late(log, timed, span)
-
-    def made(*values: Any) -> Build:  # noqa: ANN401 - any field
-        build = Build(*values)
-        build.leave(_LATE, late, build.index)
-        return build
-
-    return Rows(Table(made, {name: columns[name] for name in Build.__dataclass_fields__}), 0, log.size)
-
-
-def _stages(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Stage]]:
+def _stages(log: Log, passes: Passes) -> Sequence[tuple[Stage, ...]]:
     line, stage, count = log.columns(("stage_original", "stage"), "stage", "count")
     pool = log.events.texts.all()
-
-    def name(index: int) -> str:
-        return "Original" if index == NO_TEXT else pool[index]
-
-    columns: dict[str, Column[Any]] = {
-        "name": Column(stage.astype(np.int64), name),
-        "layers": Column(count, integer_or_none),
-        "span.line": numbers(line),
-        "pass_index": passes.column(line),
-    }
-    return log.rows(spanned(Stage, span, columns))
+    stages = ("Original" if index == NO_TEXT else pool[index] for index in stage.tolist())
+    counts = map(integer_or_none, count.tolist())
+    return log.divide(line, map(Stage, stages, counts, log.spans.of_each(line), passes.indexes(line)))  # type: ignore[arg-type]  # the rule has a count
 
 
-def _fusions(log: Log, passes: Passes, span: Span) -> Sequence[Sequence[Fusion]]:
-    rows = [
-        *((line, kind, (one, other)) for line, kind, one, other in log.each("fusing", "pass", "first", "second")),
+def _fusions(log: Log, passes: Passes) -> Sequence[tuple[Fusion, ...]]:
+    rows: list[tuple[int, str, tuple[str, ...]]] = [
+        *((line, kind, (first, second)) for line, kind, first, second in log.each("fusing", "pass", "first", "second")),
         *((line, "ConvScaleWeights", tuple(pair)) for line, *pair in log.each("fusing_weights", "first", "second")),
         *((line, "HorizontalMerge", tuple(layers.split(" || "))) for line, layers in log.each("merging", "layers")),
     ]
-    if not rows:
-        return log.same(())
-    lines, kinds, inputs = zip(*sorted(rows, key=itemgetter(0)), strict=True)
-    line = numbers(lines)
-    columns: dict[str, Column[Any]] = {
-        "kind": coded(kinds),
-        "inputs": coded(inputs),
-        "span.line": line,
-        "pass_index": passes.column(line.codes),
-    }
-    return log.rows(spanned(Fusion, span, columns))
+    rows.sort(key=itemgetter(0))
+    lines = np.array([line for line, _, _ in rows], np.int64)
+    kinds, inputs = [kind for _, kind, _ in rows], [inputs for _, _, inputs in rows]
+    return log.divide(lines, map(Fusion, kinds, inputs, log.spans.of_each(lines), passes.indexes(lines)))
 
 
-def _reformats(log: Log, passes: Passes, span: Span) -> Parts[ReformatLayer]:
+def _reformats(log: Log, passes: Passes) -> Sequence[tuple[ReformatLayer, ...]]:
     line, layer, tensor, *sides = log.columns(("adding_reformat",), "layer", "tensor", "source", "target")
-    source, target = formats_of(log, *sides)
-    columns: dict[str, Column[Any]] = {
-        "name": log.column(layer),
-        "tensor": log.column(tensor),
-        "source": source.then(", ".join),
-        "target": target.then(", ".join),
-        "span.line": numbers(line),
-        "pass_index": passes.column(line),
-    }
-    return log.rows(spanned(ReformatLayer, span, columns))
+    made = map(
+        ReformatLayer,
+        log.texts(layer),
+        log.texts(tensor),
+        *(map(", ".join, formats) for formats in autotuning.formats_of(log, *sides)),
+        log.spans.of_each(line),
+        passes.indexes(line),
+    )
+    return log.divide(line, made)
 
 
-def _foreign_nodes(log: Log, passes: Passes, span: Span) -> Parts[ForeignNode]:
+def _foreign_nodes(log: Log, passes: Passes) -> Sequence[tuple[ForeignNode, ...]]:
     line, layer, metadata = log.columns(("foreign_node",), "layer", "metadata")
-    columns: dict[str, Sequence[Any]] = {
-        "name": log.column(layer),
-        "onnx_nodes": log.column(metadata).then(names.onnx_nodes),
-        "span.line": numbers(line),
-        "pass_index": passes.column(line),
-    }
-    return log.rows(spanned(ForeignNode, span, columns))
+    members = log.read_texts(metadata, names.onnx_nodes)
+    return log.divide(line, map(ForeignNode, log.texts(layer), members, log.spans.of_each(line), passes.indexes(line)))

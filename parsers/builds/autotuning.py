@@ -1,29 +1,38 @@
-"""Autotuning of each build: timed tactics in columns, the choices and cached results that came out of them."""
+"""Autotuning of each build: timed tactics in columns, the choices and cached results that came out of them.
+
+A block is a layer in one combination of formats: from the combination's line to the ``Chose`` line. Which tactic
+was how fast is looked up for all blocks at once, in numpy, because a log times hundreds of tactics for a choice.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.model.log import Autotuning, CachedResult, LayerTuning
-from trtforensics.model.table import Column, Parts, numbers, same, spanned
+from trtforensics.model.log import Autotuning, CachedResult, Choice, LayerTuning
 from trtforensics.model.timings import TacticTimings
+from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_or_none
 from trtforensics.parsers.notation.formats import both_sides
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.model.table import Rows
     from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Log
+    from trtforensics.parsers.builds.views import Lines, Log
 
-_TIMED = ("tactic_timed", "tactic_named", "tactic_old")
+    _Formats = tuple[str, ...]
+    _Indexes = npt.NDArray[np.intp]
+    _Texts = npt.NDArray[np.int32]
+    _Times = npt.NDArray[np.float64]
+
 RUNNERS = ("timing_runner", "timing_old")
+CHOSEN = ("chose", "chose_old")
+_TIMED = ("tactic_timed", "tactic_named", "tactic_old")
+_BLOCK_BEGINS = ("format_combination", "costs_begin", *CHOSEN, "reformat_costs_begin", "reformat_combination")
 _HALF = 32
 _LOW = (1 << _HALF) - 1
 
@@ -72,79 +81,179 @@ def _named_kernels(log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.nd
 def runner_ids(log: Log) -> Sequence[dict[str, int]]:
     """Return of each build the id of each runner that was timed, as far as the log prints ids, by name."""
     line, runner, identifier = log.columns(("timing_runner",), "runner", "runner_id")
+    printed = identifier != NO_TEXT
+    if not printed.any():
+        return [{}] * log.size
     texts = log.events.texts.all()
-    told = identifier != NO_TEXT
-    if not told.any():
-        return log.same({})
     # as one number: much faster than as a pair
-    pairs = (runner.astype(np.int64) << _HALF | identifier)[told]
+    pairs = (runner.astype(np.int64) << _HALF | identifier)[printed]
     return [
         dict(sorted([(texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in set(pairs[low:high].tolist())]))
-        if low < high
-        else {}
-        for low, high in log.ranges(line[told])
+        for low, high in log.ranges(line[printed])
     ]
 
 
-def counts(log: Log) -> Rows[Autotuning]:
+def counts(log: Log) -> list[Autotuning]:
     """Count the lines of each build's autotuning."""
-    kinds = {
-        "runner_blocks": ("timing_runner",),
-        "tactics_timed": _TIMED,
-        "tactics_skipped": ("tactic_skipped", "tactic_skipped_old"),
-        "cache_hits": ("cached_result",),
-    }
-    return log.counted(Autotuning, {name: log.counts(*own) for name, own in kinds.items()})
+    kinds = (("timing_runner",), _TIMED, ("tactic_skipped", "tactic_skipped_old"), ("cached_result",))
+    return list(map(Autotuning, *(log.counts(*own).tolist() for own in kinds)))
 
 
-def layer_tuning(log: Log, span: Callable[[int], SourceSpan]) -> Parts[LayerTuning]:
+def layer_tuning(log: Log) -> Sequence[tuple[LayerTuning, ...]]:
     """Add up how long each build's layers were profiled, slowest first."""
     line, layer, duration = log.columns(("profiling_completed",), "layer", "seconds")
     build = log.build_of(line)
-    key = (build << _HALF) + layer
-    runs = np.flatnonzero(np.diff(key, prepend=-1))  # most layers are profiled in one go
-    first_runs: dict[int, int] = {}
-    of_runs = [first_runs.setdefault(each, run) for run, each in enumerate(key[runs].tolist())]
-    row = np.repeat(np.array(of_runs, np.intp), np.diff(runs, append=len(key)))
-    own = np.array([*first_runs.values()], np.intp)
-    seconds = np.bincount(row, np.where(np.isnan(duration), 0.0, duration), len(runs))[own]
-    first = runs[own]
+    _, first, which = np.unique((build << _HALF) + layer, return_index=True, return_inverse=True)
+    seconds = np.bincount(which, np.where(np.isnan(duration), 0.0, duration), len(first))
     order = np.lexsort((line[first], -seconds, build[first]))
     first = first[order]
-    columns: dict[str, Column[Any]] = {
-        "layer": log.column(layer[first]),
-        "seconds": Column(seconds[order], float),
-        "span.line": numbers(line[first]),
-    }
-    return Parts(spanned(LayerTuning, span, columns), log.limits(build[first]))
+    made = map(LayerTuning, log.texts(layer[first]), seconds[order].tolist(), log.spans.of_each(line[first]))
+    return log.divide(build[first], made)
 
 
-def cached_results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[CachedResult]:
+def cached_results(log: Log, passes: Passes) -> Sequence[tuple[CachedResult, ...]]:
     """Read every ``got cached result`` line of each build; ``final`` is not decided here."""
     line, layer, runner, tactic, ms, *sides = log.columns(
         ("cached_result",), "layer", "runner", "tactic", "ms", "inputs", "outputs"
     )
-    inputs, outputs = formats_of(log, *sides)
-    columns: dict[str, Column[Any]] = {
-        "layer": log.column(layer),
-        "runner": log.column(runner),
-        "tactic": Column(tactic, tactic_or_none),
-        "time_ms": Column(ms, duration_or_none),
-        "inputs": inputs,
-        "outputs": outputs,
-        "span.line": numbers(line),
-        "pass_index": passes.column(line),
-        "final": same(None, len(line)),
-    }
-    return log.rows(spanned(CachedResult, span, columns))
+    made = map(
+        CachedResult,
+        log.texts(layer),
+        log.texts(runner),
+        map(tactic_or_none, tactic.tolist()),
+        map(duration_or_none, ms.tolist()),
+        *formats_of(log, *sides),
+        log.spans.of_each(line),
+        passes.indexes(line),
+    )
+    return log.divide(line, made)
 
 
-def formats_of(
-    log: Log, inputs: npt.NDArray[np.int32], outputs: npt.NDArray[np.int32]
-) -> tuple[Column[tuple[str, ...]], Column[tuple[str, ...]]]:
-    """Return the formats of both sides of combinations, by their texts' indexes; the codes are the same for both."""
-    codes = inputs.astype(np.int64) << _HALF | outputs.astype(np.int64) & _LOW
-    rows = dict(zip(codes.tolist(), range(len(codes)), strict=True))
-    read = {code: both_sides(log.text(int(inputs[row])), log.text(int(outputs[row]))) for code, row in rows.items()}
-    one, other = ({code: sides[side] for code, sides in read.items()} for side in (0, 1))
-    return Column(codes, one.__getitem__), Column(codes, other.__getitem__)
+def formats_of(log: Log, inputs: _Texts, outputs: _Texts) -> tuple[list[_Formats], list[_Formats]]:
+    """Return the formats of both sides of combinations, by their texts' indexes."""
+    pairs = list(zip(inputs.tolist(), outputs.tolist(), strict=True))
+    read = {pair: both_sides(log.text(pair[0]), log.text(pair[1])) for pair in set(pairs)}
+    return [read[pair][0] for pair in pairs], [read[pair][1] for pair in pairs]
+
+
+def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Choice, ...]]:
+    """Return the choices of each build; ``final`` is not decided here."""
+    blocks = _blocks(log)
+    layer, runner_id = _layers(log, blocks)
+    time, other, candidates = _races(timed, blocks)
+    made = map(
+        Choice,
+        log.texts(layer),
+        log.texts(blocks.runner),
+        runner_id,
+        map(tactic_or_none, blocks.tactic.tolist()),
+        map(_finite, time.tolist()),
+        map(_finite, other.tolist()),
+        candidates.tolist(),
+        *formats_of(log, *_tried(log, blocks)),
+        blocks.begin.tolist(),
+        log.spans.of_each(blocks.line),
+        passes.indexes(blocks.line),
+    )
+    return log.divide(blocks.line, made)
+
+
+class _Blocks(NamedTuple):
+    """The blocks in columns: the build's first line, first and last line, chosen runner (a text's index) and tactic.
+
+    No two blocks share a line. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
+    begins with the build.
+    """
+
+    build: Lines
+    begin: Lines
+    line: Lines
+    runner: _Texts
+    tactic: npt.NDArray[np.uint64]
+
+    def rows(self, lines: Lines) -> _BlockRows:
+        """Return which of some sorted lines are in which block."""
+        first = lines.searchsorted(self.begin)
+        count = lines.searchsorted(self.line, side="right") - first
+        block = np.repeat(np.arange(len(count)), count)
+        row = np.arange(len(block)) + np.repeat(first - (np.cumsum(count) - count), count)
+        return _BlockRows(first, count, block, row)
+
+
+class _BlockRows(NamedTuple):
+    """The rows of a table that are in blocks: each block's first one and how many; then block and index of each row."""
+
+    first: _Indexes
+    size: _Indexes
+    block: _Indexes
+    row: _Indexes
+
+
+def _blocks(log: Log) -> _Blocks:
+    line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
+    (begins,) = log.columns(_BLOCK_BEGINS)
+    build = log.build_of(line)
+    return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)
+
+
+def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes]:
+    """Return of each block the time of the chosen tactic and of the best other one in ms, and how many were timed.
+
+    A time that the log does not tell is endless.
+    A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
+    """
+    rows = blocks.rows(timed.line)
+    ms = timed.ms[rows.row]
+    ms[np.isnan(ms)] = np.inf
+    own = np.flatnonzero(timed.tactic[rows.row] == np.repeat(blocks.tactic, rows.size))
+    runner = latest(timed.runner_line, timed.runner_name, timed.line[rows.row[own]], blocks.build[rows.block[own]])
+    of_runner = own[runner == blocks.runner[rows.block[own]]]
+    winner = _fastest(rows, ms, own)
+    named = _fastest(rows, ms, of_runner)
+    winner[named >= 0] = named[named >= 0]
+    won = np.flatnonzero(winner >= 0)
+    times, others = np.full((2, len(winner)), np.inf)
+    times[won] = ms[winner[won]]
+    ms[winner[won]] = np.inf
+    some = np.flatnonzero(rows.size)
+    if len(some):
+        others[some] = np.minimum.reduceat(ms, (np.cumsum(rows.size) - rows.size)[some])
+    return times, others, rows.size
+
+
+def _fastest(rows: _BlockRows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
+    """Return for each block the fastest row ``among`` these, the first of equals; -1 for none."""
+    result = np.full(len(rows.first), -1)
+    order = among[np.lexsort((among, ms[among], rows.block[among]))]
+    first = order[np.flatnonzero(np.diff(rows.block[order], prepend=-1))]
+    result[rows.block[first]] = first
+    return result
+
+
+def _finite(value: float) -> float | None:
+    return value if value < np.inf else None
+
+
+def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, list[int | None]]:
+    """Return of each block its layer, as a text's index, and the id of its runner where that was timed in it."""
+    line, layer, runner, printed = log.columns(RUNNERS, "layer", "runner", "runner_id")
+    rows = blocks.rows(line)
+    timed = np.flatnonzero(rows.size)
+    costs_line, costs_layer = log.columns(("costs_begin",), "layer")
+    layers = latest(costs_line, costs_layer, blocks.line, blocks.build)
+    layers[timed] = layer[(rows.first + rows.size - 1)[timed]]
+    own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
+    identifiers = np.full(len(rows.first), NO_TEXT)
+    identifiers[rows.block[own]] = printed[rows.row[own]]  # the last assignment stays: that of the first row
+    ids = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
+    return layers, list(map(ids.get, identifiers.tolist()))
+
+
+def _tried(log: Log, blocks: _Blocks) -> _Texts:
+    """Return the formats of both sides that each block tries, a row a side, as texts' indexes."""
+    sides = np.full((2, len(blocks.begin)), NO_TEXT, np.int32)
+    for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
+        line, *columns = log.columns((kind,), *names)
+        of_kind = latest(line, line, blocks.begin) == blocks.begin
+        sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
+    return sides

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trtforensics.model.log import EngineLayer
-from trtforensics.model.table import Column, Parts, numbers, same, spanned
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.parsers.lines.events import NO_TEXT, tactic_id, tactic_or_none
 from trtforensics.parsers.notation.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.notation.tensors import details, short_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.model.log import EngineTensor, ForeignNode, OnnxNode
     from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.builds.views import Log
-
-    _Names = tuple[str, ...]
 
 UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")
@@ -31,6 +27,17 @@ _KEY = "TacticValue:"
 _TACTIC = f", {_KEY} "
 _ANY_TACTIC = "0x"
 """No tactic: it has no digits."""
+
+
+class _Line(NamedTuple):
+    """An engine-layer line. A detailed one has its tactic in ``text``; the text of a short one is its tensors."""
+
+    name: str
+    type: str
+    tactic: int
+    text: str
+    detailed: bool
+    span: SourceSpan
 
 
 class _Printed(NamedTuple):
@@ -51,13 +58,12 @@ _UNREAD = _Printed((), (), (), (), "", "", {})
 class _OnnxMembers:
     """Finds the ONNX nodes behind an engine layer that carries no metadata of its own."""
 
-    def __init__(self, nodes: Iterable[tuple[str, _Names]], foreign: Iterable[tuple[str, _Names]]) -> None:
-        """``nodes`` are the names of ONNX nodes and of their layers, ``foreign`` of ForeignNodes and of their nodes."""
+    def __init__(self, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
         self._by_layer: dict[str, list[str]] = {}
-        for name, layers in nodes:
-            for layer in layers:
-                self._by_layer.setdefault(layer, []).append(name)
-        self._foreign = {without_profile(name): own for name, own in foreign}
+        for node in nodes:
+            for layer in node.layers:
+                self._by_layer.setdefault(layer, []).append(node.name)
+        self._foreign = {without_profile(node.name): node.onnx_nodes for node in foreign}
 
     def of(self, name: str) -> tuple[str, ...]:
         """Return the nodes, by the ForeignNode's metadata line or by the layers that the parser registered."""
@@ -69,60 +75,55 @@ class _OnnxMembers:
 
 
 def engine_layers(
-    log: Log,
-    nodes: Parts[OnnxNode],
-    foreign: Parts[ForeignNode],
-    span: Callable[[int], SourceSpan],
-) -> Parts[EngineLayer]:
+    log: Log, nodes: Sequence[tuple[OnnxNode, ...]], foreign: Sequence[tuple[ForeignNode, ...]]
+) -> Sequence[tuple[EngineLayer, ...]]:
     """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice.
 
-    What a layer came from is not told here, unless its line could not be read.
+    What a layer came from is not decided here, unless its line could not be read. Layers whose lines name no ONNX nodes
+    get those that ``nodes`` and ``foreign`` tell.
     """
     line, name, type_, tactic, tensors, texts = log.columns(
         ("layer_short", "layer_detailed"), "name", "type", "tactic", "tensors", "details"
     )
-    printed = np.maximum(tensors, texts)  # a line has either
     detailed = texts != NO_TEXT
-    read: dict[int, _Printed | None] = {index: _short(log.text(index)) for index in set(printed[~detailed].tolist())}
-    tactics: dict[int, int] = {}
-    for index in set(printed[detailed].tolist()):
-        tactics[index], read[index] = _detailed(log.text(index))
-    tactic = tactic.copy()
-    tactic[detailed] = list(map(tactics.__getitem__, printed[detailed].tolist()))
-    said = {index: _UNREAD if one is None else one for index, one in read.items()}
-
-    def of_line(field: str) -> Column[Any]:
-        values = {index: getattr(one, field) for index, one in said.items()}
-        return Column(printed.astype(np.int64), values.__getitem__)
-
-    columns: dict[str, Sequence[Any]] = {
-        "name": log.column(name),
-        "type": log.column(type_),
-        "tactic": Column(tactic, tactic_or_none),
-        **{field: of_line(field) for field in ("tactic_name", "precision", "onnx_nodes", "inputs", "outputs")},
-        "span.line": numbers(line),
-        **{field: same(None, len(line)) for field in ("choice", "cached")},
-        "origin": Column(printed.astype(np.int64), lambda index: UNREADABLE if read[index] is None else ""),
-        "fields": of_line("fields"),
-    }
-    layers: Parts[EngineLayer] = log.rows(spanned(EngineLayer, span, columns))
-    return _with_nodes(layers, nodes, foreign)
+    lines = map(
+        _Line,
+        log.texts(name),
+        log.texts(type_),
+        tactic.tolist(),
+        log.texts(np.maximum(tensors, texts)),  # a line has either
+        detailed.tolist(),
+        log.spans.of_each(line),
+    )
+    layers = log.divide(line, map(_layer, lines))
+    for own, onnx, compiled in zip(layers, nodes, foreign, strict=True):
+        if (onnx or compiled) and not all(layer.onnx_nodes for layer in own):
+            _add_nodes(own, _OnnxMembers(onnx, compiled))
+    return layers
 
 
-def _with_nodes(layers: Parts[EngineLayer], nodes: Parts[OnnxNode], foreign: Parts[ForeignNode]) -> Parts[EngineLayer]:
-    """Return the layers with the ONNX nodes of those whose lines do not name any."""
-    own = list(layers.table.columns["onnx_nodes"])
-    if all(own):
-        return layers
-    names = list(layers.table.columns["name"])
-    of_builds = nodes.tuples("name", "layers"), foreign.tuples("name", "onnx_nodes")
-    for (first, behind), *known in zip(pairwise(layers.limits.tolist()), *of_builds, strict=True):
-        if first < behind and any(known):
-            onnx = _OnnxMembers(*known)
-            own[first:behind] = [
-                told or onnx.of(name) for told, name in zip(own[first:behind], names[first:behind], strict=True)
-            ]
-    return Parts(layers.table.having({"onnx_nodes": own}), layers.limits)
+def _layer(line: _Line) -> EngineLayer:
+    tactic, printed = _detailed(line.text) if line.detailed else (line.tactic, _short(line.text))
+    said = printed or _UNREAD
+    return EngineLayer(
+        line.name,
+        line.type,
+        tactic_or_none(tactic),
+        said.tactic_name,
+        said.precision,
+        said.onnx_nodes,
+        said.inputs,
+        said.outputs,
+        line.span,
+        origin="" if printed else UNREADABLE,
+        fields=said.fields,
+    )
+
+
+def _add_nodes(layers: Iterable[EngineLayer], members: _OnnxMembers) -> None:
+    """Give the layers whose lines name no ONNX nodes those that the rest of the log tells."""
+    for layer in layers:
+        layer.onnx_nodes = layer.onnx_nodes or members.of(layer.name)
 
 
 @lru_cache(maxsize=1 << 12)

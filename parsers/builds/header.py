@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.model.log import Fact, MessageCounts, Outcome, Tool
-from trtforensics.model.table import Column, Named, coded, numbers, spanned
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.model.table import Parts, Rows
     from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import Log
-
-    _FactColumns = tuple[Column[int], Column[str], Column[str]]
 
 _BLOCKS = {
     "Model Options": "model",
@@ -30,6 +25,7 @@ _BLOCKS = {
     "Reporting Options": "reporting",
     "Device Information": "device",
 }
+_SECTIONS = {title: place for place, title in enumerate(_BLOCKS)}
 _NUMBERS = r"\d{1,9}(?:\.\d{1,9})+"
 _LIBRARY_VERSION = rf"libnvinfer\w*\.so\.({_NUMBERS})"
 _MODULE_VERSION = rf"tensorrt +\| Version: ({_NUMBERS})"
@@ -42,24 +38,18 @@ _OF_RTX = ("strongly_typed", "convergence", "myelin_cpu")
 """Lines that only TensorRT-RTX prints."""
 _OF_POLYGRAPHY = ("poly_run", "poly_verdict", "poly_module")
 _PYTHON = {"python", "python_old", "custom"}
-_FACT = ("span.line", "name", "value")
 _FROM_10 = 100_000
 _BENIGN = "catchCudaError"
 """TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
-_OUTCOMES = tuple(Outcome)
-_UNKNOWN = _OUTCOMES.index(Outcome.UNKNOWN)
+_UNSAID = (Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED)
+"""How a build without a verdict ended: where it was announced, has an engine, has an error, or was begun."""
 _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
 
 
-def tools(log: Log) -> Column[Tool]:
+def tools(log: Log) -> list[Tool]:
     """Say who drove each build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
-    dialects = log.in_force("dialect", "dialect")
-    banner, rtx, polygraphy = log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY)
-
-    def tool(code: int) -> Tool:
-        return _tool(dialects.read(code >> 3), bool(code & 4), bool(code & 2), bool(code & 1))
-
-    return Column(dialects.codes << 3 | banner << 2 | rtx << 1 | polygraphy, tool)
+    marks = (log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY))
+    return list(map(_tool, log.in_force("dialect", "dialect"), *(mark.tolist() for mark in marks)))
 
 
 def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) -> Tool:  # noqa: FBT001 - what a log has
@@ -77,7 +67,7 @@ def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) 
     return Tool.TRTEXEC if "trtexec" in dialects else Tool.UNKNOWN
 
 
-def tensorrt_versions(log: Log) -> Column[str | None]:
+def tensorrt_versions(log: Log) -> list[str | None]:
     """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
     found: dict[int, str] = {}
     for build, version in log.placed("tensorrt_version", "version"):
@@ -91,7 +81,7 @@ def tensorrt_versions(log: Log) -> Column[str | None]:
             named = re.search(pattern, text or "") if build not in found else None
             if named:
                 found[build] = named.group(1)
-    return log.told(found)
+    return [found.get(build) for build in range(log.size)]
 
 
 def _decoded(number: int) -> str:
@@ -101,75 +91,67 @@ def _decoded(number: int) -> str:
     return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
 
 
-def commands(log: Log) -> Column[str | None]:
+def commands(log: Log) -> list[str | None]:
     """Return the command lines as the log prints them (trtexec joins its arguments with blanks, unquoted)."""
     found: dict[int, str] = {}
     for kind in ("banner", "poly_run"):
         for build, text in log.placed(kind, "command"):
             if text is not None:
                 found.setdefault(build, text)
-    return log.told(found)
+    return [found.get(build) for build in range(log.size)]
 
 
-def outcomes(log: Log) -> Column[Outcome]:
+def outcomes(log: Log) -> list[Outcome]:
     """Say how each build ended, from its verdict, else from whether an engine followed."""
     line, severity, text = log.columns(("message",), "severity", "text")
-    is_error = np.array(log.column(severity).each("E".__eq__), bool)
-    counts = np.array(log.column(text).each(lambda said: _BENIGN not in said), bool)
+    is_error = np.array(log.read_texts(severity, "E".__eq__), bool)
+    counts = np.array(log.read_texts(text, lambda said: _BENIGN not in said), bool)
     failed = np.diff(log.limits(line[is_error & counts])) > 0
     announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
     engines = log.having(*_ENGINE, "deserialization", "engine_size")
-    unsaid = Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED
-    codes = np.select([announced, engines, failed, begun], [*map(_OUTCOMES.index, unsaid)], _UNKNOWN)
+    signs = np.select([announced, engines, failed, begun], range(len(_UNSAID)), len(_UNSAID))
+    ends = [(*_UNSAID, Outcome.UNKNOWN)[sign] for sign in signs.tolist()]
     for kind in ("poly_verdict", "banner"):
         for build, verdict in log.placed(kind, "verdict"):
             if verdict != "RUNNING":
-                codes[build] = _OUTCOMES.index(Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED)
-    return Column(codes, _OUTCOMES.__getitem__)
+                ends[build] = Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED
+    return ends
 
 
-def message_counts(log: Log) -> Rows[MessageCounts]:
+def message_counts(log: Log) -> list[MessageCounts]:
     """Count the warnings and the errors of each build."""
     line, severity = log.columns(("message",), "severity")
-    errors = np.array(log.column(severity).each("E".__eq__), bool)
-    counted = {"warning": np.diff(log.limits(line[~errors])), "error": np.diff(log.limits(line[errors]))}
-    return log.counted(MessageCounts, counted)
+    errors = np.array(log.read_texts(severity, "E".__eq__), bool)
+    counts = (np.diff(log.limits(line[~errors])), np.diff(log.limits(line[errors])))
+    return list(map(MessageCounts, *(count.tolist() for count in counts)))
 
 
-def options(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[Mapping[str, Sequence[Fact]]]:
+def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
     """Read trtexec's option blocks; every block is there, empty where the log prints none."""
-    if not log.has("option", "device", "device_available"):
-        return log.same(dict.fromkeys(_BLOCKS.values(), ()))
     line, name, value = log.columns(("option", "device"), "name", "value")
     sections, title = log.columns(("section",), "section")
-    places = dict(zip(_BLOCKS, range(len(_BLOCKS)), strict=True))
-    place = np.array([places.get(text, -1) for text in log.texts(title)], np.int64)
-    block = latest(sections, place, line, log.build_of(line))
-
-    names, values = log.column(name, lambda text: text.rstrip(" ")), log.column(value)
-
-    blocks: dict[str, Parts[Fact]] = {}
-    for each, kind in enumerate(_BLOCKS.values()):
-        own = block == each
-        columns = numbers(line[own]), names.of(own), values.of(own)
+    places = np.array([_SECTIONS.get(text, -1) for text in log.texts(title)], np.int64)
+    block = latest(sections, places, line, log.build_of(line))
+    names = log.read_texts(name, lambda text: text.rstrip(" "))
+    facts = list(map(Fact, names, log.texts(value), log.spans.of_each(line)))
+    blocks: dict[str, Sequence[tuple[Fact, ...]]] = {}
+    for place, kind in enumerate(_BLOCKS.values()):
+        own = np.flatnonzero(block == place)
+        of_kind = [facts[row] for row in own.tolist()]
         if kind == "device":
-            columns = _with_devices(log, columns)
-        blocks[kind] = log.rows(spanned(Fact, span, dict(zip(_FACT, columns, strict=True))))
-    return Named(blocks)
+            blocks[kind] = log.divide_records((*of_kind, *_devices(log)))
+        else:
+            blocks[kind] = log.divide(line[own], of_kind)
+    return [dict(zip(blocks, of_build, strict=True)) for of_build in zip(*blocks.values(), strict=True)]
 
 
-def _with_devices(log: Log, columns: _FactColumns) -> _FactColumns:
-    """Return the lines, names and values of a block with the devices that there are."""
-    devices = [
-        (line, "Device", f"{name} ({uuid})") for line, name, uuid in log.each("device_available", "name", "uuid")
-    ]
-    if not devices:
-        return columns
-    lines, names, values = zip(*sorted([*zip(*columns, strict=True), *devices]), strict=True)
-    return numbers(lines), coded(names), coded(values)
+def _devices(log: Log) -> Iterator[Fact]:
+    """Give the devices that there are."""
+    for line, name, uuid in log.each("device_available", "name", "uuid"):
+        yield Fact("Device", f"{name} ({uuid})", log.spans.of(line))
 
 
-def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[Fact]:
+def results(log: Log, passes: Passes) -> Sequence[tuple[Fact, ...]]:
     """Read the performance summary and the engine's build time and size, without those of discarded passes."""
     facts = [
         (line, name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms")
@@ -188,8 +170,9 @@ def results(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Part
             for line, value in log.each(kind, field)
             if not passes.discarded(line)
         )
-    lines, names, values = zip(*sorted(facts), strict=True) if facts else ((), (), ())
-    return log.rows(spanned(Fact, span, dict(zip(_FACT, (numbers(lines), names, values), strict=True))))
+    facts.sort()
+    lines = [line for line, *_ in facts]
+    return log.divide(lines, (Fact(name, value, log.spans.of(line)) for line, name, value in facts))
 
 
 def _number(value: float | None) -> str:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.model.log import MyelinOperation
-from trtforensics.model.table import Column, numbers, ranges, spanned
 from trtforensics.model.timings import NO_TACTIC, TacticTimings, TimedTactics
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_or_none
 from trtforensics.parsers.notation.names import onnx_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.model.table import Parts
     from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Log
+    from trtforensics.parsers.builds.views import Lines, Log
 
-    _Lines = npt.NDArray[np.int64]
     _Tactics = npt.NDArray[np.uint64]
     _Times = npt.NDArray[np.float64]
 
@@ -33,7 +29,7 @@ _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
 
 
-def myelin_operations(log: Log, passes: Passes, span: Callable[[int], SourceSpan]) -> Parts[MyelinOperation]:
+def myelin_operations(log: Log, passes: Passes) -> Sequence[tuple[MyelinOperation, ...]]:
     """Read every operation that Myelin timed, with its table and, where the log has one, its timing-cache key."""
     line, op, key, metadata = log.columns(("myelin_op",), "op", "key", "metadata")
     build_ends = log.edges[log.edges.searchsorted(line, side="right")]
@@ -41,23 +37,25 @@ def myelin_operations(log: Log, passes: Passes, span: Callable[[int], SourceSpan
     timed = _timings(log)
     tactic, ms = _fastest(timed, line, behind)
     tactic[key != NO_TEXT], ms[key != NO_TEXT] = NO_TACTIC, math.nan
-    told_line, told, told_ms = log.columns(("myelin_selected",), "hash", "ms")
-    first = told_line.searchsorted(line)
-    is_told = first < told_line.searchsorted(behind)
-    tactic[is_told], ms[is_told] = told[first[is_told]], told_ms[first[is_told]]
-    rows = timed.line.searchsorted(line), timed.line.searchsorted(behind)
-    columns: dict[str, Column[Any]] = {
-        "op": log.column(op),
-        "key": log.column(key),
-        "selected": Column(tactic, tactic_or_none),
-        "time_ms": Column(ms, duration_or_none),
-        "candidates": ranges(*rows, partial(TimedTactics, timed)),
-        "span.line": numbers(line),
-        "foreign_node": log.column(_foreign_nodes(log, line)),
-        "onnx_nodes": log.column(metadata).then(onnx_nodes),
-        "pass_index": passes.column(line),
-    }
-    return log.rows(spanned(MyelinOperation, span, columns))
+    selected_line, selected, selected_ms = log.columns(("myelin_selected",), "hash", "ms")
+    first = selected_line.searchsorted(line)
+    is_said = first < selected_line.searchsorted(behind)
+    tactic[is_said], ms[is_said] = selected[first[is_said]], selected_ms[first[is_said]]
+    first_row, behind_row = timed.line.searchsorted(line), timed.line.searchsorted(behind)
+    tables = map(range, first_row.tolist(), behind_row.tolist())
+    made = map(
+        MyelinOperation,
+        log.texts(op),
+        log.texts(key),
+        map(tactic_or_none, tactic.tolist()),
+        map(duration_or_none, ms.tolist()),
+        map(partial(TimedTactics, timed), tables),
+        log.spans.of_each(line),
+        log.texts(_foreign_nodes(log, line)),
+        log.read_texts(metadata, onnx_nodes),
+        passes.indexes(line),
+    )
+    return log.divide(line, made)
 
 
 def _timings(log: Log) -> TacticTimings:
@@ -66,7 +64,7 @@ def _timings(log: Log) -> TacticTimings:
     return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, log.events.texts.all())
 
 
-def _fastest(timed: TacticTimings, begin: _Lines, behind: _Lines) -> tuple[_Tactics, _Times]:
+def _fastest(timed: TacticTimings, begin: Lines, behind: Lines) -> tuple[_Tactics, _Times]:
     """Return tactic and time in ms of the fastest row of each of some runs of lines, the first of equals."""
     tactics, times = np.full(len(begin), NO_TACTIC, np.uint64), np.full(len(begin), math.nan)
     run = begin.searchsorted(timed.line) - 1
@@ -82,7 +80,7 @@ def _fastest(timed: TacticTimings, begin: _Lines, behind: _Lines) -> tuple[_Tact
     return tactics, times
 
 
-def _foreign_nodes(log: Log, lines: _Lines) -> npt.NDArray[np.int32]:
+def _foreign_nodes(log: Log, lines: Lines) -> npt.NDArray[np.int32]:
     """Return which ForeignNode each line is inside, as a text's index: that of the runner block which is open there."""
     begins, layers, runners = log.columns(("timing_runner",), "layer", "runner")
     (ends,) = log.columns(_BLOCK_ENDS)

@@ -1,21 +1,24 @@
-"""The lines that findings read: kinds of line that have no field of their own, and the causes in messages."""
+"""What findings read besides a build's fields: noted lines, causes in messages, layers short of workspace."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trtforensics.model.notes import Note
+import numpy as np
+
+from trtforensics.model.notes import Note, StarvedLayer
+from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.grammar import CAUSE
 from trtforensics.parsers.lines.events import KEEP
 from trtforensics.parsers.lines.singly import named_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.builds.views import Log
+    from trtforensics.model.timings import TacticTimings
+    from trtforensics.parsers.builds.views import Log, Spans, View
 
 NOTED = (
     "adding_input",
@@ -86,16 +89,21 @@ NOTED = (
 """Kinds of line, all of which a log has few of."""
 
 
-def notes(log: Log, span: Callable[[int], SourceSpan]) -> Sequence[tuple[Note, ...]]:
+SKIPPED = ("tactic_skipped", "tactic_skipped_old")
+_SHOWN = 3
+"""Lines that a starved layer keeps."""
+
+
+def notes(log: Log) -> Sequence[tuple[Note, ...]]:
     """Return each build's noted lines and the causes that its warnings and errors name, in the log's order."""
     found = [
-        Note(kind, span(line), dict(zip(KEEP[kind], values, strict=True)))
+        Note(kind, log.spans.of(line), dict(zip(KEEP[kind], values, strict=True)))
         for kind in log.present(NOTED)
         for line, *values in log.each(kind, *KEEP[kind])
     ]
     for line, text in log.each("message", "text"):
-        found += [Note(kind, span(line), fields) for kind, fields in causes(text)]
-    return log.parted(found)
+        found += [Note(kind, log.spans.of(line), fields) for kind, fields in causes(text)]
+    return log.divide_records(found)
 
 
 @lru_cache(maxsize=4096)
@@ -109,3 +117,27 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
             found.append((kind.name, named_fields(kind, values)))
     return tuple(found)
+
+
+def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
+    """Return them with what they asked for, in bytes, the most wanting layer first; 4.x to 10.x print such lines."""
+    rows: dict[str, list[tuple[int, int, int]]] = {}
+    for kind in view.present(SKIPPED):
+        skipped = view.each(kind, "requested", "available")
+        for (line, requested, available), layer in zip(skipped, _layers(timed, view.lines(kind)), strict=True):
+            if requested is not None and available is not None:
+                rows.setdefault(layer, []).append((requested, available, line))
+    layers = [_starved(layer, found, spans) for layer, found in rows.items()]
+    return tuple(sorted(layers, key=lambda one: (-one.requested, one.spans[0].line)))
+
+
+def _starved(layer: str, rows: list[tuple[int, int, int]], spans: Spans) -> StarvedLayer:
+    requested, available, _ = max(rows)
+    first = sorted(line for _, _, line in rows)[:_SHOWN]
+    return StarvedLayer(layer, len(rows), requested, available, tuple(map(spans.of, first)))
+
+
+def _layers(timed: TacticTimings, lines: list[int]) -> list[str]:
+    """Return the layer of the runner block that each line stands in; empty where none was begun."""
+    layers = latest(timed.runner_line, timed.runner_layer, np.array(lines, np.int64))
+    return [timed.texts[index] if index >= 0 else "" for index in layers.tolist()]

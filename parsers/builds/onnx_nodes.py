@@ -2,60 +2,58 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.model.log import OnnxNode
-from trtforensics.model.table import Column, coded, numbers, spanned
 from trtforensics.parsers.lines.events import NO_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.model.table import Parts
-    from trtforensics.parsers.builds.views import Log
+    from trtforensics.parsers.builds.views import Lines, Log
 
     _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
-_NAMES, _TYPES = range(2)
-"""Where they are of what is read of tensors."""
 
-
-def onnx_nodes(log: Log, span: Callable[[int], SourceSpan]) -> Parts[OnnxNode]:
+def onnx_nodes(log: Log) -> Sequence[tuple[OnnxNode, ...]]:
     """Read each build's nodes in the log's order. A layer ``required by ONNX-TRT`` belongs to the node being parsed."""
     begins, names, ops = log.columns(("parsing_node",), "node", "op")
     layers: list[list[str]] = [[] for _ in begins]
     places, texts = _of_nodes(log, begins, ("registering_layer", "registering_helper"), "layer")
     for place, layer in zip(places.tolist(), log.texts(texts), strict=True):
         layers[place].append(layer)
-    tensors = [_last_texts(log, begins, kind) for kind in ("node_inputs", "node_outputs")]
-    named, typed = ([Column(own, partial(_side, log, which)) for own in tensors] for which in (_NAMES, _TYPES))
-    columns: dict[str, Sequence[Any]] = {
-        "name": log.column(names),
-        "op": log.column(ops),
-        "layers": coded(map(tuple, layers)),
-        **dict(zip(("inputs", "outputs"), named, strict=True)),
-        "span.line": numbers(begins),
-        **dict(zip(("input_types", "output_types"), typed, strict=True)),
-    }
-    return log.rows(spanned(OnnxNode, span, columns))
+    inputs, outputs = (
+        list(map(_tensors, log.texts(_last_texts(log, begins, kind)))) for kind in ("node_inputs", "node_outputs")
+    )
+    made = map(
+        OnnxNode,
+        log.texts(names),
+        log.texts(ops),
+        map(tuple, layers),
+        (names for names, _ in inputs),
+        (names for names, _ in outputs),
+        log.spans.of_each(begins),
+        (types for _, types in inputs),
+        (types for _, types in outputs),
+    )
+    return log.divide(begins, made)
 
 
-def _last_texts(log: Log, begins: npt.NDArray[np.int64], kind: str) -> npt.NDArray[np.int64]:
+def _last_texts(log: Log, begins: Lines, kind: str) -> npt.NDArray[np.int32]:
     """Return of each node its last text of a kind of line, as an index."""
     places, texts = _of_nodes(log, begins, (kind,), "tensors")
-    found = np.full(len(begins), NO_TEXT)
+    found = np.full(len(begins), NO_TEXT, np.int32)
     found[places] = texts
     return found
 
 
 def _of_nodes(
-    log: Log, begins: npt.NDArray[np.int64], kinds: tuple[str, ...], field: str
+    log: Log, begins: Lines, kinds: tuple[str, ...], field: str
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
     """Return the places of the nodes that lines of some kinds belong to, and a text of each of these, as an index."""
     lines, texts = log.columns(kinds, field)
@@ -64,11 +62,7 @@ def _of_nodes(
     return places[within], texts[within]
 
 
-def _side(log: Log, which: int, index: int) -> tuple[str, ...]:
-    return _tensors(log.text(index))[which]
-
-
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1 << 12)
 def _tensors(text: str) -> _Tensors:
     """Read ``[x -> (1, 3)[FLOAT]], [w -> (3)[HALF]], `` as names and types; an input that is not set has neither."""
     names, types = [], []

@@ -1,34 +1,48 @@
 """Which choice each layer of the engine came from, and so which of many ``Chose`` lines is final.
 
-The log never says it. A layer is tuned once for each combination of formats and in each pass; the
-engine's dump tells which runner, tactic and types it has in the end. What still fits after that is told
-apart by formats: a tensor has one format in an engine, reformat lines print some of them to the stride,
-and every layer that is settled settles its neighbours. What cannot be told stays undecided.
+The log never says it. A layer is tuned once for each combination of formats and in each pass; the engine's dump says
+which runner's tactic and which types a layer has in the end. So, for each layer of the engine:
+
+1. What was tuned under the layer's name (a Myelin kernel: under its ForeignNode's name; a reformat layer: under the
+   name of the reformat that the optimiser tried), in the engine's pass and with the engine's tactic, may be its origin.
+   The same tactic of the same runner in the same formats is one possibility, however often it was printed.
+2. A possibility whose formats contradict the layer's tensors is dropped: a tensor has one format in an engine. Reformat
+   lines print some formats to the stride, and each layer that is settled tells those of its own tensors. So layers are
+   looked at again until nothing changes.
+3. A layer with one possibility left is settled; its origin is what was printed last of it. Otherwise the log does not
+   tell, and the layer's ``origin`` says why.
+
+Of what was tuned for a layer that may have one of these origins, the settled one is final and the others are not;
+possibilities that are left stay undecided (``final`` None). What was tuned in another pass is not final.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import chain, compress
+from functools import cached_property, lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from trtforensics.model.table import Parts
-from trtforensics.parsers.builds.passes import NO_PASS
-from trtforensics.parsers.builds.tuned import TRIED_REFORMAT, Tuned
+from trtforensics.parsers.builds.passes import chosen_pass
 from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.names import is_reformat, myelin_graph, profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
+    from trtforensics.model.log import (
+        BackendPass,
+        CachedResult,
+        Choice,
+        EngineLayer,
+        EngineTensor,
+        ForeignNode,
+        ReformatLayer,
+    )
 
-    from trtforensics.model.log import CachedResult, Choice, EngineLayer, EngineTensor, ForeignNode, ReformatLayer
-    from trtforensics.parsers.builds.tuned import Formats
-
+    _Formats = tuple[tuple[str, ...], tuple[str, ...]]
+    """Of a combination: the inputs' formats, and the outputs'."""
     _Border = tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]]
+    """The tensors that a layer reads and writes."""
 
 _UNTUNED_TYPES = {
     "Constant": "a constant runs no kernel",
@@ -39,18 +53,75 @@ _UNTUNED_TYPES = {
     "shape_call": "host code, not a kernel",
 }
 _NO_TUNING = "the log has no autotuning for this engine"
-_UNTOLD = "the log does not tell which pass the engine is from"
+_NOT_CHOSEN = "the log does not tell which pass the engine is from"
 _REFORMAT = "TensorRT prints no choice for a reformat layer"
 _NO_BLOCK = (
     "the log has no choice of this name in the engine's pass; before TensorRT 10 a timing-cache hit prints no line"
 )
 _UNFIT = "no choice of this name in the engine's pass has the engine's tactic"
+_TRIED_REFORMAT = "Optimizer Reformat("
+_SHOWN = 4
+"""Lines that are named of the possibilities that the log does not tell apart."""
 
 
-class _Tensors:
+class Tuning(NamedTuple):
+    """What a build says of its engine's origins."""
+
+    layers: tuple[EngineLayer, ...]
+    choices: tuple[Choice, ...]
+    cached: tuple[CachedResult, ...]
+    foreign_nodes: tuple[ForeignNode, ...]
+    reformats: tuple[ReformatLayer, ...]
+    passes: tuple[BackendPass, ...]
+
+
+def resolve(build: Tuning) -> None:
+    """Join each layer of a build's engine to what it came from, and decide what of the tuning is final."""
+    if not build.choices and not build.cached:
+        _explain_all(build.layers, _NO_TUNING)
+        return
+    chosen = chosen_pass(build.passes)
+    if chosen is None:
+        _explain_all(build.layers, _NOT_CHOSEN)
+        return
+    tuned: Iterable[Choice | CachedResult] = (*build.choices, *build.cached)
+    for record in tuned:
+        if record.pass_index not in (chosen, None):
+            record.final = False
+    if build.layers:
+        _Engine(build, chosen).resolve()
+
+
+def _explain_all(layers: Iterable[EngineLayer], why: str) -> None:
+    for layer in layers:
+        _explain(layer, why)
+
+
+def _explain(layer: EngineLayer, why: str) -> None:
+    """Say why it is not known where a layer came from, unless its line could not be read."""
+    layer.origin = layer.origin or why
+
+
+class _Tuned(NamedTuple):
+    """A choice or a cached result of the engine's pass, and its index in the list of its build."""
+
+    record: Choice | CachedResult
+    place: int
+    is_choice: bool
+
+
+class _Possibility:
+    """One tactic of one runner in one combination of formats, every time that it was printed."""
+
+    def __init__(self, formats: _Formats) -> None:
+        self.formats = formats
+        self.printed: list[_Tuned] = []
+
+
+class _KnownFormats:
     """The formats of the engine's tensors, as far as they are known to the stride."""
 
-    def __init__(self, reformats: Iterable[_Reformat]) -> None:
+    def __init__(self, reformats: Iterable[ReformatLayer]) -> None:
         self._known: dict[str, str] = {}
         for reformat in reformats:
             own, other = reformat.target, reformat.source
@@ -64,23 +135,23 @@ class _Tensors:
         if only is not None:
             self._known[tensor] = only
 
-    def learn(self, tried: Formats, border: _Border) -> None:
+    def learn(self, combination: _Formats, border: _Border) -> None:
         """Take over the formats of a settled layer."""
-        for formats, tensors in zip(tried, border, strict=True):
+        for formats, tensors in zip(combination, border, strict=True):
             if len(formats) == len(tensors):
                 for text, tensor in zip(formats, tensors, strict=True):
                     self._learn(tensor.name, text)
 
-    def fit(self, tried: Formats, border: _Border) -> bool:
+    def fit(self, combination: _Formats, border: _Border) -> bool:
         """Whether a combination agrees with the types that the dump prints and with what is known."""
-        return self._side(tried[0], border[0]) and self._side(tried[1], border[1])
+        return self._side_fits(combination[0], border[0]) and self._side_fits(combination[1], border[1])
 
-    def _side(self, formats: tuple[str, ...], tensors: tuple[EngineTensor, ...]) -> bool:
+    def _side_fits(self, formats: tuple[str, ...], tensors: tuple[EngineTensor, ...]) -> bool:
         if len(formats) != len(tensors):
             return True  # constants may be in one list and not in the other: nothing can be said
-        return all(map(self._one, formats, tensors))
+        return all(map(self._tensor_fits, formats, tensors))
 
-    def _one(self, text: str, tensor: EngineTensor) -> bool:
+    def _tensor_fits(self, text: str, tensor: EngineTensor) -> bool:
         known = self._known.get(tensor.name)
         if known is not None:
             return known == text
@@ -102,279 +173,176 @@ def _type_of(text: str) -> tuple[str | None, int]:
     return (formats[0].dtype, formats[0].components) if formats else (None, 1)
 
 
-class _Reformat(NamedTuple):
-    """A reformat layer of the engine's pass."""
+class _OpenLayer:
+    """An engine layer on its way to its origin."""
 
-    name: str
-    tensor: str
-    source: str
-    target: str
-
-
-class _Foreign(NamedTuple):
-    """A ForeignNode of the engine's pass."""
-
-    name: str
-    onnx_nodes: tuple[str, ...]
-
-
-class _Layers:
-    """The engine layers of all builds in lists, and what each came from. A row is its place in them."""
-
-    def __init__(self, parts: Parts[EngineLayer]) -> None:
-        self._parts = parts
-        self.first: list[int] = parts.limits.tolist()
-        columns = parts.table.columns
-        self.names, self.types, self.tactics, self.nodes, inputs, outputs, unread = (
-            list(columns[path]) for path in ("name", "type", "tactic", "onnx_nodes", "inputs", "outputs", "origin")
-        )
-        self.graphs: list[int | None] = parts.table.column("name").each(myelin_graph)
-        """Of a Myelin kernel the number of its ForeignNode."""
-        self.borders: list[_Border] = list(zip(inputs, outputs, strict=True))
-        self.origins: list[str] = unread
-        self.places: dict[str, list[int | None]] = {name: [None] * len(unread) for name in ("choice", "cached")}
-        """By which list a layer is from: the place that its origin has in the list of its build."""
-
-    def explain(self, row: int, why: str) -> None:
-        """Say why it is not known where a layer came from, unless its line could not be read."""
-        self.origins[row] = self.origins[row] or why
-
-    def joined(self) -> Parts[EngineLayer]:
-        """Return them with what they came from."""
-        return Parts(self._parts.table.having({**self.places, "origin": self.origins}), self._parts.limits)
-
-
-class _Tuning:
-    """The choices and cached results of a build by layer."""
-
-    def __init__(self, lists: Iterable[Tuned], build: int) -> None:
-        self.build = build
-        self._rows: dict[str, list[tuple[Tuned, range]]] = {}
-        for tuned in lists:
-            for layer, rows in tuned.runs(build):
-                self._rows.setdefault(layer, []).append((tuned, rows))
-
-    def rows(self, name: str) -> Sequence[tuple[Tuned, range]]:
-        """Return all rows that are of a layer."""
-        return self._rows.get(name, ())
-
-    def of(self, name: str, tactic: int | None = None) -> list[tuple[Tuned, int]]:
-        """Return what was tuned under a name in the engine's pass, all or with a tactic."""
-        found = self.rows(name)
-        return [(tuned, row) for tuned, rows in found for row in tuned.of_engine(rows, tactic)] if found else []
-
-    def of_reformat(self, reformat: _Reformat, tactic: int | None) -> list[tuple[Tuned, int]]:
-        """Cached results of the reformats that could be this one (10.x: ``Optimizer Reformat(x -> <out>)``)."""
-        names = (f"{TRIED_REFORMAT}{reformat.tensor} -> <out>)", f"{TRIED_REFORMAT}<in> -> {reformat.tensor})")
-        formats = (reformat.source,), (reformat.target,)
-        return [(tuned, row) for name in names for tuned, row in self.of(name, tactic) if tuned.formats(row) == formats]
-
-
-class _Group:
-    """What was tuned alike: one tactic of one runner in one combination of formats, every time it was printed."""
-
-    __slots__ = ("formats", "members")
-
-    def __init__(self, formats: Formats) -> None:
-        self.formats = formats
-        self.members: list[tuple[int, Tuned, int]] = []
-        """Each with its place among all that a layer may come from, its list, and its row in that."""
-
-
-def _grouped(found: list[tuple[Tuned, int]]) -> tuple[_Group, ...]:
-    forms: dict[tuple[int, int, int], _Group] = {}
-    groups: dict[tuple[int, str, Formats], _Group] = {}
-    for place, (tuned, row) in enumerate(found):
-        form = tuned.form(row)
-        if form not in forms:
-            forms[form] = groups.setdefault(tuned.alike(row), _Group(tuned.formats(row)))
-        forms[form].members.append((place, tuned, row))
-    return tuple(groups.values())
-
-
-class _Case:
-    """One engine layer on its way to its origin."""
-
-    __slots__ = ("border", "candidates", "row", "settled")
-
-    def __init__(self, row: int, candidates: tuple[_Group, ...], border: _Border) -> None:
-        self.row = row
-        self.candidates = candidates
-        """What may be its origin; layers of one name share these, however often a log repeats them."""
+    def __init__(self, layer: EngineLayer, possibilities: tuple[_Possibility, ...], border: _Border) -> None:
+        self.layer = layer
+        self.possibilities = possibilities
+        """Layers of one name share these, however often a log repeats them."""
         self.border = border
         """The tensors that are compared: the layer's, or those of all kernels of its ForeignNode."""
-        self.settled: tuple[Tuned, int] | None = None
+        self.origin: _Tuned | None = None
 
-    def settle(self, tensors: _Tensors) -> bool:
-        """Drop what no longer fits; settle when one combination is left, perhaps printed twice."""
-        fits = [tensors.fit(group.formats, self.border) for group in self.candidates]
+    def narrow(self, known: _KnownFormats) -> bool:
+        """Drop the possibilities that no longer fit; settle the layer when one is left, and say so."""
+        fits = [known.fit(possibility.formats, self.border) for possibility in self.possibilities]
         if not all(fits):
-            self.candidates = tuple(compress(self.candidates, fits))
-        if len(self.candidates) != 1:
+            self.possibilities = tuple(compress(self.possibilities, fits))
+        if len(self.possibilities) != 1:
             return False
-        (group,) = self.candidates
-        self.settled = group.members[-1][1:]
-        tensors.learn(group.formats, self.border)
+        (only,) = self.possibilities
+        self.origin = only.printed[-1]
+        known.learn(only.formats, self.border)
         return True
 
 
-def resolve(
-    layers: Parts[EngineLayer],
-    tuned: tuple[Parts[Choice], Parts[CachedResult]],
-    network: tuple[Parts[ForeignNode], Parts[ReformatLayer]],
-    chosen: npt.NDArray[np.int64],
-) -> tuple[Parts[EngineLayer], Parts[Choice], Parts[CachedResult]]:
-    """Join the layers of each build's engine to the choices and cached results they came from, and mark those final.
+class _Engine:
+    """The engine of a build whose pass is known."""
 
-    ``tuned`` are the choices and cached results, ``network`` the ForeignNodes and reformat layers of all builds,
-    ``chosen`` is the pass that made each engine, NO_PASS where that is not told.
-    """
-    has_layers, *has_tuned = (np.diff(parts.limits) > 0 for parts in (layers, *tuned))
-    is_tuned = np.logical_or(*has_tuned)
-    if not (has_layers | is_tuned).any():
-        return layers, *tuned
-    resolved = is_tuned & (chosen != NO_PASS)
-    engine = _Layers(layers)
-    choices, cached = Tuned("choice", tuned[0], chosen), Tuned("cached", tuned[1], chosen)
-    foreign = network[0].tuples("pass_index", *_Foreign._fields)
-    reformats = network[1].tuples("pass_index", *_Reformat._fields)
-    for build in np.flatnonzero(has_layers).tolist():
-        rows = range(*engine.first[build : build + 2])
-        if resolved[build]:
-            of_pass = {int(chosen[build]), None}
-            nodes = [_Foreign(*own) for index, *own in foreign[build] if index in of_pass]
-            added = [_Reformat(*own) for index, *own in reformats[build] if index in of_pass]
-            tuning = _Tuning((cached, choices), build)
-            cases = _cases(engine, rows, tuning, (nodes, added))
-            _settle(cases, added)
-            _join(engine, cases, tuning)
-            _mark(cases, tuning)
+    def __init__(self, build: Tuning, chosen: int) -> None:
+        of_pass = (chosen, None)
+        self._layers = build.layers
+        self._foreign = [node for node in build.foreign_nodes if node.pass_index in of_pass]
+        self._reformats = [reformat for reformat in build.reformats if reformat.pass_index in of_pass]
+        self._tuned: dict[str, list[_Tuned]] = {}
+        tuned = (
+            *(_Tuned(record, place, is_choice=False) for place, record in enumerate(build.cached)),
+            *(_Tuned(record, place, is_choice=True) for place, record in enumerate(build.choices)),
+        )
+        for each in tuned:
+            if each.record.pass_index in of_pass:
+                self._tuned.setdefault(each.record.layer, []).append(each)
+
+    def resolve(self) -> None:
+        """Settle every layer that can be, and write down what each came from and what is final."""
+        layers = self._open_layers()
+        known, left = _KnownFormats(self._reformats), layers
+        while any([layer.narrow(known) for layer in left]):  # noqa: C419 - every layer gets its turn
+            left = [layer for layer in left if layer.origin is None and layer.possibilities]
+        for layer in layers:
+            self._join(layer)
+        self._decide_finals(layers)
+
+    def _open_layers(self) -> list[_OpenLayer]:
+        """Return the layers that may come from something; of the others, say why they do not."""
+        graphs = [myelin_graph(layer.name) for layer in self._layers]
+        kernels: dict[int, list[EngineLayer]] = {}
+        for layer, graph in zip(self._layers, graphs, strict=True):
+            if graph is not None:
+                kernels.setdefault(graph, []).append(layer)
+        foreign = _foreign_names(kernels, self._foreign)
+        borders = {graph: _outer_border(own) for graph, own in kernels.items()}
+        known: dict[tuple[str, int | None], tuple[_Possibility, ...]] = {}
+        layers = []
+        for layer, graph in zip(self._layers, graphs, strict=True):
+            name = layer.name if graph is None else foreign.get(graph, "")
+            key = (name, layer.tactic)
+            if key not in known:
+                known[key] = self._possibilities(name, layer.tactic, is_kernel=graph is not None)
+            if known[key]:
+                border = (layer.inputs, layer.outputs) if graph is None else borders[graph]
+                layers.append(_OpenLayer(layer, known[key], border))
+            else:
+                _explain(layer, self._why_none(layer))
+        return layers
+
+    def _possibilities(self, name: str, tactic: int | None, *, is_kernel: bool) -> tuple[_Possibility, ...]:
+        reformat = None if is_kernel else self._reformat_layers.get(name)
+        tuned = self._tuned.get(name, []) if reformat is None else self._tried(reformat)
+        groups: dict[tuple[int | None, str, _Formats], _Possibility] = {}
+        for each in tuned:
+            record = each.record
+            if tactic is None or record.tactic == tactic:
+                formats = record.inputs, record.outputs
+                group = groups.setdefault((record.tactic, record.runner, formats), _Possibility(formats))
+                group.printed.append(each)
+        return tuple(groups.values())
+
+    @cached_property
+    def _reformat_layers(self) -> dict[str, ReformatLayer]:
+        """By name of the layer: ``Reformatted Input Tensor 0 to L`` is written by ``Reformatting CopyNode for …``."""
+        return {f"Reformatting CopyNode for {own.name.removeprefix('Reformatted ')}": own for own in self._reformats}
+
+    def _tried(self, reformat: ReformatLayer) -> list[_Tuned]:
+        """Return the reformats that the optimiser tried and that could be this one (TensorRT 10)."""
+        tensor, formats = reformat.tensor, ((reformat.source,), (reformat.target,))
+        names = (f"{_TRIED_REFORMAT}{tensor} -> <out>)", f"{_TRIED_REFORMAT}<in> -> {tensor})")
+        tuned = (each for name in names for each in self._tuned.get(name, ()))
+        return [each for each in tuned if (each.record.inputs, each.record.outputs) == formats]
+
+    def _join(self, open_layer: _OpenLayer) -> None:
+        """Say what a layer came from, or why that is not known."""
+        layer, origin = open_layer.layer, open_layer.origin
+        if origin is not None and origin.is_choice:
+            layer.choice = origin.place
+        elif origin is not None:
+            layer.cached = origin.place
+        elif open_layer.possibilities:
+            _explain(layer, _undecided(open_layer.possibilities))
         else:
-            for row in rows:
-                engine.explain(row, _UNTOLD if is_tuned[build] else _NO_TUNING)
-    return engine.joined(), choices.joined(resolved, has_layers), cached.joined(resolved, has_layers)
+            _explain(layer, self._why_none(layer))
+
+    def _why_none(self, layer: EngineLayer) -> str:
+        if layer.name in self._tuned:
+            return _UNFIT
+        return _REFORMAT if is_reformat(layer.name) else _UNTUNED_TYPES.get(layer.type, _NO_BLOCK)
+
+    def _decide_finals(self, layers: Iterable[_OpenLayer]) -> None:
+        """Mark what was tuned for the layers that may come from it, and every reformat that was tried."""
+        names = {possibility.printed[0].record.layer for layer in layers for possibility in layer.possibilities}
+        for name, tuned in self._tuned.items():
+            if name in names or name.startswith(_TRIED_REFORMAT):
+                for each in tuned:
+                    each.record.final = False
+        undecided = {possibility for layer in layers if layer.origin is None for possibility in layer.possibilities}
+        for possibility in undecided:
+            for each in possibility.printed:
+                each.record.final = None
+        for layer in layers:
+            if layer.origin is not None:
+                layer.origin.record.final = True
 
 
-def _settle(cases: list[_Case], reformats: list[_Reformat]) -> None:
-    """Settle all that can be."""
-    tensors = _Tensors(reformats)
-    left = cases
-    while any([case.settle(tensors) for case in left]):  # noqa: C419 - every case gets its turn
-        left = [case for case in left if case.settled is None and case.candidates]
+def _undecided(possibilities: Iterable[_Possibility]) -> str:
+    count = sum(len(possibility.printed) for possibility in possibilities)
+    first = [each for possibility in possibilities for each in possibility.printed[:_SHOWN]]
+    first.sort(key=lambda each: (each.is_choice, each.place))
+    lines = ", ".join(str(each.record.span.line) for each in first[:_SHOWN])
+    return f"{count} choices fit and the log does not tell them apart: lines {lines}"
 
 
-def _cases(
-    engine: _Layers, rows: range, tuning: _Tuning, network: tuple[list[_Foreign], list[_Reformat]]
-) -> list[_Case]:
-    """Return the layers that may come from something; of the others, say why they do not."""
-    foreign, reformats = network
-    kernels: dict[int, list[int]] = {}
-    for row in rows:
-        if (graph := engine.graphs[row]) is not None:
-            kernels.setdefault(graph, []).append(row)
-    graphs = _myelin_graphs(engine, kernels, foreign) if kernels else {}
-    borders = {graph: _border([engine.borders[row] for row in own]) for graph, own in kernels.items()}
-    by_reformat = {_copy_node(reformat.name): reformat for reformat in reformats}
-    grouped: dict[tuple[str, int | None], tuple[_Group, ...]] = {}
-    cases = []
-    for row in rows:
-        name, tactic, graph = engine.names[row], engine.tactics[row], engine.graphs[row]
-        key = (name if graph is None else graphs.get(graph, ""), tactic)
-        groups = grouped.get(key)
-        if groups is None:
-            reformat = by_reformat.get(name) if graph is None else None
-            found = tuning.of(*key) if reformat is None else tuning.of_reformat(reformat, tactic)
-            groups = grouped[key] = _grouped(found) if found else ()
-        if groups:
-            cases.append(_Case(row, groups, engine.borders[row] if graph is None else borders[graph]))
-        else:
-            engine.explain(row, _why_nothing(engine, row, tuning))
-    return cases
-
-
-def _border(kernels: list[_Border]) -> _Border:
+def _outer_border(kernels: Iterable[EngineLayer]) -> _Border:
     """Return for a ForeignNode's kernels the tensors that cross its border.
 
     Their order is not that of the autotuner, so a side is kept only where it is a single tensor.
     """
-    read = {t.name: t for inputs, _ in kernels for t in inputs}
-    written = {t.name: t for _, outputs in kernels for t in outputs}
-    inputs = tuple(t for name, t in read.items() if name not in written)
-    outputs = tuple(t for name, t in written.items() if name not in read)
+    read = {tensor.name: tensor for kernel in kernels for tensor in kernel.inputs}
+    written = {tensor.name: tensor for kernel in kernels for tensor in kernel.outputs}
+    inputs = tuple(tensor for name, tensor in read.items() if name not in written)
+    outputs = tuple(tensor for name, tensor in written.items() if name not in read)
     return inputs if len(inputs) == 1 else (), outputs if len(outputs) == 1 else ()
 
 
-def _copy_node(tensor: str) -> str:
-    """Return the layer that writes ``Reformatted Input Tensor 0 to L``, a ``Reformatting CopyNode for …``."""
-    return "Reformatting CopyNode for " + tensor.removeprefix("Reformatted ")
-
-
-def _myelin_graphs(engine: _Layers, kernels: Mapping[int, list[int]], foreign: list[_Foreign]) -> dict[int, str]:
+def _foreign_names(kernels: Mapping[int, Sequence[EngineLayer]], foreign: Sequence[ForeignNode]) -> dict[int, str]:
     """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
-    profiles = {graph: _profile(engine, own) for graph, own in kernels.items()}
-    found: dict[int, str] = {}
+    profiles = {graph: _profile(own) for graph, own in kernels.items()}
+    names: dict[int, str] = {}
     for graph, own in kernels.items():
-        members = {node for row in own for node in engine.nodes[row]}
-        of_profile = [f for f in foreign if profile_of(f.name) == profiles[graph]]
-        names = {f.name for f in of_profile if members <= set(f.onnx_nodes)}
+        members = {node for kernel in own for node in kernel.onnx_nodes}
+        of_profile = [node for node in foreign if profile_of(node.name) == profiles[graph]]
+        fitting = {node.name for node in of_profile if members <= set(node.onnx_nodes)}
         only = list(profiles.values()).count(profiles[graph]) == 1
-        if len(names) == 1 and (members or only):
-            found[graph] = names.pop()
-    return found
+        if len(fitting) == 1 and (members or only):
+            names[graph] = fitting.pop()
+    return names
 
 
-def _profile(engine: _Layers, kernels: list[int]) -> int | None:
-    """Return the profile that a ForeignNode's kernels are of: what the last one says of those that name any."""
-    for row in reversed(kernels):
-        named = (engine.names[row], *(tensor.name for side in engine.borders[row] for tensor in side))
-        for profile in map(profile_of, named):
+def _profile(kernels: Sequence[EngineLayer]) -> int | None:
+    """Return the profile that a ForeignNode's kernels are of: what the last kernel says that names one."""
+    for kernel in reversed(kernels):
+        for name in (kernel.name, *(tensor.name for tensor in (*kernel.inputs, *kernel.outputs))):
+            profile = profile_of(name)
             if profile is not None:
                 return profile
     return None
-
-
-def _join(engine: _Layers, cases: list[_Case], tuning: _Tuning) -> None:
-    """Say what each layer came from, or why that is not known."""
-    for case in cases:
-        if case.settled is not None:
-            tuned, row = case.settled
-            engine.places[tuned.name][case.row] = row - tuned.first[tuning.build]
-        elif case.candidates:
-            engine.explain(case.row, _undecided(case.candidates))
-        else:
-            engine.explain(case.row, _why_nothing(engine, case.row, tuning))
-
-
-def _undecided(candidates: tuple[_Group, ...]) -> str:
-    first = sorted([member for group in candidates for member in group.members[:4]])[:4]
-    lines = ", ".join(str(tuned.lines[row]) for _, tuned, row in first)
-    count = sum(len(group.members) for group in candidates)
-    return f"{count} choices fit and the log does not tell them apart: lines {lines}"
-
-
-def _why_nothing(engine: _Layers, row: int, tuning: _Tuning) -> str:
-    name = engine.names[row]
-    return _UNFIT if tuning.of(name) else _why_untuned(name, engine.types[row])
-
-
-@lru_cache(maxsize=1 << 10)
-def _why_untuned(name: str, type_: str) -> str:
-    return _REFORMAT if is_reformat(name) else _UNTUNED_TYPES.get(type_, _NO_BLOCK)
-
-
-def _mark(cases: list[_Case], tuning: _Tuning) -> None:
-    """Tell what was tuned whether it is in an engine."""
-    groups: set[_Group] = set()
-    undecided: set[_Group] = set()
-    for case in cases:
-        groups.update(case.candidates)
-        if case.settled is None:
-            undecided.update(case.candidates)
-        else:
-            tuned, row = case.settled
-            tuned.settled.append(row)
-    for _, tuned, row in chain.from_iterable(group.members for group in undecided):
-        tuned.undecided.append(row)
-    for layer in {tuned.layer(row) for group in groups for _, tuned, row in group.members}:
-        for tuned, rows in tuning.rows(layer):
-            tuned.lost.append(rows)

@@ -5,23 +5,19 @@ The last pass in the log is not always the engine's: only ``Use``, ``Chose`` and
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.model.log import BackendPass
-from trtforensics.model.table import Column, Table
-from trtforensics.parsers.lines.events import NO_INTEGER, duration_or_none, integer_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from trtforensics.parsers.builds.views import Lines, Log, View
 
-    import numpy.typing as npt
-
-    from trtforensics.model.table import Parts
-    from trtforensics.parsers.builds.views import Log, View
+    _Begins = list[tuple[int, int | None]]
+    """Where passes begin: line and backend strategy."""
 
 _ENGINE = (
     "engine_generated",
@@ -33,113 +29,87 @@ _ENGINE = (
 )
 
 
-_CHOSEN = (False, True, None)
-_THROWN_AWAY, _KEPT, _UNTOLD = range(3)
-"""Their places."""
-
-NO_PASS = -1
-
-_Row = tuple[int | None, int, int, bool | None, float | None]
-"""The fields of a pass."""
-
-
 class Passes:
     """The passes of each build, and which of them a line belongs to."""
 
     def __init__(self, log: Log) -> None:
-        self.of_builds: Parts[BackendPass] = log.rows(_table(log), "first_line")
-        table, limits = self.of_builds.table, self.of_builds.limits
-        begins, chosen = table.column("first_line").codes, table.column("chosen").codes
-        index = np.arange(len(begins)) - np.repeat(limits[:-1], np.diff(limits))
-        before = log.edges[:-1][begins[limits[:-1]] > log.edges[:-1]]
-        lines = np.concatenate((begins, before))
-        places = np.concatenate((index << 1 | (chosen == _THROWN_AWAY), np.full(len(before), NO_PASS << 1)))
-        order = lines.argsort()
-        changes = np.diff(places[order], prepend=(NO_PASS << 1) - 1).nonzero()[0]
-        self._begins: list[int] = lines[order][changes].tolist()
-        self._places: list[int] = places[order][changes].tolist()
-        """From each beginning on: which pass of its build a line is of, and as the last bit if that was thrown away."""
+        self.of_builds = _of_builds(log)
+        self._begins: list[int] = []
+        self._places: list[int | None] = []
+        """From each beginning on: which pass of its build a line is of."""
+        self._discarded: list[bool] = []
+        for first, passes in zip(log.edges.tolist(), self.of_builds, strict=False):
+            if passes[0].first_line > first:
+                self._add(first, None, discarded=False)
+            for place, own in enumerate(passes):
+                self._add(own.first_line, place, discarded=own.chosen is False)
 
-    def chosen(self) -> npt.NDArray[np.int64]:
-        """Return which pass of each build made its engine; NO_PASS where the log does not tell."""
-        limits = self.of_builds.limits
-        kept = np.append((self.of_builds.table.column("chosen").codes == _KEPT).nonzero()[0], limits[-1])
-        first = kept[kept.searchsorted(limits[:-1])]
-        return np.where(first < limits[1:], first - limits[:-1], NO_PASS)
+    def _add(self, line: int, place: int | None, *, discarded: bool) -> None:
+        self._begins.append(line)
+        self._places.append(place)
+        self._discarded.append(discarded)
 
-    def column(self, lines: npt.NDArray[np.int64]) -> Column[int | None]:
+    def indexes(self, lines: Lines) -> list[int | None]:
         """Return the pass of its build that each line is of; None before the first of several (what all share)."""
-        places = np.array(self._places)[np.array(self._begins).searchsorted(lines, side="right") - 1]
-        return Column(places >> 1, _index)
+        begins = np.array(self._begins).searchsorted(lines, side="right") - 1
+        return [self._places[begin] for begin in begins.tolist()]
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
-        return bool(self._places[bisect_right(self._begins, line) - 1] & 1)
+        return self._discarded[bisect_right(self._begins, line) - 1]
 
 
-def _index(code: int) -> int | None:
-    return None if code == NO_PASS else code
+def chosen_pass(passes: tuple[BackendPass, ...]) -> int | None:
+    """Return which pass of a build made its engine; None where the log does not tell."""
+    return next((index for index, own in enumerate(passes) if own.chosen), None)
 
 
-def _table(log: Log) -> Table:
-    """Return the passes of all builds: one each, but for those that tell of several."""
-    begun: dict[int, list[tuple[int, int | None]]] = {}
+def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:
+    begun: dict[int, _Begins] = {}
     for (build, strategy), line in zip(
         log.placed("strategy_begin", "strategy"), log.lines("strategy_begin"), strict=True
     ):
         begun.setdefault(build, []).append((line, strategy))
-    strategies = np.full(log.size, NO_INTEGER)
-    alone = np.ones(log.size, bool)
-    rows: list[_Row] = []
-    for build, begins in begun.items():
-        if len(begins) == 1:
-            strategies[build] = _code(begins[0][1])
+    has_engine = log.having(*_ENGINE).tolist()
+    passes = []
+    for build, (first, behind) in enumerate(pairwise(log.edges.tolist())):
+        begins = begun.get(build, ())
+        if len(begins) > 1:
+            passes.append(_several(log.views[build], [*begins]))
         else:
-            alone[build] = False
-            rows += _several(log.views[build], begins)
-    chosen = np.where(log.having(*_ENGINE), _KEPT, _UNTOLD)
-    ms = np.full(log.size, math.nan)
-    columns = [column[alone] for column in (strategies, log.edges[:-1], log.edges[1:] - 1, chosen, ms)]
-    if rows:
-        coded = [
-            (_code(strategy), *lines, _CHOSEN.index(kept), math.nan if ms is None else ms)
-            for strategy, *lines, kept, ms in rows
-        ]
-        columns = [np.append(column, more) for column, more in zip(columns, zip(*coded, strict=True), strict=True)]
-        order = columns[1].argsort()
-        columns = [column[order] for column in columns]
-    reads: tuple[Callable[[Any], Any], ...] = integer_or_none, int, int, _CHOSEN.__getitem__, duration_or_none
-    names = BackendPass.__dataclass_fields__
-    held = [Column(codes, read) for codes, read in zip(columns, reads, strict=True)]
-    return Table(BackendPass, dict(zip(names, held, strict=True)))
+            strategy = begins[0][1] if begins else None
+            passes.append((BackendPass(strategy, first, behind - 1, has_engine[build] or None),))
+    return passes
 
 
-def _code(strategy: int | None) -> int:
-    return NO_INTEGER if strategy is None else strategy
-
-
-def _several(view: View, begins: list[tuple[int, int | None]]) -> list[_Row]:
+def _several(view: View, begins: _Begins) -> tuple[BackendPass, ...]:
     limits = [*(line for line, _ in begins[1:]), view.last_line + 1]
+    outcomes = _outcomes(view, begins)
+    return tuple(
+        BackendPass(strategy, begin, limit - 1, *outcomes.get(index, (None, None)))
+        for index, ((begin, strategy), limit) in enumerate(zip(begins, limits, strict=True))
+    )
+
+
+def _outcomes(view: View, begins: _Begins) -> dict[int, tuple[bool | None, float | None]]:
+    """Return which passes were kept or skipped, as far as the log says, and TensorRT's estimate in ms for each."""
     verdicts = sorted(
         (line, kind, strategy, ms)
         for kind in ("strategy_initial", "strategy_chosen", "strategy_skipped")
         for line, strategy, ms in view.each(kind, "strategy", "ms")
     )
-    outcome: dict[int, tuple[bool | None, float | None]] = {}
+    outcomes: dict[int, tuple[bool | None, float | None]] = {}
     best: int | None = None
     for line, kind, strategy, ms in verdicts:
         judged = max((i for i, (begin, s) in enumerate(begins) if begin < line and s == strategy), default=None)
         if judged is None:
             continue
         kept = kind != "strategy_skipped"
-        outcome[judged] = (kept, ms)
+        outcomes[judged] = (kept, ms)
         if kept:
             if best is not None:
-                outcome[best] = (False, outcome[best][1])
+                outcomes[best] = (False, outcomes[best][1])
             best = judged
-    if best is not None and len(outcome) < len(begins):
-        outcome[best] = (None, outcome[best][1])  # a pass without a verdict may still have replaced it
-    return [
-        (strategy, begin, limit - 1, *outcome.get(i, (None, None)))
-        for i, ((begin, strategy), limit) in enumerate(zip(begins, limits, strict=True))
-    ]
+    if best is not None and len(outcomes) < len(begins):
+        outcomes[best] = (None, outcomes[best][1])  # a pass without a verdict may still have replaced it
+    return outcomes

@@ -1,27 +1,27 @@
 """What a build, or any other run of lines, holds of each kind of line: rows, and columns of them.
 
-A log may hold thousands of builds. So the rows of all of them are looked up at once, and so are the columns that
-several kinds share: a build's are a part of those. Most of what a build says is made for the whole log (:class:`Log`).
+A log may hold thousands of builds. So the rows of a kind are looked up for all builds at once, and divided afterwards
+(:class:`Log`).
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from trtforensics.model.table import Column, Parts, Rows, Table, coded, numbers, same
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.lines.events import NO_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.log import SourceInfo
     from trtforensics.parsers.lines.events import Events
 
     class _HasSpan(Protocol):
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     _Number = TypeVar("_Number", np.int32, np.int64)
     _Columns = tuple[npt.NDArray[Any], ...]
     _T = TypeVar("_T")
-    _H = TypeVar("_H", bound=Hashable)
     _Record = TypeVar("_Record", bound=_HasSpan)
+    Lines = npt.NDArray[np.int64]
 
 _LINE = attrgetter("span.line")
 
@@ -50,13 +50,13 @@ class View:
         last_line: int,
         *,
         spans: Mapping[str, range] | None = None,
-        tables: Tables | None = None,
+        tables: SortedColumns | None = None,
     ) -> None:
         self.events = events
         self.first_line = first_line
         self.last_line = last_line
         self._spans = events.between(first_line, last_line) if spans is None else spans
-        self._tables = Tables(events) if tables is None else tables
+        self._tables = SortedColumns(events) if tables is None else tables
 
     def present(self, kinds: Iterable[str]) -> list[str]:
         """Return those kinds that have a row."""
@@ -89,10 +89,11 @@ class View:
         pool = self.events.texts.all()
         return [pool[index] if index >= 0 else "" for index in indexes.tolist()]
 
-    def column(self, indexes: npt.NDArray[np.int32], read: Callable[[str], str] = str) -> Column[str]:
-        """Return a column of texts by their indexes, each distinct one read once."""
-        texts = {index: read(self.text(index)) for index in set(indexes.tolist())}
-        return Column(indexes.astype(np.int64), texts.__getitem__)
+    def read_texts(self, indexes: npt.NDArray[np.int32], read: Callable[[str], _T]) -> list[_T]:
+        """Return what ``read`` makes of some texts by their indexes; each distinct text is read once."""
+        codes = indexes.tolist()
+        values = {index: read(self.text(index)) for index in set(codes)}
+        return [values[code] for code in codes]
 
     def lines(self, *kinds: str) -> list[int]:
         """Return the lines of rows of these kinds, sorted."""
@@ -108,66 +109,45 @@ class View:
 
 
 class Log(View):
-    """All lines of a log, and which of them are of which build.
+    """All lines of a log, and which of them are of which build."""
 
-    What a log says of its builds is read for all of them at once, and parted afterwards.
-    """
-
-    def __init__(self, events: Events, edges: npt.NDArray[np.int64]) -> None:
+    def __init__(self, events: Events, edges: Lines, spans: Spans) -> None:
         """``edges`` are the first line of each build, and the line behind the last one."""
         super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
         self.edges = edges
+        self.spans = spans
         self.size = len(edges) - 1
         """How many builds there are."""
 
-    def build_of(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def build_of(self, lines: Lines) -> Lines:
         """Return the first line of the build that each of some lines belongs to."""
         return latest(self.edges, self.edges, lines)
 
-    def limits(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    def limits(self, lines: Sequence[int] | Lines) -> npt.NDArray[np.intp]:
         """Return which of some sorted lines is the first of each build, and how many there are."""
         return np.asarray(lines, np.int64).searchsorted(self.edges)
 
-    def ranges(self, lines: Sequence[int] | npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    def ranges(self, lines: Sequence[int] | Lines) -> Iterator[tuple[int, int]]:
         """Give of each build which of some sorted lines are its own: the first of them, and the one behind."""
         return pairwise(self.limits(lines).tolist())
 
-    def same(self, value: _T) -> Column[_T]:
-        """Return what all builds say alike."""
-        return same(value, self.size)
-
-    def told(self, found: Mapping[int, _H]) -> Column[_H | None]:
-        """Return what was found of some builds, by their places, and None of the others."""
-        values = coded(found.values())
-        codes = np.full(self.size, -1)
-        codes[[*found]] = values.codes
-        return Column(codes, lambda code: None if code < 0 else values.read(code))
-
-    def part(self, lines: Sequence[int] | npt.NDArray[np.int64], values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
+    def divide(self, lines: Sequence[int] | Lines, values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
         """Return each build's part of what was read from some sorted lines."""
         whole = tuple(values)
         if not whole:
-            return self.same(())
+            return [()] * self.size
         return [whole[low:high] for low, high in self.ranges(lines)]
 
-    def parted(self, records: Iterable[_Record]) -> Sequence[tuple[_Record, ...]]:
+    def divide_records(self, records: Iterable[_Record]) -> Sequence[tuple[_Record, ...]]:
         """Return each build's part of some records, in the order of their lines."""
         ordered = sorted(records, key=_LINE)
-        return self.part(list(map(_LINE, ordered)), ordered)
+        return self.divide(list(map(_LINE, ordered)), ordered)
 
-    def rows(self, table: Table, line: str = "span.line") -> Parts[Any]:
-        """Return each build's part of a table that is sorted by a column of lines."""
-        return Parts(table, self.limits(table.column(line).codes))
-
-    def in_force(self, kind: str, name: str) -> Column[tuple[Any, ...]]:
+    def in_force(self, kind: str, name: str) -> list[tuple[Any, ...]]:
         """Return a field of each build's rows of a kind, and before them that of the last row before the build."""
         rows = self.events[kind]
         values = tuple(rows.values(name, range(len(rows.lines))))
-        limits = self.limits(rows.lines)
-        first, behind = np.maximum(limits[:-1] - 1, 0), limits[1:]
-        is_new = (np.diff(first, prepend=-1) != 0) | (np.diff(behind, prepend=-1) != 0)
-        runs = zip(first[is_new].tolist(), behind[is_new].tolist(), strict=True)
-        return Column(np.cumsum(is_new) - 1, [values[low:high] for low, high in runs].__getitem__)
+        return [values[max(low - 1, 0) : high] for low, high in self.ranges(rows.lines)]
 
     def placed(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Give ``(build, field, field, …)`` for every row of a kind, in line order."""
@@ -184,10 +164,6 @@ class Log(View):
         """Count each build's rows of these kinds."""
         places = [self.limits(self.events[kind].lines) for kind in self.present(kinds)]
         return np.diff(sum(places, np.zeros(len(self.edges), np.int64)))
-
-    def counted(self, kind: type[_T], counts: Mapping[str, npt.NDArray[np.int64]]) -> Rows[_T]:
-        """Return a record of each build of what was counted, by its fields in their order."""
-        return Rows(Table(kind, {name: numbers(own) for name, own in counts.items()}), 0, self.size)
 
     @cached_property
     def views(self) -> list[View]:
@@ -206,8 +182,28 @@ class Log(View):
         ]
 
 
-class Tables:
-    """Columns of a whole log, put together when a build asks for them first."""
+class Spans:
+    """Makes the source spans of lines."""
+
+    def __init__(self, source: SourceInfo, line_starts: Sequence[int]) -> None:
+        """``line_starts`` are the byte offsets of the lines, the first line's first."""
+        self._source = source
+        self._starts = np.array(line_starts, np.int64)
+
+    def of(self, line: int) -> SourceSpan:
+        """Return the span of a line."""
+        file, before = self._source.part_of(line)
+        return SourceSpan(file.path, line, int(self._starts[line - 1]), before=before)
+
+    def of_each(self, lines: Lines) -> Iterator[SourceSpan]:
+        """Give the span of each line."""
+        if self._source.parts:
+            return map(self.of, lines.tolist())
+        return map(SourceSpan, repeat(self._source.path), lines.tolist(), self._starts[lines - 1].tolist())
+
+
+class SortedColumns:
+    """Columns of a whole log, sorted by line when a build asks for them first."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -230,12 +226,7 @@ class Tables:
         return tuple([column[order] for column in columns])
 
 
-def latest(
-    lines: npt.NDArray[np.int64],
-    values: npt.NDArray[_Number],
-    at: npt.NDArray[np.int64],
-    since: npt.NDArray[np.int64] | None = None,
-) -> npt.NDArray[_Number]:
+def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:
     """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does.
 
     ``since`` are the lines before which none counts.

@@ -12,10 +12,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
-
-from trtforensics.model.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +40,7 @@ _PIECE = r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|."
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120 - every start would pay for pathlib
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A terminal in an alternative: a literal text, or a regex that may fill a field."""
 
@@ -50,7 +49,7 @@ class Part:
     field: str | None
 
 
-@record(frozen=True, slots=False)
+@dataclass(frozen=True)
 class Kind:
     """A kind of line. ``fields`` names the capture groups in order; a name may occur twice (two alternatives)."""
 
@@ -80,7 +79,7 @@ class Kind:
         return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CompiledRule:
     """A rule: the kind of line that it reads, and the sequences of terminals that the kind's regex stands for."""
 

@@ -7,13 +7,12 @@ whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py
 from __future__ import annotations
 
 from array import array
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from trtforensics.model.log import LineCounts
-from trtforensics.model.records import record
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.lines.bodies import Bodies
@@ -83,7 +82,7 @@ class _Piece:
         return lines
 
 
-@record(frozen=False, slots=True)
+@dataclass(slots=True)
 class _Singles:
     """Single lines of a window, from 0, that mean something by what stands around them."""
 

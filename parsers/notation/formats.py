@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trtforensics.model.records import record
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
 from trtforensics.parsers.text.numbers import is_whole
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """One format. ``strides`` are in elements, outermost first (TensorRT 7: innermost first), symbolic ones as text.
 

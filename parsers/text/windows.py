@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.model.records import record
 from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.text.decoding import pieces
 from trtforensics.parsers.text.line_index import LineIndex
@@ -32,7 +31,7 @@ _ESCAPE_SEQUENCES = LateRegex(
 """Complete sequences only; none holds a line feed, so removing them never joins lines."""
 
 
-@record(frozen=True, slots=False)
+@dataclass(frozen=True)
 class Window:
     r"""Whole lines of a source, a few megabytes of them.
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from trtforensics.model.span import SourceSpan
+from trtforensics.model.log import SourceInfo
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
-from trtforensics.parsers.builds.views import Log
+from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
 
 _PREFIX = "[07/02/2026-03:31:59] [TRT] [V] "
 
 
+def _log(scanner: Scanner) -> Log:
+    source = SourceInfo("log", 0, scanner.counts.total, "")
+    return Log(scanner.events, np.array([1, source.lines + 1]), Spans(source, scanner.line_starts))
+
+
 def _nodes(*bodies: str) -> list[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
     scanner = Scanner()
     scanner.feed(Window(1, 0, "".join(f"{_PREFIX}{body}\n" for body in bodies).encode()))
-    log = Log(scanner.events, np.array([1, len(bodies) + 1]))
-    (found,) = onnx_nodes(log, lambda line: SourceSpan("log", line, 0))
+    (found,) = onnx_nodes(_log(scanner))
     return [(n.name, n.op, n.layers, n.inputs, n.outputs) for n in found]
 
 
@@ -49,5 +53,5 @@ def test_a_tensor_has_the_type_that_the_parser_prints() -> None:
     scanner = Scanner()
     lines = ("Parsing node: pow [Pow]", "pow [Pow] inputs: [x -> (2, 4)[HALF]], [two[0] -> ()[FLOAT]], ")
     scanner.feed(Window(1, 0, "".join(f"{_PREFIX}{line}\n" for line in lines).encode()))
-    ((node,),) = onnx_nodes(Log(scanner.events, np.array([1, 3])), lambda line: SourceSpan("log", line, 0))
+    ((node,),) = onnx_nodes(_log(scanner))
     assert (node.inputs, node.input_types) == (("x", "two[0]"), ("HALF", "FLOAT"))

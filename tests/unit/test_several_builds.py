@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.documents import document
-from trtforensics.render.log_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,22 +43,6 @@ def test_builds_say_the_same_in_one_log_as_in_logs_of_their_own(load: Load, samp
         expected += moved(alone["builds"], lines)
         lines += alone["source"]["lines"]
     assert moved(document(load("".join(texts)))["builds"], 0) == expected
-
-
-def test_builds_in_columns_and_builds_as_records_have_one_document(load: Load, samples: list[Path]) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in samples]
-    stages = "".join(f"{V}{line}\n" for line in ("Original: 3 layers", "After vertical fusions: 2 layers"))
-    begun = f"{V}Building graph using backend strategy 4\n{stages}"
-    fused = f"{V}VerticalFusion: Fusing a with b\n"
-    ends = [f"{PASSED}\n", "&&&& FAILED TensorRT.trtexec [TensorRT v8601] # trtexec\n", ""]
-    small = [
-        f"{RUNNING}\n{middle}{end}"
-        for middle in (stages, begun, stages + fused, begun + begun, "", stages + stages)
-        for end in (*ends, *ends)
-    ]
-    log = load("".join([*texts, *small, *texts, *small]))
-    assert len(log.builds) > 2 * len(small)
-    assert to_json(log) == to_json(replace(log, builds=tuple(log.builds)))
 
 
 def test_nothing_is_taken_over_from_the_build_before(load: Load) -> None:

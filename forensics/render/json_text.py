@@ -1,0 +1,56 @@
+"""JSON in ASCII with a record a line: it reads and compares well.
+
+:func:`render` takes plain dicts and lists. The functions for single values serve documents that are too large to be
+made of dicts first. All write what ``json.dumps`` does.
+"""
+
+from __future__ import annotations
+
+import json
+from json.encoder import encode_basestring_ascii as text
+from math import isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["boolean", "number", "render", "text", "texts"]
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def texts(values: Iterable[str]) -> str:
+    """Render a list of texts."""
+    return f"[{', '.join(map(text, values))}]"
+
+
+def number(value: float | None) -> str:
+    """Render a number, or null.
+
+    Raises:
+        ValueError: JSON has no such number.
+    """
+    if value is None:
+        return "null"
+    return repr(value) if value.__class__ is int or isfinite(value) else _encode(value)
+
+
+def boolean(value: bool | None) -> str:  # noqa: FBT001 - the value itself
+    """Render true, false or null."""
+    return "null" if value is None else "true" if value else "false"
+
+
+def render(value: object, record_depth: int) -> str:
+    """Render a document with everything that lies ``record_depth`` deep on a line of its own."""
+    return f"{_indented(value, record_depth, 0)}\n"
+
+
+def _indented(value: object, record_depth: int, depth: int) -> str:
+    if not (depth < record_depth and value and isinstance(value, dict | list)):
+        return _encode(value)
+    begin, end = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
+    if isinstance(value, dict):
+        members = [f"{text(key)}: {_indented(item, record_depth, depth + 1)}" for key, item in value.items()]
+        return f"{{{begin}{f',{begin}'.join(members)}{end}}}"
+    items = [_indented(item, record_depth, depth + 1) for item in value]
+    return f"[{begin}{f',{begin}'.join(items)}{end}]"
