@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.repository import ROOT
+from tests.support.repository import ROOT, files_of, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-IGNORED = (".git", *(line.rstrip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").split()))
 MAX_FUNCTION_LINES = 60
 MAX_MODULE_LINES = 500
 BROAD = {"Exception", "BaseException"}
@@ -27,26 +25,10 @@ NAMES_PATHS_ON_PURPOSE = ("tests/*redact*", "testdata/*redact*")
 """Redaction replaces the paths of people's machines, so its tests must spell some."""
 
 
-def files_of(folder: Path) -> Iterator[Path]:
-    """Yield the files that belong to the repository, whether git is there to ask or not."""
-    for path in sorted(folder.iterdir()):
-        if any(fnmatch(path.name, pattern) for pattern in IGNORED):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            yield from files_of(path)
-        elif path.is_file():
-            yield path
-
-
 def sources() -> list[Path]:
     """Return every Python file of the product and of its tests."""
     folders = [ROOT / name for name in ("forensics", "parsers", "tui", "tests")]
     return [path for folder in folders for path in files_of(folder) if path.suffix == ".py"]
-
-
-def label(path: Path) -> str:
-    """Return a path from the root of the repository, for test ids."""
-    return path.relative_to(ROOT).as_posix()
 
 
 @cache
