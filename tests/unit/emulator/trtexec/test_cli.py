@@ -1,4 +1,4 @@
-"""The emulator as a program: what it says, writes and refuses, and what the check makes of its engines."""
+"""The emulated trtexec: what it says, writes and refuses, and how it fails on demand."""
 
 from __future__ import annotations
 
@@ -9,24 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.emulator.engine.builder import Build, CacheEntry, Refused, Request
-from tests.emulator.engine.files import BadFile, Recorded, culprits_of, present, read_cache, read_engine, read_replay
-from tests.emulator.engine.net import Net, generate
-from tests.emulator.trtexec import check
-from tests.emulator.trtexec import cli as trtexec_cli
+from tests.emulator.engine.files import BadFile, Recorded, culprits_of, read_cache, read_engine, read_replay
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-NET = ("--layers", "20", "--seed", "3")
-
-
-def build(folder: Path, *options: str, status: int = 0, net: tuple[str, ...] = NET) -> str:
-    """Build in this process and return the log."""
-    log = folder / "log"
-    assert trtexec_cli.main([*net, *options, "--log", str(log)]) == status, log.read_text()
-    return log.read_text()
+from tests.unit.emulator.trtexec.builds import NET, build
 
 
 def replay_of(folder: Path, name: str, *options: str) -> dict[str, Recorded]:
@@ -40,12 +28,6 @@ def engine_of(folder: Path, *options: str) -> dict[str, str]:
     path = folder / "engine"
     build(folder, "--engine", str(path), *options)
     return {layer["name"]: layer["algorithm"] for layer in read_engine(path.read_bytes())["layers"]}
-
-
-def built(net: Net, **request: object) -> Build:
-    made = Build(net, Request(**request))  # type: ignore[arg-type]
-    made.run()
-    return made
 
 
 # ---- replays -------------------------------------------------------------------------------------------------------
@@ -152,15 +134,6 @@ def test_a_cache_is_read_completed_and_pins_the_next_build(tmp_path: Path) -> No
         read_cache(path.read_bytes(), (10, 7, 0))
 
 
-def test_a_key_with_a_tactic_of_another_layer_is_refused() -> None:
-    net = generate(10, 1)
-    cache: dict[int, CacheEntry] = {}
-    built(net, luck="a", cache=cache)
-    place, entry = next(iter(cache.items()))
-    with pytest.raises(Refused, match="of the timing cache cannot implement"):
-        built(net, luck="a", cache={**cache, place: CacheEntry(entry.tactic ^ (1 << 62), entry.ms)})
-
-
 # ---- the program ---------------------------------------------------------------------------------------------------
 
 
@@ -202,70 +175,3 @@ def test_faults_happen_when_a_set_is_there(tmp_path: Path) -> None:
     assert run(*words, str(here)).returncode == -6
     assert run(*words, str(there)).returncode == 0
     build(tmp_path, "--replay", str(path), "--refuse", str(here), status=1)
-
-
-# ---- the check -----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Path:
-    """An engine in which the first of two hidden sets is present."""
-    path, replay = tmp_path / "engine", tmp_path / "replay.json"
-    build(tmp_path, "--luck", "a", "--save-replay", str(replay), "--engine", str(path))
-    names = list(read_replay(replay))
-    (tmp_path / "hidden").write_text(json.dumps(culprits_of(replay, names[3:5])))
-    (tmp_path / "absent").write_text(json.dumps([[{"layer": names[0], "algorithm": "another"}]]))
-    return path
-
-
-def judged(engine: Path, name: str, *options: str) -> int:
-    return check.main([str(engine), "--culprits", str(engine.parent / name), *options])
-
-
-def test_the_check_fails_exactly_if_a_hidden_set_is_there(engine: Path) -> None:
-    assert judged(engine, "hidden") == check.BAD
-    assert judged(engine, "absent") == check.GOOD
-    both = [*json.loads((engine.parent / "hidden").read_text())[0], {"layer": "no", "algorithm": "such"}]
-    (engine.parent / "both").write_text(json.dumps([both]))
-    assert judged(engine, "both") == check.GOOD
-    engine.write_bytes(b"no engine")
-    assert judged(engine, "hidden") == check.NO_ENGINE
-    engine.unlink()
-    assert judged(engine, "hidden") == check.NO_ENGINE
-
-
-def test_the_check_is_as_flaky_as_asked_and_repeats_by_its_seed(engine: Path) -> None:
-    def bad(name: str, tally: str, *options: str) -> list[int]:
-        return [
-            judged(engine, name, *options, "--luck", "a", "--tally", str(engine.parent / tally)) for _ in range(300)
-        ]
-
-    shown = bad("hidden", "one", "--shown", "0.7")
-    assert 180 < sum(shown) < 240
-    assert shown == bad("hidden", "two", "--shown", "0.7")
-    assert 15 < sum(bad("absent", "three", "--flip", "0.1")) < 50
-    assert len(set(bad("hidden", "four", "--shown", "0.5", "--per", "build"))) == 1
-    assert (engine.parent / "one").stat().st_size == 300
-
-
-def test_conditions_on_keys_nodes_and_fusions() -> None:
-    document = {
-        "layers": [
-            {"name": "a + b", "algorithm": "x", "precision": "Half", "nodes": ["a", "b"]},
-            {"name": "c", "algorithm": "y", "precision": "Float", "nodes": ["c"]},
-        ],
-        "keys": {"0x1": "0x2"},
-    }
-    for condition, holds in (
-        ({"key": "0x1", "tactic": "0x2"}, True),
-        ({"key": "0x1", "tactic": "0x3"}, False),
-        ({"key": "0x9", "tactic": "0x2"}, False),
-        ({"node": "b", "precision": "Half"}, True),
-        ({"node": "c", "precision": "Half"}, False),
-        ({"fused": ["a", "b"]}, True),
-        ({"fused": ["a", "c"]}, False),
-    ):
-        assert present(document, [[condition]]) is holds
-        assert present(document, [[condition], [{"fused": ["a", "b"]}]])
-    with pytest.raises(BadFile, match="unknown condition"):
-        present(document, [[{"what": "else"}]])
