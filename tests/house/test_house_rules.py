@@ -21,6 +21,9 @@ BROAD = {"Exception", "BaseException"}
 CATCH_WHATEVER_COMES = {"forensics/cli.py": 1}
 """How often a module may: once, where a bug becomes a sentence."""
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:(?:root|work)|home/[\w.-]+)/")
+UNIT = ROOT / "tests" / "unit"
+OF_TESTS_THEMSELVES = {("emulator",), ("support",)}
+"""Folders of unit tests whose subject is a part of `tests`."""
 NAMES_PATHS_ON_PURPOSE = ("tests/*redact*", "testdata/*redact*")
 """Redaction replaces the paths of people's machines, so its tests must spell some."""
 
@@ -70,6 +73,14 @@ def test_no_function_is_too_long_to_read_at_a_glance(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
 def test_no_module_is_too_long(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MAX_MODULE_LINES
+
+
+@pytest.mark.parametrize("path", list(files_of(UNIT)), ids=label)
+def test_a_unit_test_lies_where_the_product_has_the_code(path: Path) -> None:
+    place = path.parent.relative_to(UNIT)
+    if place.parts[:1] not in OF_TESTS_THEMSELVES and "__snapshots__" not in place.parts:
+        root = ROOT if place.parts[:1] in {("parsers",), ("tui",)} else ROOT / "forensics"
+        assert (root / place).is_dir()
 
 
 @pytest.mark.parametrize("path", sources(), ids=label)
