@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from tests.emulator import build  # noqa: E402 - the repository's root has to be on the path first
+from tests.emulator.engine import build  # noqa: E402 - the repository's root has to be on the path first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

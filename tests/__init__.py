@@ -1,1 +1,1 @@
-"""The project's tests; a package only so that `tests.emulator` can be imported."""
+"""The project's tests: a package, so that `tests.support` and `tests.emulator` can be imported."""

@@ -1,7 +1,8 @@
 """NVIDIA's types for mypy: ``python -m tests.tensorrt_stubs FOLDER`` writes a stub package ``tensorrt`` into a folder.
 
 They are those of the package ``tensorrt-stubs`` (10.13.0.35), which pybind11-stubgen made. As it is mypy cannot read
-it: it has no ``py.typed``, some lines are no Python, and ``bool`` means a TensorRT data type in it.
+it: it has no ``py.typed``, some lines are no Python, and ``bool`` means a TensorRT data type in it. The module is a
+command that developers and CI run before any test, so it stands at the top of `tests`, not among the helpers of tests.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 
 from tests.benchmarks import logs
-from tests.dialect_forms import FORMS, reprefixed
+from tests.support.dialect_forms import FORMS, reprefixed
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import open_source
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.diff_samples import random_builds, replay_text
+from tests.support.diff_samples import random_builds, replay_text
 
 
 def main() -> None:

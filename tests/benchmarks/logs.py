@@ -32,11 +32,11 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.emulator import trtexec
-from tests.emulator.event import TEN, Event, LayerTensor, OnnxTensor, Version
-from tests.emulator.kernels import TILES
-from tests.emulator.network import FLOAT, FLOAT_NHWC, HALF, HALF_2, HALF_8, RUNNER_IDS, Format
-from tests.emulator.opening import (
+from tests.emulator.engine.kernels import TILES
+from tests.emulator.engine.network import FLOAT, FLOAT_NHWC, HALF, HALF_2, HALF_8, RUNNER_IDS, Format
+from tests.emulator.log import trtexec_lines as trtexec
+from tests.emulator.log.event import TEN, Event, LayerTensor, OnnxTensor, Version
+from tests.emulator.log.opening import (
     FusingPair,
     ImportingInitializer,
     Message,
@@ -49,8 +49,8 @@ from tests.emulator.opening import (
     SearchingInput,
     StageCount,
 )
-from tests.emulator.render import prefixed, render, severity
-from tests.emulator.tuning import (
+from tests.emulator.log.render import prefixed, render, severity
+from tests.emulator.log.tuning import (
     CachedResult,
     Chose,
     Combination,

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.replays import large
+from tests.support.replays import large
 from trtforensics.parsers.grammar import nested
 from trtforensics.replay.lint import Lint
 from trtforensics.replay.mixing import Mixer

@@ -13,13 +13,15 @@ import subprocess
 import sys
 import termios
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.repository import LOGS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
 DEADLINE = 60.0
@@ -162,7 +164,7 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Te
 @pytest.fixture(scope="session")
 def log() -> Path:
     """A trtexec log of three passes, complete."""
-    return Path(__file__).resolve().parents[2] / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
+    return LOGS / "emulated-trtexec-10.16-three-passes.log"
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from tests.emulator import build
+from tests.emulator.engine import build
 
 if TYPE_CHECKING:
     import subprocess

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.emulator import trtexec_cli
-from tests.emulator.bench import QUICK
-from tests.emulator.files import culprits_of, read_engine, read_replay
-from tests.emulator.python_path import ROOT, environment
+from tests.emulator.engine.files import culprits_of, read_engine, read_replay
+from tests.emulator.tensorrt.python_path import environment
+from tests.emulator.trtexec import cli as trtexec_cli
+from tests.emulator.trtexec.bench import QUICK
 from tests.integration import precision_nets as nets
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,10 @@ def found(out: Path) -> list[set[str]]:
 
 
 def check(hidden: Path) -> tuple[str, str]:
-    return "--check", f"{shlex.join(QUICK)} tests.emulator.check {{engine}} --culprits {shlex.quote(str(hidden))}"
+    return (
+        "--check",
+        f"{shlex.join(QUICK)} tests.emulator.trtexec.check {{engine}} --culprits {shlex.quote(str(hidden))}",
+    )
 
 
 # ---- tactics -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.emulator.bench import Bench
+from tests.emulator.trtexec.bench import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.emulator import trtexec_cli
-from tests.emulator.bench import Bench
-from tests.emulator.files import culprits_of, read_engine, read_replay
-from tests.emulator.python_path import ROOT, environment
+from tests.emulator.engine.files import culprits_of, read_engine, read_replay
+from tests.emulator.tensorrt.python_path import environment
+from tests.emulator.trtexec import cli as trtexec_cli
+from tests.emulator.trtexec.bench import Bench
+from tests.support.repository import ROOT
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.documents import document
-from tests.independent_counts import count
+from tests.support.documents import document
+from tests.support.independent_counts import count
 from trtforensics.errors import NotABuildLogError
 from trtforensics.sources.build_log import load_build_log
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.dialect_forms import FORMS, STAMP, reprefixed
-from tests.documents import document
+from tests.support.dialect_forms import FORMS, STAMP, reprefixed
+from tests.support.documents import document
 from trtforensics.model.log import Tool
 from trtforensics.parsers.lines.dialects import DIALECTS, prefix_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.diff_samples import interacting_pair, log_with, random_builds, replay_text
+from tests.support.diff_samples import interacting_pair, log_with, random_builds, replay_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.emulator import trtexec_cli
-from tests.emulator.files import read_engine, read_replay
+from tests.emulator.engine.files import read_engine, read_replay
+from tests.emulator.trtexec import cli as trtexec_cli
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import random
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.documents import document
+from tests.support.documents import document
+from tests.support.repository import LOGS
 from trtforensics.parsers.lines import halves
 from trtforensics.parsers.text.source import open_source
 from trtforensics.sources.build_log import load_build_log, read_build_log
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from trtforensics.model.log import BuildLog
 
-LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
+SAMPLES = sorted(LOGS.glob("*.log"))
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def _assert_same(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("everything_is_large")
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize("log", SAMPLES, ids=lambda log: log.stem)
 def test_our_own_logs_read_the_same(log: Path) -> None:
     _assert_same(log)
 
@@ -61,7 +63,7 @@ def test_wherever_the_cut_falls_the_builds_are_the_same(tmp_path: Path, monkeypa
     path = tmp_path / "several.log"
     verdict = b"&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec\n"
     unknown = b"[11/21/2026-07:52:04] [V] [TRT] something that nobody knows 12\n"
-    path.write_bytes(b"".join(log.read_bytes() + verdict + unknown for log in LOGS[:3]) + b"no line feed at the end")
+    path.write_bytes(b"".join(log.read_bytes() + verdict + unknown for log in SAMPLES[:3]) + b"no line feed at the end")
     one = document(_in_one_go(path))
     for share in random.Random(5).sample(range(1, 100), 6):  # noqa: S311 - places to cut, not secrets
         monkeypatch.setattr(halves, "_FIRST_SHARE", share / 100)
@@ -71,14 +73,14 @@ def test_wherever_the_cut_falls_the_builds_are_the_same(tmp_path: Path, monkeypa
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_fresh_interpreter_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halves, "_may_fork", lambda: False)
-    _assert_same(LOGS[0])
+    _assert_same(SAMPLES[0])
 
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_an_interpreter_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halves, "_may_fork", lambda: False)
     monkeypatch.setattr("sys.executable", "/bin/false")
-    assert document(load_build_log([str(LOGS[0])])) == document(_in_one_go(LOGS[0]))
+    assert document(load_build_log([str(SAMPLES[0])])) == document(_in_one_go(SAMPLES[0]))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
@@ -86,22 +88,22 @@ def test_an_interpreter_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -
 def test_a_fork_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halves, "_may_fork", lambda: True)
     monkeypatch.setattr(halves, "_send", lambda *_: os._exit(1))
-    assert document(load_build_log([str(LOGS[0])])) == document(_in_one_go(LOGS[0]))
+    assert document(load_build_log([str(SAMPLES[0])])) == document(_in_one_go(SAMPLES[0]))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_fork_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halves, "_may_fork", lambda: True)
-    _assert_same(LOGS[0])
+    _assert_same(SAMPLES[0])
 
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_what_is_not_plain_text_is_read_in_one_go(tmp_path: Path) -> None:
     path = tmp_path / "utf16.log"
-    path.write_bytes(LOGS[0].read_bytes().decode().encode("utf-16"))
+    path.write_bytes(SAMPLES[0].read_bytes().decode().encode("utf-16"))
     assert _middle(path) is None
 
 
 def test_a_small_file_is_read_in_one_go() -> None:
-    assert _middle(LOGS[0]) is None
+    assert _middle(SAMPLES[0]) is None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.repository import LOGS
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.render.log_json import in_pieces
@@ -15,10 +15,11 @@ from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from trtforensics.model.log import BuildLog
 
-_LOGS = sorted(Path(__file__).resolve().parents[2].joinpath("testdata", "logs").glob("*.log"))
+_LOGS = sorted(LOGS.glob("*.log"))
 _DIGITS = re.compile(rb"[0-9]+")
 _LONG = b"7" * 5000
 _AROUND = 12

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.documents import document
+from tests.support.documents import document
+from tests.support.repository import LOGS
 from trtforensics.model.log import Outcome
 from trtforensics.parsers.lines import halves
 from trtforensics.render.log_text import summarise
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Run = Callable[..., subprocess.CompletedProcess[str]]
     Refuse = Callable[..., str]
 
-LOGS = sorted((Path(__file__).parents[2] / "testdata" / "logs").glob("*.log"))
+SAMPLES = sorted(LOGS.glob("*.log"))
 
 STDOUT = b"""\
 &&&& RUNNING TensorRT.trtexec [TensorRT v101600] # trtexec --onnx=a.onnx --verbose
@@ -55,7 +56,7 @@ def _cut(log: Path, folder: Path, at: int) -> list[str]:
     return [str(path) for path in paths]
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize("log", SAMPLES, ids=lambda log: log.stem)
 def test_a_log_in_two_files_says_what_it_says_in_one(log: Path, tmp_path: Path) -> None:
     whole = load_build_log([str(log)])
     one = document(whole)

@@ -11,8 +11,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from tests.emulator.files import read_engine
-from tests.emulator.python_path import environment
+from tests.emulator.engine.files import read_engine
+from tests.emulator.tensorrt.python_path import environment
 from tests.integration import precision_nets as nets
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.emulator.python_path import ROOT, environment
+from tests.emulator.tensorrt.python_path import environment
+from tests.support.repository import ROOT
 from trtforensics.trt.build import NOT_ASKED
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.documents import document
+from tests.support.documents import document
 from trtforensics.redaction import rewriting
 from trtforensics.redaction.rewriting import Names, RedactionError, redact
 from trtforensics.sources.build_log import load_build_log

@@ -9,13 +9,13 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.replays import CONV, ENTRIES, POOL, made
+from tests.support.replays import CONV, ENTRIES, POOL, made
+from tests.support.repository import LOGS
 from trtforensics import cli
 from trtforensics.model.replay import ReplayForm
 from trtforensics.replay.writing import signed, to_text
@@ -23,13 +23,13 @@ from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from trtforensics.model.replay import ReplayTensor
 
     Run = Callable[..., SimpleNamespace]
     RunProcess = Callable[..., subprocess.CompletedProcess[str]]
 
-LOGS = Path(__file__).resolve().parents[2] / "testdata" / "logs"
 LOG = LOGS / "emulated-trtexec-8.6.log"
 PRINTED = {"FLOAT": "Float", "HALF": "Half", "INT8": "Int8", "INT32": "Int32", "INT64": "Int64", "BOOL": "Bool"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.documents import document
+from tests.support.documents import document
 from trtforensics.render.log_text import summarise
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from lark.load_grammar import load_grammar
 
-from tests.judging import fields_of
+from tests.support.judging import fields_of
 from trtforensics.parsers.grammar import grammar, reference, tables
 from trtforensics.parsers.grammar.grammar import LINE
 from trtforensics.parsers.lines.dialects import prefix_of

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.replays import ENTRIES, NOWHERE, of_form
+from tests.support.replays import ENTRIES, NOWHERE, of_form
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.log import SourceInfo
 from trtforensics.model.replay import FieldPath, ReplayEntry, ReplayForm, ReplayTensor

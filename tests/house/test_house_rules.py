@@ -1,0 +1,132 @@
+"""The rules of the house that no linter keeps: short functions and modules, narrow handlers, no machine's paths."""
+
+from __future__ import annotations
+
+import ast
+import re
+from fnmatch import fnmatch
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.repository import ROOT, files_of, label
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_FUNCTION_LINES = 60
+MAX_MODULE_LINES = 500
+BROAD = {"Exception", "BaseException"}
+CATCH_WHATEVER_COMES = {"forensics/cli.py": 1}
+"""How often a module may: once, where a bug becomes a sentence."""
+MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:(?:root|work)|home/[\w.-]+)/")
+UNIT = ROOT / "tests" / "unit"
+OF_TESTS_THEMSELVES = {("emulator",), ("support",)}
+"""Folders of unit tests whose subject is a part of `tests`."""
+NAMES_PATHS_ON_PURPOSE = ("tests/*redact*", "testdata/*redact*")
+"""Redaction replaces the paths of people's machines, so its tests must spell some."""
+
+
+def sources() -> list[Path]:
+    """Return every Python file of the product and of its tests."""
+    folders = [ROOT / name for name in ("forensics", "parsers", "tui", "tests")]
+    return [path for folder in folders for path in files_of(folder) if path.suffix == ".py"]
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return the whole syntax tree of a file, flat."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def long_functions(tree: tuple[ast.AST, ...]) -> list[str]:
+    """Name the functions with more lines than a reader takes in at a glance."""
+    functions = [node for node in tree if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES]
+
+
+def broad_handlers(tree: tuple[ast.AST, ...]) -> list[int]:
+    """Return the lines that catch, or suppress, whatever comes."""
+    caught: list[tuple[int, ast.expr | None]] = [(n.lineno, n.type) for n in tree if isinstance(n, ast.ExceptHandler)]
+    for call in tree:
+        if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == "suppress":
+            caught += [(call.lineno, argument) for argument in call.args]
+    return [line for line, kind in caught if kind is None or names(kind) & BROAD]
+
+
+def names(kind: ast.expr) -> set[str]:
+    """Return the last parts of the names in an ``except`` clause."""
+    return set(re.findall(r"\w+", ast.unparse(kind)))
+
+
+def machine_paths(text: str) -> list[str]:
+    """Return the paths that exist on one machine only."""
+    return MACHINE_PATH.findall(text)
+
+
+@pytest.mark.parametrize("path", sources(), ids=label)
+def test_no_function_is_too_long_to_read_at_a_glance(path: Path) -> None:
+    assert long_functions(nodes(path)) == []
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
+def test_no_module_is_too_long(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").count("\n") <= MAX_MODULE_LINES
+
+
+@pytest.mark.parametrize("path", list(files_of(UNIT)), ids=label)
+def test_a_unit_test_lies_where_the_product_has_the_code(path: Path) -> None:
+    place = path.parent.relative_to(UNIT)
+    if place.parts[:1] not in OF_TESTS_THEMSELVES and "__snapshots__" not in place.parts:
+        root = ROOT if place.parts[:1] in {("parsers",), ("tui",)} else ROOT / "forensics"
+        assert (root / place).is_dir()
+
+
+@pytest.mark.parametrize("path", sources(), ids=label)
+def test_no_handler_catches_whatever_comes(path: Path) -> None:
+    assert len(broad_handlers(nodes(path))) == CATCH_WHATEVER_COMES.get(label(path), 0)
+
+
+def test_no_text_names_a_path_of_one_machine() -> None:
+    found = {}
+    for path in files_of(ROOT):
+        data = path.read_bytes()
+        text = "" if b"\0" in data else data.decode("utf-8", errors="replace")
+        if not any(fnmatch(label(path), pattern) for pattern in NAMES_PATHS_ON_PURPOSE):
+            found[label(path)] = machine_paths(text)
+    assert "pyproject.toml" in found
+    assert {path: paths for path, paths in found.items() if paths} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "broad"),
+    [
+        ("try: f()\nexcept: pass", True),
+        ("try: f()\nexcept Exception: pass", True),
+        ("try: f()\nexcept (OSError, builtins.BaseException) as e: pass", True),
+        ("with contextlib.suppress(Exception): f()", True),
+        ("try: f()\nexcept (OSError, ValueError): pass", False),
+        ("with suppress(OSError): f()", False),
+    ],
+)
+def test_broad_handlers_are_recognised(line: str, broad: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert bool(broad_handlers(tuple(ast.walk(ast.parse(line))))) is broad
+
+
+@pytest.mark.parametrize(("body_lines", "too_long"), [(59, []), (60, ["f"])])
+def test_the_line_of_the_def_counts_towards_a_function(body_lines: int, too_long: list[str]) -> None:
+    assert long_functions(tuple(ast.walk(ast.parse("def f():\n" + "    g()\n" * body_lines)))) == too_long
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("'|root|x'", True),
+        ("file:///work|x", True),
+        ("see |home|someone|x", True),
+        ("a|work|b ../work|b https:||host|root|x |workspace|x |home|", False),
+    ],
+)
+def test_machine_paths_are_recognised(text: str, named: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert bool(machine_paths(text.replace("|", "/"))) is named

@@ -1,0 +1,96 @@
+"""Starting the command line is cheap, and the parsers know nothing of the TUI."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARSERS = ROOT / "parsers"
+HEAVY = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual")
+NOT_FOR_A_LOG = (
+    *("bz2", "lzma", "shutil", "zlib", "zstandard"),
+    *("ipaddress", "pathlib", "urllib.parse"),
+    *("select", "shlex", "signal", "subprocess", "threading"),
+    *("lark", "networkx", "onnx", "polygraphy", "textual"),
+)
+"""What reading a log from a plain file does without: small logs take hardly longer than the imports."""
+
+RUN_VERSION = """
+import sys, trtforensics.cli
+try:
+    status = trtforensics.cli.main(["--version"])
+except SystemExit as stopped:
+    status = stopped.code
+assert not status, status
+"""
+PARSE_A_LOG = f"""
+import sys, numpy, trtforensics.parsers.grammar.tables
+trtforensics.parsers.grammar.tables.tables()  # a first start compiles the grammars, with Lark
+for name in {NOT_FOR_A_LOG}:  # what numpy imports, and an editable installation, is none of ours
+    sys.modules.pop(name, None)
+from trtforensics.cli import main
+assert main(["parse", "--json", "--quiet", sys.argv[1]]) == 0
+"""
+IMPORT_PARSERS = """
+import importlib, pkgutil, sys, trtforensics.parsers
+found = list(pkgutil.walk_packages(trtforensics.parsers.__path__, "trtforensics.parsers."))
+assert found
+for module in found:
+    importlib.import_module(module.name)
+"""
+PRINT_MODULES = "\nprint('\\n--modules--', *sys.modules, sep='\\n')\n"
+
+
+def modules_after(script: str, *arguments: str) -> set[str]:
+    """Return what a fresh interpreter has imported when the script is done."""
+    command = [sys.executable, "-c", script + PRINT_MODULES, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.partition("\n--modules--\n")[2].split("\n"))
+
+
+def imported_names(path: Path) -> set[str]:
+    """Return every name that the file imports anywhere, inside functions and type-checking blocks too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(filter(None, ("trtforensics" * bool(node.level), node.module)))
+            names |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_asking_for_the_version_imports_no_heavy_library() -> None:
+    loaded = modules_after(RUN_VERSION)
+    assert "trtforensics.cli" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_reading_a_plain_log_imports_nothing_that_it_does_without(tmp_path: Path) -> None:
+    log = tmp_path / "build.log"
+    log.write_text("[11/21/2026-07:52:04] [V] [TRT] Tactic: 0x0000000000000001 Time: 0.5\n")
+    loaded = modules_after(PARSE_A_LOG, str(log))
+    assert "trtforensics.render.log_json" in loaded
+    assert loaded.isdisjoint(NOT_FOR_A_LOG)
+
+
+def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:
+    loaded = modules_after(IMPORT_PARSERS)
+    assert "trtforensics.parsers" in loaded
+    assert loaded.isdisjoint({"textual", "trtforensics.tui"})
+
+
+@pytest.mark.parametrize("path", sorted(PARSERS.rglob("*.py")), ids=lambda path: path.name)
+def test_no_parser_names_textual_or_the_tui_in_an_import(path: Path) -> None:
+    tui = ("textual", "trtforensics.tui")
+    assert not {name for name in imported_names(path) if f"{name}.".startswith(tuple(f"{part}." for part in tui))}

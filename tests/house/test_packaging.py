@@ -1,0 +1,67 @@
+"""What the wheel would hold is what the repository holds: the list of packages is explicit, so it can fall behind."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SETUPTOOLS: dict[str, Any] = PYPROJECT["tool"]["setuptools"]
+
+
+def shipped() -> Iterator[tuple[str, Path]]:
+    """Yield every file that a user needs, with the package that its folder installs as, or is a part of."""
+    for package, folder in SETUPTOOLS["package-dir"].items():
+        for path in sorted((ROOT / folder).rglob("*")):
+            inside = path.relative_to(ROOT / folder)
+            if path.is_file() and "__pycache__" not in inside.parts and not path.name.startswith("."):
+                yield ".".join((package, *inside.parts[:-1])), path
+
+
+def data_files() -> list[tuple[str, Path]]:
+    """Return the files that setuptools ships only if a pattern of package-data names them."""
+    return [(package, path) for package, path in shipped() if path.suffix != ".py"]
+
+
+def test_the_three_folders_install_under_one_name() -> None:
+    assert SETUPTOOLS["package-dir"] == {
+        "trtforensics": "forensics",
+        "trtforensics.parsers": "parsers",
+        "trtforensics.tui": "tui",
+    }
+
+
+def test_every_folder_with_code_is_a_listed_package_and_no_other_is_listed() -> None:
+    on_disk = {package for package, path in shipped() if path.suffix == ".py"}
+    assert sorted(SETUPTOOLS["packages"]) == sorted(on_disk)
+
+
+@pytest.mark.parametrize(("package", "path"), [pytest.param(*data, id=data[1].name) for data in data_files()])
+def test_every_data_file_is_shipped(package: str, path: Path) -> None:
+    found = [
+        fnmatch("/".join((*package.split(".")[own.count(".") + 1 :], path.name)), pattern)
+        for own, patterns in SETUPTOOLS["package-data"].items()
+        if f"{package}.".startswith(f"{own}.")
+        for pattern in patterns
+    ]
+    assert any(found), f"{package}: no package-data for {path.name}"
+
+
+def test_every_installed_name_is_marked_as_typed() -> None:
+    assert {package for package, path in data_files() if path.name == "py.typed"} == set(SETUPTOOLS["package-dir"])
+
+
+def test_textual_is_pinned_exactly() -> None:
+    pins = [need for need in PYPROJECT["project"]["dependencies"] if re.match(r"textual\b", need)]
+    assert len(pins) == 1
+    assert re.fullmatch(r"textual==\d+\.\d+\.\d+", pins[0])

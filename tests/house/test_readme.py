@@ -1,0 +1,29 @@
+"""The rule that README shows works as it stands there."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.repository import ROOT
+from trtforensics.findings.case import Case
+from trtforensics.findings.registry import rules
+from trtforensics.findings.rule import Rule
+from trtforensics.sources.build_log import load_build_log
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_rule_in_the_readme_speaks() -> None:
+    found = re.search(r"### Writing a rule\n.*?```python\n(.*?)```", README, re.DOTALL)
+    assert found is not None
+    names: dict[str, object] = {}
+    exec(compile(found.group(1), "README.md", "exec"), names)  # noqa: S102 - our own example
+    (shown,) = [value for value in names.values() if isinstance(value, Rule)]
+    log = load_build_log([str(ROOT / "testdata" / "logs" / "emulated-trtexec-8.6.log")])
+    (seen,) = shown.check(Case(log.builds[0], log))
+    assert seen.spans[0] == log.builds[0].tuning[0].span
+    assert found.group(1).count("\n") < 60
+
+
+def test_the_number_of_rules_is_the_one_that_readme_names() -> None:
+    assert f"{len(rules())} rules over the log" in README

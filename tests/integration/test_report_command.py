@@ -1,0 +1,221 @@
+"""``report`` and ``explain`` as a user runs them: exit codes, forms, suppression, settings, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.support.marked_logs import marked
+from tests.support.repository import ROOT
+from trtforensics.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
+FAILED = marked(
+    """&& 10.16.1 --fp16
+    E IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Could not find any implementation for node c.)
+    I Local timing cache in use. Profiling results in this builder pass will not be stored.
+    &&! end"""
+).text
+
+
+PYPROJECT = """[tool.trtforensics.report]
+suppress = ["TF5*"]
+fail-on = "error"
+"""
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+Document = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return what runs a command line in a folder."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def in_folder(*words: str, cwd: Path) -> Done:
+        monkeypatch.chdir(cwd)
+        code = main(words)
+        return Done(code, *capsys.readouterr())
+
+    return in_folder
+
+
+@pytest.fixture
+def document(run: Run) -> Document:
+    """Return what gives the JSON document of a report."""
+
+    def parsed(*words: str, cwd: Path) -> dict[str, Any]:
+        return dict(json.loads(run("report", *words, "--json", cwd=cwd).out))
+
+    return parsed
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> Path:
+    """A small log of a build that failed."""
+    path = tmp_path / "failed.log"
+    path.write_text(FAILED, encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.mark.parametrize(("level", "code"), [(None, 0), ("error", 1), ("warning", 1), ("note", 1)])
+def test_fail_on_makes_the_exit_code(level: str | None, code: int, failed: Path, run: Run) -> None:
+    words = ["--fail-on", level] if level else []
+    assert run("report", failed.name, *words, cwd=failed.parent).code == code
+
+
+def test_a_level_that_no_finding_reaches_is_no_failure(failed: Path, run: Run) -> None:
+    words = ("--suppress", "TF301", "--fail-on", "error")
+    assert run("report", failed.name, *words, cwd=failed.parent).code == 0
+
+
+def test_the_text_is_short_and_grows_with_v(failed: Path, run: Run) -> None:
+    short = run("report", failed.name, cwd=failed.parent).out
+    long = run("report", failed.name, "-v", cwd=failed.parent).out
+    assert "error TF301 There is no implementation for c, line 2\n" in short
+    assert "why: " not in short
+    assert "why: " in long
+    assert "      2: [11/21/2026-10:00:00] [E] [TRT] IBuilder" in long
+
+
+def test_no_control_character_of_a_log_reaches_the_text(tmp_path: Path, run: Run) -> None:
+    evil = FAILED.replace("node c.", "node c\x9b31m\x07\u202e.")
+    (tmp_path / "evil.log").write_text(evil, encoding="utf-8", newline="\n")
+    text = run("report", "evil.log", "-v", cwd=tmp_path).out
+    assert {c for c in text if not c.isprintable()} == {"\n"}
+
+
+def test_the_document_holds_what_it_promises(failed: Path, document: Document) -> None:
+    found = document(failed.name, cwd=failed.parent)
+    assert (found["schema"], found["kind"]) == (1, "report")
+    assert found["summary"] == {"error": 1, "warning": 0, "note": 1}
+    assert [one["code"] for one in found["findings"]] == ["TF301", "TF502"]
+    first = found["findings"][0]
+    (evidence,) = first["evidence"]
+    line = FAILED.split("\n")[1]
+    assert evidence == {"file": failed.name, "line": 2, "byte": FAILED.index(line), "text": line}
+    assert found["sources"][0]["lines"] == 4
+    assert {tuple(one["needs"]) for one in found["not_judged"]} == {("onnx",), ("other-log",), ("replay",)}
+
+
+@pytest.mark.parametrize("form", ["gzip", "utf-16", "crlf"])
+def test_every_way_in_gives_the_same_findings(form: str, failed: Path, document: Document) -> None:
+    content = FAILED.encode()
+    if form == "gzip":
+        content = gzip.compress(content)
+    elif form == "utf-16":
+        content = FAILED.encode("utf-16")
+    elif form == "crlf":
+        content = content.replace(b"\n", b"\r\n")
+    (failed.parent / "same.log").write_bytes(content)
+    found = document("same.log", cwd=failed.parent)
+    expected = document(failed.name, cwd=failed.parent)
+    texts = [[(e["line"], e["text"]) for e in one["evidence"]] for one in found["findings"]]
+    assert texts == [[(e["line"], e["text"]) for e in one["evidence"]] for one in expected["findings"]]
+
+
+def test_standard_input_is_quoted_too() -> None:
+    command = [sys.executable, "-m", "trtforensics", "report", "-", "--json"]
+    printed = subprocess.run(command, input=FAILED.encode(), capture_output=True, check=True).stdout
+    found = json.loads(printed)["findings"]
+    assert [(one["code"], one["evidence"][0]["text"]) for one in found] == [
+        ("TF301", FAILED.split("\n")[1]),
+        ("TF502", FAILED.split("\n")[2]),
+    ]
+
+
+def test_a_layer_can_be_suppressed_alone(failed: Path, document: Document) -> None:
+    of_c = document(failed.name, "--suppress", "TF301:c", cwd=failed.parent)
+    of_d = document(failed.name, "--suppress", "TF301:d*", cwd=failed.parent)
+    assert [one["code"] for one in of_c["suppressed"]] == ["TF301"]
+    assert of_d["suppressed"] == []
+
+
+def test_settings_of_a_project_are_found_from_its_folders(failed: Path, run: Run) -> None:
+    inner = failed.parent / "inner"
+    inner.mkdir()
+    (failed.parent / "pyproject.toml").write_text(
+        '[tool.trtforensics.report]\nsuppress = ["TF5*"]\nfail-on = "error"\n'
+    )
+    done = run("report", "../failed.log", "--json", cwd=inner)
+    assert done.code == 1
+    assert [one["code"] for one in json.loads(done.out)["suppressed"]] == ["TF502"]
+    (inner / "trtforensics.toml").write_text('[report]\nsuppress = ["TF301"]\n')
+    done = run("report", "../failed.log", "--json", cwd=inner)
+    assert done.code == 0
+    assert [one["code"] for one in json.loads(done.out)["suppressed"]] == ["TF301"]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "what"),
+    [
+        (("--suppress", "TF999"), "", "TF999: there is no such code"),
+        ((), "[report]\nsupress = []\n", "there is no setting 'supress'"),
+        ((), "[report]\nsuppress = 3\n", "suppress is not a list"),
+        ((), "[report]\nfail-on = 'bad'\n", "fail-on is 'bad'"),
+        ((), "[report\n", "cannot be read"),
+        (("--onnx", "missing.onnx"), "", "missing.onnx: cannot be read"),
+        (("--onnx", "failed.log"), "", "failed.log: is no ONNX model"),
+        (("--replay", "failed.log"), "", "failed.log"),
+        (("--layer-info", "failed.log"), "", "failed.log"),
+        (("missing.log",), "", "missing.log: there is no such file"),
+        (("-o", "failed.log"), "", "is the source itself"),
+    ],
+)
+def test_bad_usage_is_one_sentence_and_exit_code_2(
+    words: tuple[str, ...], settings: str, what: str, failed: Path, run: Run
+) -> None:
+    if settings:
+        (failed.parent / "trtforensics.toml").write_text(settings)
+    done = run("report", failed.name, *words, cwd=failed.parent)
+    assert done.code == 2
+    assert done.out == ""
+    assert what in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_output_file_gets_what_stdout_would(failed: Path, run: Run) -> None:
+    printed = run("report", failed.name, "--json", cwd=failed.parent).out
+    assert run("report", failed.name, "--json", "-o", "out.json", cwd=failed.parent).out == ""
+    assert (failed.parent / "out.json").read_text() == printed
+
+
+def test_several_logs_are_grouped_with_what_is_common(failed: Path, run: Run, document: Document) -> None:
+    (failed.parent / "other.log").write_text(FAILED, encoding="utf-8")
+    found = document("failed.log", "other.log", cwd=failed.parent)
+    assert [(one["code"], one["sources"]) for one in found["common"]] == [("TF301", [0, 1]), ("TF502", [0, 1])]
+    text = run("report", "failed.log", "other.log", cwd=failed.parent).out
+    assert "In several logs:\n    TF301 in 2 of 2: There is no implementation for c\n" in text
+
+
+def test_explain_tells_cause_confirmation_fix_by_version_and_sources(tmp_path: Path, run: Run) -> None:
+    told = run("explain", "tf201", cwd=tmp_path).out
+    for part in ("TF201 (error)", "\nCause\n", "\nHow to confirm\n", "\nFix\n", "TensorRT before 11: ", "\nSources\n"):
+        assert part in told
+    listed = run("explain", cwd=tmp_path).out.split("\n")
+    assert len(listed) > 90
+    assert json.loads(run("explain", "TF201", "--json", cwd=tmp_path).out)["codes"][0]["code"] == "TF201"
+    assert run("explain", "TF000", cwd=tmp_path).code == 2
+
+
+def test_the_report_of_a_real_build_names_what_was_not_asked(tmp_path: Path, run: Run) -> None:
+    text = run("report", str(LOG), cwd=tmp_path).out
+    assert "rules were not asked: they need --onnx, --replay, a second log" in text or "rules were not asked" in text

@@ -1,0 +1,73 @@
+"""The page for a browser: it loads nothing, runs nothing, and says what the document says."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.cli import main
+from trtforensics.findings.finding import Report, ReportSource
+from trtforensics.findings.forms.rendering import Look, render
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its tags, their attributes, its texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep a tag."""
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        """Keep a text."""
+        self.texts.append(data)
+
+
+def test_the_page_loads_nothing_runs_nothing_and_fits_a_phone(seed: Path) -> None:
+    assert main(["report", seed.name, "--format", "html", "-o", "out.html"]) == 0
+    text = Path("out.html").read_text("utf-8")
+    page = Page(text)
+    assert not {"script", "img", "link", "iframe", "object", "form", "base"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name in {"src", "style", "action"}]
+    anchors = {value for name, value in page.attributes if name == "id"}
+    links = [value or "" for name, value in page.attributes if name == "href"]
+    assert links
+    assert {link.removeprefix("#") for link in links} == anchors
+    css = page.texts[page.texts.index(next(one for one in page.texts if ":root" in one))]
+    assert "url(" not in css
+    assert "@import" not in css
+    for part in ("prefers-color-scheme: dark", "@media print", "max-width: 40rem"):
+        assert part in css
+    assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in page.attributes
+    assert ("content", "width=device-width, initial-scale=1") in page.attributes
+
+
+def test_the_page_says_what_the_document_says(seed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", seed.name, seed.name, "--format", "html", "-o", "out.html"]) == 0
+    assert main(["report", seed.name, seed.name, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    told = "".join(Page(Path("out.html").read_text("utf-8")).texts)
+    for one in found["findings"]:
+        evidence = [line["text"].replace("\x1e", "␞") for line in one["evidence"]]
+        steps = [text for step in one["next"] for text in (step["what"], step["command"])]
+        for part in (one["title"], one["cause"], one["settle"], *one["fixes"], *steps, *one["layers"], *evidence):
+            assert part in told, part
+    assert "In several logs" in told
+    assert f"Rules that were not asked: {len(found['not_judged'])}" in told
+
+
+def test_a_page_of_nothing_found_says_so() -> None:
+    report = Report((ReportSource("build.log", 1, 1, "0" * 64, 1),), ())
+    assert "Nothing found." in Page(render(report, "html", Look())).texts

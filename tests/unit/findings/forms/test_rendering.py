@@ -1,0 +1,35 @@
+"""Every form of a report for other programs is safe, whatever a log holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.unit.findings.forms.hostile import evil_report
+from trtforensics.findings.forms.rendering import Look, render
+
+FORMS = ("sarif", "html", "junit")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_control_character_and_no_markup_of_a_log_reaches_any_form(form: str) -> None:
+    text = render(evil_report("build.log"), form, Look())
+    told = text if form != "sarif" else "\n".join(strings(json.loads(text)))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800]", told)
+    assert "␛[31m" in told
+    text.encode()
+    if form != "sarif":
+        assert "<b>&" not in text
+        assert "</script>" not in text
+
+
+def strings(value: Any) -> list[str]:
+    """Return every text inside a JSON value."""
+    if isinstance(value, dict):
+        return [*value, *(text for one in value.values() for text in strings(one))]
+    if isinstance(value, list):
+        return [text for one in value for text in strings(one)]
+    return [value] if isinstance(value, str) else []

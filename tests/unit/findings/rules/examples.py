@@ -1,0 +1,581 @@
+"""For each rule: a log where it must speak, its lines marked, and a close look-alike where it must be silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.emulator.engine.foreign import Transformer
+
+NODE = """
+V Parsing node: {name} [{op}]
+V {name} [{op}] inputs: [{source} -> (2, 8)[FLOAT]],
+V Registering layer: {name} for ONNX node: {name}
+V {name} [{op}] outputs: [{name}_out -> (2, 8)[FLOAT]],
+"""
+TUNED = """
+V =============== Computing costs for {layer}
+V *************** Autotuning format combination: Float(8,1) -> Float(8,1) ***************
+V --------------- Timing Runner: {layer} (CaskConvolution[0x80000009])
+V Tactic: 0x0000000000000001 Time: {best}
+V Tactic: 0x0000000000000002 Time: {second}
+{mark}V >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0x0000000000000001
+"""
+
+
+def node(name: str, op: str = "Conv", source: str = "x") -> str:
+    """Return the parser's lines of a node."""
+    return NODE.format(name=name, op=op, source=source)
+
+
+def tuned(layer: str, best: float = 0.1, second: float = 0.2, mark: str = "") -> str:
+    """Return the lines of a layer's tuning."""
+    return TUNED.format(layer=layer, best=best, second=second, mark=mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Two logs in the notation of ``tests/support/marked_logs.py``, or transformers of the emulator with the lines that must be cited."""
+
+    fires: str | Transformer
+    quiet: str | Transformer
+    cites: tuple[str, ...] = ()
+    """For an emulated log: what each cited line holds."""
+
+
+_FAILED_NODE = """
+E ModelImporter.cpp:142: --- Begin node ---
+> | Node name: odd
+E ModelImporter.cpp:143: --- End node ---
+"""
+PARSING = {
+    "TF101": Example(
+        f"""> E ModelImporter.cpp:140: While parsing node number 1 [MyOp -> "y"]:
+        {_FAILED_NODE}
+        > E ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:998 In function checkFallbackPluginImporter:
+        > | [6] creator && "Plugin not found, are the plugin name, version, and namespace correct?"
+        """,
+        """E ModelImporter.cpp:140: While parsing node number 1 [Add -> "y"]:
+        | Node name: odd
+        | [6] Invalid Node - odd
+        """,
+    ),
+    "TF102": Example(
+        """> W IElementWiseLayer with inputs a and b: first input has type Half but second input has type Float.
+        > E ITensor::getDimensions: Error Code 4: API Usage Error (add: ElementWiseOperation SUM must have same input types. But they are of types Half and Float. In validateTypes)
+        """,
+        "W IElementWiseLayer with inputs a and b: first input has type Half but second input has type Float.",
+    ),
+    "TF103": Example(
+        "> E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 = 8 and second to last dimension of input1 = 7 but must match. In validate)",
+        "E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 must be known. In validate)",
+    ),
+    "TF104": Example(
+        """> W onnx2trt_utils.cpp:367: Your ONNX model has been generated with INT64 weights, while TensorRT does not natively support INT64. Attempting to cast down to INT32.
+        > W onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped
+        """,
+        "W ModelImporter.cpp:580: Make sure input x has Int64 binding.",
+    ),
+    "TF105": Example(
+        "> W ModelImporter.cpp:580: Make sure input x has Int64 binding.",
+        "W onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped",
+    ),
+    "TF106": Example(
+        "> W onnxOpImporters.cpp:4022: For loop node loop both a trip limit and a loop termination condition was set! If the number of iterations is less",
+        "W onnxOpImporters.cpp:4022: For loop node loop a trip limit was set!",
+    ),
+    "TF107": Example(
+        "> E IExecutionContext::inferShapes: Error Code 7: Internal Error (IShuffleLayer /attn/Reshape: reshaping failed for tensor: q reshape would change volume 30720 to 15360)",
+        "E IExecutionContext::inferShapes: Error Code 7: Internal Error (IShuffleLayer /attn/Reshape: no shape for tensor: q)",
+    ),
+    "TF108": Example(
+        f"""> E ModelImporter.cpp:140: While parsing node number 1 [Pad -> "y"]:
+        {_FAILED_NODE}
+        > | [6] Invalid Node - odd
+        """,
+        """E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 = 8 and second to last dimension of input1 = 7 but must match. In validate)
+        E ModelImporter.cpp:140: While parsing node number 1 [MatMul -> "y"]:
+        | Node name: mm
+        | [6] Invalid Node - mm
+        """,
+    ),
+    "TF109": Example(
+        """I Parsing
+        > | RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
+        """,
+        """I Parsing
+        | RuntimeError: Expected a tensor on cuda:0
+        """,
+    ),
+}
+
+_LN = "/layers.0/norm1/LayerNormalization"
+_ASK = f"{_LN}:fp32"
+PRECISION = {
+    "TF201": Example(
+        Transformer(precisions="/layers.*LayerNormalization:fp32", constraints="obey"),
+        Transformer(precisions=_ASK, constraints="obey", outside=(_LN,)),
+        cites=(
+            "LayerPrecisions: ",
+            *(f"Parsing node: /layers.{i}/norm{j}/" for i in (0, 1) for j in (1, 2)),
+            " metadata: ",
+        ),
+    ),
+    "TF202": Example(
+        """> W Detected layernorm nodes in FP16: ln
+        > W Running layernorm after self-attention in FP16 may cause overflow. Forcing layernorm layers to run in FP32 precision can help.
+        """,
+        "V Found ln to be part of layer norm pattern.",
+    ),
+    "TF203": Example(
+        f"""> && 8.6.1 --fp16 --layerPrecisions=LayerNormalization_*:fp32 --precisionConstraints=obey
+        {node("/a/Conv")}
+        """,
+        f"""&& 8.6.1 --fp16 --layerPrecisions=/a/*:fp32 --precisionConstraints=obey
+        {node("/a/Conv")}
+        """,
+    ),
+    "TF204": Example(
+        """> && 8.6.1 --fp16 --layerPrecisions=ln:fp32
+        i === Build Options ===
+        i Precision: FP32+FP16
+        > i LayerPrecisions: ln:fp32
+        """,
+        """&& 8.6.1 --fp16 --layerPrecisions=ln:fp32 --precisionConstraints=prefer
+        i === Build Options ===
+        i Precision: FP32+FP16 (prefer precision constraints)
+        i LayerPrecisions: ln:fp32
+        """,
+    ),
+    "TF205": Example(
+        "> V For layer ln a non-conforming implementation was chosen than was requested i.e. requested layer computation precision and output precision types were ignored because it resulted in faster network performance. Set BuilderFlag",
+        "V For layer ln a conforming implementation was chosen",
+    ),
+    "TF206": Example(
+        Transformer(precisions=_ASK, constraints="obey", outside=(_LN,)),
+        Transformer(precisions=_ASK, constraints="obey", outside=(_LN,), kernel_type="Float"),
+        cites=("LayerPrecisions: ", f"): {_LN},"),
+    ),
+    "TF207": Example(
+        f"""> && 8.6.1 --fp16 --layerPrecisions=w:fp32 --precisionConstraints=obey
+        {node("w", "Constant")}
+        > V ConstShuffleFusion: Fusing w with shuffle
+        """,
+        f"""&& 8.6.1 --fp16 --layerPrecisions=w:fp32 --precisionConstraints=obey
+        {node("w", "Constant")}
+        V ConstShuffleFusion: Fusing v with shuffle
+        """,
+    ),
+    "TF218": Example(
+        Transformer(precisions=_ASK, constraints="obey", detailed=True),
+        Transformer(precisions=_ASK, constraints="obey", detailed=True, kernel_type="Float"),
+        cites=("LayerPrecisions: ", "Name: __myl_Kernel_myl0_0,"),
+    ),
+    "TF208": Example(
+        """W TensorRT encountered issues when converting weights between types and that could affect accuracy.
+        > W - 8 weights are affected by this issue: Detected subnormal FP16 values.
+        """,
+        "W TensorRT encountered issues when converting weights between types and that could affect accuracy.",
+    ),
+    "TF209": Example(
+        "> W FP16 support requested on hardware without native FP16 support, performance will be negatively affected.",
+        "W TF32 is enabled by default.",
+    ),
+    "TF210": Example(
+        "> W The network has FP8 Q/DQ layers but the hardware does not accelerate FP8 compute. Therefore, the engine may suffer.",
+        "W The network has FP8 Q/DQ layers",
+    ),
+    "TF211": Example(
+        "> W Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for any layer consuming or producing given tensor",
+        "V User overriding scale with scale and zero-point Quantization(scale: {0.03,}, zero-point: {0,})",
+    ),
+    "TF212": Example(
+        "> W Calibrator won't be used in explicit precision mode. Use quantization aware training to generate network with Quantize/Dequantize nodes.",
+        "V Configuring builder for Int8 Mode completed in 1.5 seconds.",
+    ),
+    "TF213": Example(
+        """&& 10.16.1 --stronglyTyped
+        i === Build Options ===
+        > i Precision: Strongly Typed
+        V Engine Layer Information:
+        > | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, x (Float[1,8]) -> y (Float[1,8])
+        """,
+        """&& 10.16.1 --stronglyTyped
+        i === Build Options ===
+        i Precision: Strongly Typed
+        V Engine Layer Information:
+        | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, x (Half[1,8]) -> y (Half[1,8])
+        """,
+    ),
+    "TF214": Example(
+        """| [V] Loaded Module: tensorrt | Version: 10.12.0 | Path: ['p']
+        > | [I] RUNNING | Command: polygraphy run m.onnx --trt --trt-outputs mark all
+        """,
+        """| [V] Loaded Module: tensorrt | Version: 10.12.0 | Path: ['p']
+        | [I] RUNNING | Command: polygraphy run m.onnx --trt --trt-outputs y
+        """,
+    ),
+    "TF215": Example(
+        Transformer(casts=True),
+        Transformer(casts=True, strongly_typed=True),
+        cites=("node: cast_in ", "node: cast_out "),
+    ),
+    "TF216": Example(
+        """| [I] RUNNING | Command: polygraphy run m.onnx --trt --onnxrt
+        > | [E]         FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
+        """,
+        """| [I] RUNNING | Command: polygraphy run m.onnx --trt --onnxrt
+        | [I]         PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=1e-05)
+        """,
+    ),
+    "TF217": Example(
+        f"""> V Adding network input: x with dtype: float32, dimensions: (1, 8)
+        {node("add", "Add", "x")}
+        > I add: broadcasting input0 to make tensors conform, dims(input0)=[1,8][NONE] dims(input1)=[4,8][NONE].
+        """,
+        f"""V Adding network input: x with dtype: float32, dimensions: (1, 8)
+        {node("add", "Add", "weights")}
+        I add: broadcasting input0 to make tensors conform, dims(input0)=[1,8][NONE] dims(input1)=[4,8][NONE].
+        """,
+    ),
+}
+
+_NO_IMPLEMENTATION = "E IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}. In computeCosts)"
+FAILURES = {
+    "TF301": Example(
+        f"""> E Error Code: 9: Skipping tactic 0x0000000000000000 due to exception Assertion vol == 1 failed.
+        > {_NO_IMPLEMENTATION}
+        """,
+        "V Skipping CaskConvolution: No valid tactics for {ForeignNode[a...b]}",
+    ),
+    "TF302": Example(
+        "> E Error Code: 9: Skipping tactic 0x0000000000000007 due to exception Assertion vol == 1 failed.",
+        "W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for tactic 0x0000000000000000.",
+    ),
+    "TF303": Example(
+        """> W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for tactic 0x0000000000000000.
+        > W Tactic Device request: 538MB Available: 166MB. Device memory is insufficient to use tactic.
+        """,
+        "E Error Code: 9: Skipping tactic 0x0000000000000007 due to exception Assertion vol == 1 failed.",
+    ),
+    "TF304": Example(
+        """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        > V Tactic: 0x0000000000000001 skipped. Scratch requested: 1115648, available: 1024
+        """,
+        """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        V Tactic: 0x0000000000000001 is the only option, timing skipped
+        """,
+    ),
+    "TF305": Example(
+        """&& 10.16.1 --memPoolSize=workspace:1024MiB
+        i === Build Options ===
+        > i Memory Pools: workspace: 0.000976562 MiB, dlaSRAM: default, dlaLocalDRAM: default, dlaGlobalDRAM: default
+        """,
+        """&& 10.16.1 --memPoolSize=workspace:1
+        i === Build Options ===
+        i Memory Pools: workspace: 1 MiB, dlaSRAM: default, dlaLocalDRAM: default, dlaGlobalDRAM: default
+        """,
+    ),
+    "TF306": Example(
+        "> V  (foreignNode) [pass.cpp:2131: run_passes] Exceeded mem budget of 2688. Need 852992",
+        "V  (foreignNode) Pass pad_conv_channel is currently skipped for dynamic shapes",
+    ),
+    "TF307": Example(
+        "> E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([tactic.cpp:1676: enumerate_tactics] Tactic Selection: no tactics to implement the operation within workspace limit. Consider)",
+        "V Skipping CaskConvolution: No valid tactics for c",
+    ),
+    "TF308": Example(
+        """> E 1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)
+        > | Internal Error: MyelinCheckException: gvn.cpp:318: CHECK(graph().ssa_validation()) failed.
+        """,
+        "E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([x] MyelinCheckException: graph_jit.cpp:278: CHECK(status == CUDA_SUCCESS) failed.)",
+    ),
+    "TF309": Example(
+        """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        > E 1: [executionContext.cpp::run::100] Error Code 1: Cuda Runtime (an illegal memory access was encountered)
+        """,
+        """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        E 1: [executionContext.cpp::run::100] Error Code 1: Cuda Runtime (invalid argument)
+        """,
+    ),
+    "TF310": Example(
+        "> E [checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError (cudaError 35: CUDA driver version is insufficient for CUDA runtime version))",
+        "E [checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError (cudaError 1: invalid argument))",
+    ),
+    "TF311": Example(
+        "> E IBuilder::buildSerializedNetwork: Error Code 9: API Usage Error (Target GPU SM 61 is not supported by this TensorRT release.)",
+        "I Target GPU SM 89 is selected",
+    ),
+    "TF312": Example(
+        "> E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([pass.cpp:337: check] Cannot compile operation '/fc/Gemm' for Turing (SM75): FP32 GEMM is not supported. In compile)",
+        "V Cannot compile operation '/fc/Gemm' for Ampere",
+    ),
+    "TF313": Example(
+        """V =============== Computing costs for c
+        V *************** Autotuning format combination: Float(8,1) -> Float(8,1) ***************
+        V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        > V >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0xd15ea5edd15ea5ed
+        """,
+        f"""V =============== Computing costs for c
+        V *************** Autotuning format combination: Half(8,1) -> Half(8,1) ***************
+        V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        V >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0xd15ea5edd15ea5ed
+        {tuned("c")}
+        """,
+    ),
+    "TF314": Example(
+        "> E 2: [virtualMemoryBuffer.cpp::resizePhysical::140] Error Code 2: OutOfMemory (no further information)",
+        "W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for tactic 0x0000000000000000.",
+    ),
+    "TF315": Example(
+        "> V {ForeignNode[a...b]}: Loop has insufficient context to run reliably in auto-tuner. Falling back to heuristic estimate of execution time.",
+        "V --------------- Timing Runner: {ForeignNode[a...b]} (Myelin[0x80000023])",
+    ),
+    "TF319": Example(
+        """> E Layer: {ForeignNode[a...b]} | Tactic in replay was not provided by TensorRT as a choice for this layer.
+        > E Exception caught in select_algorithms(): PolygraphyException: see above
+        """,
+        "W Layer: c was not found in the tactic replay. Falling back to default tactics.",
+    ),
+    "TF320": Example(
+        "> E Algorithm selectors (TacticRecorder/TacticReplayer) is not available on TensorRT version 11.1.0.106.",
+        "W It is suggested to disable layer timing cache while using AlgorithmSelector. Please refer to the guide",
+    ),
+    "TF321": Example(
+        "> W Layer: c was not found in the tactic replay. Falling back to default tactics.",
+        "E Layer: c | Tactic in replay was not provided by TensorRT as a choice for this layer.",
+    ),
+    "TF322": Example(
+        "> E 2: [optimizer.cpp::verify_output_type::100] Error Code 2: Internal Error (Assertion failed.)",
+        "E 2: [optimizer.cpp::computeCosts::100] Error Code 2: Internal Error (Assertion failed.)",
+    ),
+}
+
+CONFIGURATION = {
+    "TF401": Example(
+        "> E IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate)",
+        """E IOptimizationProfile::isValid: Error Code 4: API Usage Error (Invalid optimization profiles for input tensors x, please ensure that they satisfy MIN<=OPT<=MAX.)
+        E IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate)
+        """,
+    ),
+    "TF402": Example(
+        """&& 10.16.1 --minShapes=x:4x8 --optShapes=x:2x8 --maxShapes=x:8x8
+        i === Build Options ===
+        > i Input build shape (profile 0): x=4x8+2x8+8x8
+        > E IOptimizationProfile::isValid: Error Code 4: API Usage Error (Invalid optimization profiles for input tensors x, please ensure that they satisfy MIN<=OPT<=MAX.)
+        """,
+        """&& 10.16.1 --minShapes=x:1x8 --optShapes=x:2x8 --maxShapes=x:8x8
+        i === Build Options ===
+        i Input build shape (profile 0): x=1x8+2x8+8x8
+        """,
+    ),
+    "TF403": Example(
+        "> w Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3x8x8",
+        "I Set shape of input tensor x for optimization profile 0 to: MIN=1x3x8x8 OPT=1x3x8x8 MAX=1x3x8x8",
+    ),
+    "TF404": Example(
+        "> e Static model does not take explicit shapes since the shape of inference tensors will be determined by the model itself",
+        "e Failed to parse onnx file",
+    ),
+    "TF405": Example(
+        "> E IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: !config.getFlag(BuilderFlag::kFP16). In create)",
+        "E IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: profile->isValid(). In create)",
+    ),
+    "TF406": Example(
+        "> E INetworkLayer::setOutputType: Error Code 3: API Usage Error (INetworkLayer::setOutputType cannot be called for a strongly typed network. In set)",
+        "E INetworkLayer::setOutputType: Error Code 3: API Usage Error (no such output. In set)",
+    ),
+    "TF407": Example(
+        """&& 10.16.1 --fp16
+        > w Weakly-typed networks have been deprecated in TensorRT. You can use the AutoCast tool
+        i === Build Options ===
+        > i Precision: FP32+FP16
+        """,
+        """&& 10.16.1 --stronglyTyped
+        i === Build Options ===
+        i Precision: Strongly Typed
+        """,
+    ),
+    "TF408": Example(
+        "> W Unset previous flag because kREFIT, kREFIT_INDIVIDUAL and kREFIT_IDENTICAL are mutually exclusive.",
+        "W Unset previous flag",
+    ),
+    "TF409": Example(
+        "> W setHardwareCompatibilityLevel() is unsupported in TensorRT-RTX.",
+        "W setHardwareCompatibilityLevel() was called",
+    ),
+    "TF410": Example(
+        "> E IBuilder::buildSerializedNetwork: Error Code 6: API Usage Error (Unable to load library: libnvinfer_lean.so.10: cannot open shared object file)",
+        "V Trying to load shared library libnvinfer_lean.so.10",
+    ),
+    "TF411": Example(
+        "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, runtime, or refitter.",
+        "I The logger is set",
+    ),
+    "TF412": Example(
+        "> W Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
+        "I [DlaLayer] {ForeignNode[c1...c2]}",
+    ),
+    "TF413": Example(
+        """&& 11.1.0 --fp16
+        > e Unknown option: --fp16
+        """,
+        """&& 11.1.0 --noTF32
+        e Unknown error
+        """,
+    ),
+    "TF415": Example(
+        "> W In JIT build, strongly typed is enabled by default.",
+        "W TF32 is enabled by default.",
+    ),
+    "TF414": Example(
+        "> w --plugins flag has been deprecated, use --staticPlugins flag instead.",
+        "i Loading supplied plugin library: lib.so",
+    ),
+}
+
+CACHE = {
+    "TF501": Example(
+        """> W Could not read cache from: m.cache. A new cache will be generated and written.
+        > W Could not read cache from: m.cache. A new cache will be generated and written.
+        """,
+        "I Loaded 5180 bytes of cache from file: m.cache",
+    ),
+    "TF502": Example(
+        "> I Local timing cache in use. Profiling results in this builder pass will not be stored.",
+        "I Global timing cache in use. Profiling results in this builder pass will be stored.",
+    ),
+    "TF503": Example(
+        """> W Detected invalid timing cache, setup a local cache instead
+        > E 4: The timing cache will not be used!
+        """,
+        "I Local timing cache in use. Profiling results in this builder pass will not be stored.",
+    ),
+    "TF504": Example(
+        "> W It is suggested to disable layer timing cache while using AlgorithmSelector. Please refer to the guide",
+        "I Local timing cache in use. Profiling results in this builder pass will not be stored.",
+    ),
+    "TF505": Example(
+        """> I Loaded 5180 bytes of cache from file: m.cache
+        > V Deleting timing cache: 42 entries, served 0 hits since creation.
+        """,
+        """I Loaded 5180 bytes of cache from file: m.cache
+        V Deleting timing cache: 42 entries, served 7 hits since creation.
+        """,
+    ),
+    "TF506": Example(tuned("c", 0.1, 0.1015, "> "), tuned("c", 0.1, 0.1031)),
+    "TF507": Example(
+        """V Engine Layer Information:
+        > | Layer(Myelin): {ForeignNode[a...b]}, Tactic: 0x0000000000000000, x (Half[1,8]) -> y (Half[1,8])
+        """,
+        """V Engine Layer Information:
+        | Layer(Reformat): Reformatting CopyNode for Input Tensor 0 to {ForeignNode[a...b]}, Tactic: 0x0000000000000000, x (Half[1,8]) -> y (Half[1,8])
+        """,
+    ),
+    "TF508": Example(
+        "> w * GPU compute time is unstable, with coefficient of variance = 4.13%.",
+        "i GPU Compute Time: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms, percentile(99%) = 2 ms",
+    ),
+    "TF509": Example(
+        """&& 10.16.1 --builderOptimizationLevel=0 --timingCacheFile=m.cache
+        i === Build Options ===
+        > i timingCacheFile: m.cache
+        > i BuilderOptimizationLevel: 0
+        """,
+        """&& 10.16.1 --builderOptimizationLevel=0
+        i === Build Options ===
+        i timingCacheFile:
+        i BuilderOptimizationLevel: 0
+        """,
+    ),
+}
+
+_REFORMAT = "| Layer(Reformat): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x ({0}[1,8]) -> r ({1}[1,8])"
+RUNNING = {
+    "TF601": Example(
+        "> E 1: [stdArchiveReader.cpp::Common::46] Error Code 1: Serialization (Version tag does not match. Note: Current Version: 213, Serialized Engine Version: 205)",
+        "I Loaded engine size: 12 MiB",
+    ),
+    "TF602": Example(
+        "> E 6: The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5, please rebuild.",
+        "E 6: The engine plan file cannot be read, please rebuild.",
+    ),
+    "TF603": Example(
+        "> E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Serialization assertion magicTagRead == kMAGIC_TAG failed.Magic tag does not match)",
+        "E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Version tag does not match. Magic tag does not match)",
+    ),
+    "TF604": Example(
+        "> E IRefitter::refitCudaEngine: Error Code 3: API Usage Error (The weights cannot be refitted.)",
+        "I The weights were refitted.",
+    ),
+    "TF605": Example(
+        "> W Using default stream in enqueueV3() may lead to performance issues due to additional calls to cudaStreamSynchronize().",
+        "i Using enqueueV3.",
+    ),
+    "TF606": Example(
+        "> w * Throughput may be bound by Enqueue Time rather than GPU Compute and the GPU may be under-utilized.",
+        "i Throughput: 930.5 qps",
+    ),
+    "TF607": Example(
+        f"""V Engine Layer Information:
+        > {_REFORMAT.format("Float", "Half")}
+        | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, r (Half[1,8]) -> y (Half[1,8])
+        """,
+        """V Engine Layer Information:
+        | Layer(NoOp): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x (Float[1,8]) -> r (Half[1,8])
+        | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, r (Half[1,8]) -> y (Half[1,8])
+        """,
+    ),
+    "TF701": Example(
+        """&& 10.16.1 --fp16
+        V Original: 7 layers
+        > V After dead-layer removal: 7 layers
+        """,
+        """&& 10.16.1 --fp16
+        V Original: 7 layers
+        &&. end
+        """,
+    ),
+    "TF702": Example(
+        """&& 10.16.1 --fp16
+        > &&! end
+        """,
+        """&& 10.16.1 --fp16
+        e Failed to parse onnx file
+        &&! end
+        """,
+    ),
+    "TF703": Example(
+        """&& 10.16.1 --builderOptimizationLevel=5
+        V Building graph using backend strategy 4
+        > V Original: 7 layers
+        V Use backend strategy 4 with estimated inference time (0.05) as the initial choice.
+        V Building graph using backend strategy 2
+        > V Original: 7 layers
+        V Skip backend strategy 2since its estimated inference time (0.06) is not faster than the previous engine with estimated inference time (0.05).
+        """,
+        """&& 10.16.1 --builderOptimizationLevel=5
+        V Building graph using backend strategy 4
+        V Original: 7 layers
+        V Use backend strategy 4 with estimated inference time (0.05) as the initial choice.
+        V Building graph using backend strategy 2
+        V Original: 7 layers
+        V Chose this engine with backend strategy 2 since its estimated inference time (0.04) is faster than the previous engine with estimated inference time (0.05).
+        """,
+    ),
+    "TF704": Example(
+        """&& 10.16.1 --dumpLayerInfo
+        > W The profiling verbosity was set to ProfilingVerbosity::kLAYER_NAMES_ONLY when the engine was built, so only the layer names will be returned.
+        """,
+        """&& 10.16.1 --dumpLayerInfo
+        i === Build Options ===
+        i Profiling verbosity: 2
+        """,
+    ),
+    "TF716": Example(
+        """> E IDynamicQuantizeLayer::setScaleType: Error Code 3: API Usage Error (Parameter check failed, condition: kVALID)
+        """,
+        _NO_IMPLEMENTATION,
+    ),
+}
+
+EXAMPLES = {**PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING}

@@ -1,0 +1,244 @@
+"""The compiled regexes and Lark's LALR read every line alike, and no line is of two kinds."""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.judging import fields_of
+from trtforensics.parsers.grammar import reference, tables
+from trtforensics.parsers.grammar.grammar import PREFIX, Kind
+from trtforensics.parsers.lines.dialects import prefix_of
+from trtforensics.parsers.lines.singly import Dispatch
+from trtforensics.parsers.text.source import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    Lines = set[bytes]
+
+KINDS = {kind.name: kind for kind in tables.kinds()}
+VARYING = re.compile(rb"(?<![A-Za-z])[0-9]")
+"""Digits that stand for a number; lines that differ in nothing else are read alike, and LALR is slow."""
+
+EXAMPLES = {
+    "banner_task": b"&&&& TASK_BEGIN [iter=0] BuildRoute = 'default'",
+    "cache_invalid": b"Detected invalid timing cache, setup a local cache instead",
+    "calibrator_explicit": b"Calibrator won't be used in explicit precision mode. Use quantization aware training.",
+    "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
+    "dla_empty": b"setDefaultDeviceType was called but no layer in the network can run on DLA.",
+    "dla_fallback": b"Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
+    "dla_memory": b"DLA Memory Consumption Summary:",
+    "dla_memory_total": b"\tTotal memory required by accepted candidates : Managed SRAM = 0 MiB,\tLocal DRAM = 0 MiB",
+    "dla_precision": b"DLA only supports FP16 and Int8 precision type. Switching c1 device type to GPU.",
+    "dla_restriction": b"/n/Concat: DLA only supports concatenation on the C dimension.",
+    "dla_split": b"Splitting DLA subgraph at: /n/Reshape because DLA validation failed for this layer.",
+    "dla_subgraphs": b"DLA supports only 8 subgraphs per DLA core. Switching to GPU for layer c6",
+    "dla_unsupported": b"Layer '/n/Expand' (SLICE): Unsupported on DLA. Switching this layer's device type to GPU.",
+    "dla_validation": b"Validation failed for DLA layer: /n/Reshape. Switching to GPU fallback.",
+    "fusing_weights": b"Fusing convolution weights from c1 with scale bn1",
+    "gemm_fusion_limit": b"Disabling gemm+pointwise/reduce fusions at optimization level 0",
+    "graph_reduction": b"[GraphReduction] The approximate region cut reduction algorithm is called.",
+    "input_types": b"IElementWiseLayer with inputs a and b: first input has type Half but second input has type Int32",
+    "int64_clamped": b"onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped",
+    "jetson_cache": b"attempting to open cache file networks/n.caffemodel.3.tensorcache",
+    "jetson_precisions": b"native precisions detected for DLA_0: FP32, FP16, INT8",
+    "kernel_blob": b"[mlir_fusion_codegen.cpp::codegen] blob.name_: gemm_0xce_sm2_acc_float",
+    "llm_fmha": b"Context FMHA Enabled",
+    "loaded_values": b"Using values loaded from x.bin for input x",
+    "loop_heuristic": (
+        b"{ForeignNode[a...b]}: Loop has insufficient context to run reliably in auto-tuner."
+        b" Falling back to heuristic estimate of execution time."
+    ),
+    "missing_scale": b"Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for it",
+    "mixed_devices": b"RuntimeError: Expected all tensors to be on the same device, but found cpu and cuda:0!",
+    "myelin_assertion": b"bool myelin::ir::selection_t::analysis(): Assertion `!tensor->is_mod()' failed",
+    "myelin_exception": b"Internal Error: MyelinCheckException: gvn.cpp:318: CHECK(graph().valid()) failed.",
+    "no_conforming": (
+        b"No implementation of layer PWN(s) obeys the requested constraints in strict mode."
+        b" No conforming implementation was found."
+    ),
+    "node_name": b"Node name: /block/Add",
+    "no_device": b"Cannot find any available devices (GPUs)!",
+    "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
+    "option_input": b"x<-x.bin",
+    "parser_assertion": b"[6] Invalid Node - /block/Add",
+    "plugin_tried": (
+        b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: "
+    ),
+    "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
+    "poly_unpinned": b"Layer: conv + relu was not found in the tactic replay. Falling back to default tactics.",
+    "poly_not_offered": (b"Layer: a | b | Tactic in replay was not provided by TensorRT as a choice for this layer."),
+    "poly_not_taken": (
+        b"Layer: fc | TensorRT selected a tactic different than the one specified in the tactic replay."
+    ),
+    "poly_replay_changed": b"Has the network changed since the tactic replay file was generated?",
+    "poly_no_selectors": (
+        b"Algorithm selectors (TacticRecorder/TacticReplayer) is not available on TensorRT version 1.7.1.116."
+    ),
+    "recorded_error": b"Error[2]: [builder.cpp::build::751] Error Code 2: Internal Error (Assertion engine failed. )",
+    "registering_constant": b"Registering constant layer: w for ONNX initializer: w",
+    "shape_precision": b"A shape layer can only run in INT32 precision",
+    "sourced_error": rb"C:\source\rtSafe\safeRuntime.cpp (25) - Cuda Error in nvinfer1::allocate: 2 (out of memory)",
+    "tactic_name_only": b"Tactic Name: kIMMA_V1_TILE_32x64 ",
+    "weights_leaked": b"[0x30e94800]:4 :: weight zero-point in internalAllocate: at w.cpp: 102 idx: 17 time: 4.3e-08",
+}
+"""One line of every kind that is in none of the logs, of a model that does not exist."""
+
+RECORDED = b"Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error ("
+NO_IMPLEMENTATION = b"Could not find any implementation for node {ForeignNode[a...b]}."
+
+
+def read(files: Iterable[Path]) -> tuple[Lines, Lines]:
+    """Return the distinct line bodies, and the distinct prefixes, of some logs: one for each shape."""
+    bodies: dict[bytes, bytes] = {}
+    prefixes: dict[bytes, bytes] = {}
+    for file in files:
+        with open_source(str(file)) as source:
+            for line in (line for window in source.windows() for line in window.lines):
+                prefix = prefix_of(line)
+                body = line[prefix.end :] if prefix else line.lstrip(b" ")
+                bodies.setdefault(VARYING.sub(b"0", body), body)
+                if prefix:
+                    prefixes.setdefault(VARYING.sub(b"0", line[: prefix.end]), line[: prefix.end])
+    return set(bodies.values()), set(prefixes.values())
+
+
+@pytest.fixture(scope="module")
+def corpus_lines(corpus: Path) -> tuple[Lines, Lines]:
+    return read(sorted((corpus / "buildlog").iterdir()))
+
+
+@pytest.fixture(scope="module")
+def sample_lines(samples: list[Path]) -> tuple[Lines, Lines]:
+    return read(samples)
+
+
+@cache
+def openable(start: bytes) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS.values() if kind.can_open(start))
+
+
+def kinds_of(body: bytes) -> list[str]:
+    return [kind.name for kind in openable(body[:8]) if kind.match.fullmatch(body)]
+
+
+def by_regex(body: bytes) -> tuple[str, dict[str, bytes]] | None:
+    found = fields_of(DISPATCH, body)
+    return found and (found[0], {name: value for name, value in found[1].items() if value is not None})
+
+
+DISPATCH = Dispatch(tables.kinds())
+
+
+def disagreements(bodies: Lines) -> list[object]:
+    read_twice = ((body, by_regex(body), reference.parse(body)) for body in sorted(bodies))
+    return [row for row in read_twice if row[1] != row[2]]
+
+
+def ambiguous(bodies: Lines) -> list[object]:
+    return [(body, kinds) for body in sorted(bodies) if len(kinds := kinds_of(body)) > 1]
+
+
+@pytest.mark.corpus
+def test_regexes_and_lalr_agree_on_the_kind_and_fields_of_every_corpus_line(corpus_lines: tuple[Lines, Lines]) -> None:
+    bodies, _ = corpus_lines
+    assert len(bodies) > 20_000
+    assert disagreements(bodies) == []
+
+
+@pytest.mark.corpus
+def test_no_corpus_line_is_of_two_kinds(corpus_lines: tuple[Lines, Lines]) -> None:
+    assert ambiguous(corpus_lines[0]) == []
+
+
+def test_regexes_and_lalr_agree_on_the_kind_and_fields_of_every_line_of_our_logs(
+    sample_lines: tuple[Lines, Lines],
+) -> None:
+    bodies, _ = sample_lines
+    assert len(bodies) > 1_000
+    assert disagreements(bodies) == []
+    assert ambiguous(bodies) == []
+
+
+@pytest.mark.corpus
+def test_regexes_and_lalr_agree_on_every_prefix(
+    corpus_lines: tuple[Lines, Lines], sample_lines: tuple[Lines, Lines]
+) -> None:
+    prefixes = corpus_lines[1] | sample_lines[1]
+    assert len(prefixes) > 15
+    for text in sorted(prefixes):
+        matching = [(kind, found) for kind in tables.kinds(PREFIX) if (found := kind.match.fullmatch(text))]
+        read_as = [
+            (kind.name, {n: v for n, v in zip(kind.fields, found.groups(), strict=True) if v is not None})
+            for kind, found in matching
+        ]
+        assert read_as == [reference.parse(text, PREFIX)], text
+
+
+@pytest.mark.parametrize(("kind", "body"), EXAMPLES.items(), ids=EXAMPLES)
+def test_the_example_of_a_rare_kind_is_read_as_that_kind_only(kind: str, body: bytes) -> None:
+    assert kinds_of(body) == [kind]
+    assert by_regex(body) == reference.parse(body)
+
+
+@pytest.mark.corpus
+def test_every_kind_is_in_a_log_or_has_an_example_but_not_both(
+    corpus_lines: tuple[Lines, Lines], sample_lines: tuple[Lines, Lines]
+) -> None:
+    seen = {kind for body in corpus_lines[0] | sample_lines[0] for kind in kinds_of(body)}
+    assert KINDS.keys() - seen == EXAMPLES.keys()
+
+
+@pytest.mark.parametrize("opening", [b"", RECORDED, b"[optimizer.cpp::computeCosts::3728] Error Code 10: ("])
+def test_a_missing_implementation_is_read_however_the_error_is_wrapped(opening: bytes) -> None:
+    body = opening + NO_IMPLEMENTATION
+    assert kinds_of(body) == ["no_implementation"]
+    assert by_regex(body) == reference.parse(body)
+    assert (by_regex(body) or ("", {}))[1]["layer"] == b"{ForeignNode[a...b]}"
+
+
+def test_a_body_that_no_rule_reads_is_refused_by_both() -> None:
+    body = b"a line that no TensorRT has printed"
+    assert by_regex(body) is None
+    assert reference.parse(body) is None
+
+
+def test_a_prefix_that_is_none_is_refused_by_lalr_too() -> None:
+    assert prefix_of(b"[Q] text") is None
+    assert reference.parse(b"[Q] ", PREFIX) is None
+
+
+SIZES = [1 << power for power in range(12, 21, 2)]
+"""Up to a megabyte in steps, so that a regex that needs the square of a line's length fails early."""
+
+LITERAL = re.compile(r"(?:\\.|[A-Za-z0-9_ :,><=-])+")
+JUNK = [b"a", b" ", b"1", b"1.1 ", b" -> ", b" [", b"] ", b" ("]
+
+
+def literals(kind: Kind) -> list[bytes]:
+    found = (re.sub(r"\\(.)", r"\1", text).encode("latin-1") for text in LITERAL.findall(kind.regex))
+    return [text for text in found if 1 < len(text) < 60][:4]
+
+
+def long_bodies(kind: Kind, size: int) -> Iterable[bytes]:
+    """Give bodies that begin like one of this kind and go on with one literal, over and over."""
+    needle = kind.needle.encode("latin-1")
+    for opener in (opener.encode("latin-1") for opener in kind.openers):
+        for piece in (*literals(kind), *JUNK):
+            junk = piece * (size // len(piece))
+            yield from (opener + b"a [" + junk + needle, opener + b"a" + needle + b" [" + junk)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_line_of_a_megabyte_is_judged_at_once(kind: Kind) -> None:
+    for size in SIZES:
+        for body in long_bodies(kind, size):
+            begin = time.process_time()
+            kind.match.fullmatch(body)
+            assert time.process_time() - begin < 2.0, body[:200]

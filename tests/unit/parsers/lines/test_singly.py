@@ -1,0 +1,205 @@
+"""Bodies judged one by one: each distinct one once, and every row has what its own body says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.judging import fields_of
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.layouts import ranks
+from trtforensics.parsers.lines import interning, singly
+from trtforensics.parsers.lines.bodies import Bodies
+from trtforensics.parsers.lines.events import NO_TEXT, Texts
+from trtforensics.parsers.lines.singly import Dispatch, SingleReader
+from trtforensics.parsers.text.line_index import LineIndex
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.lines.bodies import Reading
+
+    Bools = npt.NDArray[np.bool_]
+    _Said = dict[str | None, list[tuple[object, ...]]]
+
+BODIES = [
+    b"Engine generation completed in 1.5 seconds.",
+    b"no rule reads this",
+    b"&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec",
+    b"Engine generation completed in 2.5 seconds.",
+    b"Engine generation completed in 1.5 seconds.",
+]
+
+
+_rows = st.builds(
+    lambda form, numbers: form % tuple(numbers),
+    st.sampled_from(
+        [
+            b"[ 0.%d  %d.5]",
+            b"Engine generation completed in %d.%d seconds.",
+            b"Tactic: 0x%d Time: 0.%d",
+            b"%dx%d",
+            b"Tactic %dx%d time 0.5",
+            b"  conv%d  0.5%d",
+            b"TF%d is enabled by default.%d",
+        ]
+    ),
+    st.lists(st.integers(0, 99), min_size=2, max_size=2),
+)
+
+
+class _Counting(Dispatch):
+    """Remembers what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(tables.kinds())
+        self.asked: list[bytes] = []
+
+    def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
+        self.asked.append(body)
+        return super().find(body)
+
+
+class _Bench:
+    """A reader, and what it says of bodies: by kind the rows, with the columns' values."""
+
+    def __init__(self, *, indented: bool = False) -> None:
+        self.texts = Texts()
+        self.dispatch = _Counting()
+        self._reader = SingleReader(self.dispatch, self.texts, indented=indented)
+
+    def read(self, bodies: list[bytes]) -> _Said:
+        return self._said(self._reader.read, bodies)
+
+    def recall(self, bodies: list[bytes]) -> _Said:
+        return self._said(self._reader.recall, bodies)
+
+    def _said(self, stage: Callable[[Bodies, Bools], Iterator[Reading]], bodies: list[bytes]) -> _Said:
+        index = LineIndex(b"".join(body + b"\n" for body in bodies))
+        found: _Said = {}
+        for kind, lines, columns in stage(
+            Bodies(index, index.starts, np.zeros(len(index), np.int64)), np.ones(len(index), np.bool_)
+        ):
+            rows = zip(lines.tolist(), *(column.tolist() for column in columns.values()), strict=True)
+            found.setdefault(kind, []).extend(rows)
+        return found
+
+
+def test_rows_come_kind_by_kind_in_their_order() -> None:
+    bench = _Bench()
+    read = bench.read(BODIES)
+    assert read["engine_generated"] == [(0, 1.5), (3, 2.5), (4, 1.5)]
+    assert read[None] == [(1,)]
+    ((row, verdict, *_),) = read["banner"]
+    assert isinstance(verdict, int)
+    assert (row, bench.texts[verdict]) == (2, "RUNNING")
+
+
+def test_a_body_is_judged_once_however_often_it_stands_in_however_many_windows() -> None:
+    bench = _Bench()
+    once = bench.read(BODIES)
+    assert bench.read(BODIES) == once
+    many = bench.read(BODIES * 100)  # enough of them to be hashed
+    assert [row for row, *_ in many["engine_generated"][:4]] == [0, 3, 4, 5]
+    assert {ms for _, ms in many["engine_generated"]} == {1.5, 2.5}
+    asked = Counter(bench.dispatch.asked)
+    assert set(asked) == set(BODIES)
+    assert max(asked.values()) <= 2  # by few, and by many
+
+
+def test_bodies_that_came_again_are_recalled_as_they_were_read() -> None:
+    bench = _Bench()
+    many = BODIES * 100
+    assert bench.recall(many) == {}
+    read = bench.read(many)
+    asked = len(bench.dispatch.asked)
+    assert bench.recall(many) == read
+    assert bench.recall([b"Engine generation completed in 3.5 seconds.", b"other text"] * 200) == {}
+    assert len(bench.dispatch.asked) == asked
+
+
+def test_bodies_that_came_once_are_not_looked_up_before_the_layouts() -> None:
+    bench = _Bench()
+    once = [b"%03d no rule reads this: %s" % (number, b"x" * number) for number in range(400)]
+    bench.read(once)
+    assert bench.recall(once) == {}
+    bench.read(once)
+    assert bench.recall(once) == {None: [(row,) for row in range(400)]}
+
+
+def test_bodies_whose_digits_do_not_matter_are_recalled_with_any() -> None:
+    bench = _Bench()
+    bodies = [b"Timing trace has %d queries over 3 s" % number for number in range(400)]
+    bench.read(bodies)
+    bench.read(bodies)
+    others = [b"Timing trace has %d queries over 3 s" % number for number in range(400, 800)]
+    assert bench.recall(others) == bench.read(others)
+
+
+def test_what_is_forgotten_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(singly, "_MAX_BODIES", 2)
+    bench = _Bench()
+    bench.read(BODIES)
+    again = bench.read(BODIES[::-1])
+    assert again["engine_generated"] == [(0, 1.5), (1, 2.5), (4, 1.5)]
+    assert again[None] == [(3,)]
+    assert len(bench.dispatch.asked) == 2 * len(set(BODIES))
+
+
+def test_blanks_before_a_body_count_only_where_they_are_the_bodys() -> None:
+    indented = [b"   &&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"]
+    assert list(_Bench(indented=True).read(indented)) == ["banner"]
+    assert list(_Bench().read(indented)) == [None]
+
+
+def test_a_field_that_a_body_does_not_print_is_not_there() -> None:
+    read = _Bench().read([b"&&&& RUNNING TensorRT.trtexec # trtexec", BODIES[2]])
+    (_, _, _, first, _), (_, _, _, second, _) = read["banner"]
+    assert first == NO_TEXT
+    assert second != NO_TEXT
+
+
+def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line() -> None:
+    """A line of one ran into a line of the other, as programs that share a file make them."""
+    body = b"Name: conv1, IOMode: InputName: conv2, LayerType: kgen, Inputs: [ { Name: x }]"
+    found = fields_of(Dispatch(tables.kinds(), ranks(tables.layouts())), body)
+    assert found is not None
+    assert found[0] == "layer_detailed"
+
+
+@settings(deadline=None)
+@given(st.lists(_rows, min_size=1, max_size=40), st.lists(_rows, min_size=1, max_size=40))
+def test_what_is_recalled_is_what_would_be_read(before: list[bytes], after: list[bytes]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interning, "_FEW", 1)
+        bench = _Bench()
+        bench.read(before)
+        bench.read(before)
+        recalled = bench.recall(after)
+        read = {kind: set(rows) for kind, rows in bench.read(after).items()}
+        assert all(set(rows) <= read[kind] for kind, rows in recalled.items())
+        assert sum(map(len, recalled.values())) >= sum(body in before and len(body) >= 8 for body in after)
+
+
+@settings(deadline=None)
+@given(st.lists(_rows, min_size=1, max_size=40))
+def test_bodies_with_other_digits_are_what_each_would_be_alone(rows: list[bytes]) -> None:
+    found = {row: kind for kind, read in _Bench().read(rows).items() for row, *_ in read}
+    alone = [Dispatch(tables.kinds()).find(row) for row in rows]
+    assert [found[place] for place in range(len(rows))] == [one[0].name if one else None for one in alone]
+
+
+def test_rows_of_numbers_are_judged_once_for_all() -> None:
+    bench = _Bench()
+    rows = [b"[ 0.%03d  1.%03d]" % (number, number * 7 % 1000) for number in range(300)]
+    assert bench.read(rows) == {None: [(row,) for row in range(300)]}
+    assert len(bench.dispatch.asked) == 1
