@@ -48,7 +48,7 @@ def rule_of(code: str) -> Rule:
 
 
 def _own() -> Iterator[Rule]:
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         yield from _rules_in(vars(importlib.import_module(module.name)).values())
 
 

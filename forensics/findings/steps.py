@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MODEL = "model.onnx"
 """Stands for the model's path where the log does not tell it."""
+TIMING_CACHE = "--timingCacheFile=timing.cache"
+"""trtexec's flag that keeps the timings of a build."""
 
 _OPTION = re.compile(r" (?=--[A-Za-z])")
 _PLAIN = re.compile(r"[\w@%+=:,./\\-]*")

@@ -1,4 +1,4 @@
-"""A precision that was asked for a layer and does not reach it, because a ForeignNode swallowed the layer."""
+"""A precision requested for a layer without effect, because a ForeignNode contains the layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build says of the tactic replay it was given."""
+"""What the build log says of the tactic replay that the build followed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _LINT = Step(
     Severity.ERROR,
     "TensorRT does not offer what the replay asks for",
     cause="The replay was edited, or made for another network, GPU, TensorRT or set of flags. Of a ForeignNode only "
-    "what "
-    "TensorRT recorded can be replayed: it offers one tactic, and other types are refused.",
+    "what TensorRT recorded can be replayed: it offers one tactic, and other types are refused.",
     confirm="The message prints the entry and the choices that were offered; the field that differs is the reason.",
     fixes=(
         "Record the replay again with these flags, and edit only tactics that the log offers.",
@@ -57,8 +56,7 @@ def refused(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "There is no algorithm selector in this TensorRT",
     cause="IAlgorithmSelector went with TensorRT 11 and never was in TensorRT-RTX: tactics cannot be recorded or "
-    "replayed "
-    "as JSON.",
+    "replayed as JSON.",
     confirm="The message names the version.",
     fixes=(Fix("Use an editable timing cache: trtforensics bisect cache.", "10.8"),),
     sources=("Polygraphy 0.53.6", "bindings 10.0 to 11.4"),
@@ -73,9 +71,8 @@ def no_selector(case: Case) -> Iterator[Observation]:
     "TF321",
     Severity.WARNING,
     "The replay was followed in part only",
-    cause="Layers that the replay does not name, or names otherwise, got TensorRT's own choice: the engine is not "
-    "the one "
-    "that was recorded.",
+    cause="Layers that the replay does not name, or names otherwise, got TensorRT's own choice: the engine is not the "
+    "one that was recorded.",
     confirm="Record the tactics of this build too and compare: trtforensics diff OLD NEW.",
     fixes=("Record the replay again: layer names change with TensorRT, the model and its outputs.",),
     sources=("Polygraphy's algorithm selector, 0.29 to 0.53",),
@@ -95,8 +92,7 @@ def partly(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "A type was set that the layer does not give",
     cause="verify_output_type fails where a replay, a layer precision or an output type asks a layer for a type that "
-    "its "
-    "implementation does not produce, often inside a ForeignNode.",
+    "its implementation does not produce, often inside a ForeignNode.",
     confirm="Take the requests for that layer out; the error goes.",
     fixes=(
         Fix("Ask for the output type as well as the precision, or for neither.", before="11"),

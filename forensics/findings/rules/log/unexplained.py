@@ -1,4 +1,4 @@
-"""Errors that no other rule reads: grouped, so that at least nobody overlooks them."""
+"""Errors that no other rule explains, grouped by their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log itself does not tell: cut, errors elsewhere, not verbose, several passes."""
+"""What a log lacks: its end, its errors, the engine's own pass, the engine's layers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def _last(case: Case) -> SourceSpan | None:
     "TF701",
     Severity.ERROR,
     "The log stops in the middle",
-    cause="No verdict follows: the process was killed (out of memory, a timeout, kill -9), it crashed, or the log "
-    "was cut "
-    "off when it was copied.",
+    cause="No verdict follows: the process was killed (out of memory, a timeout, kill -9), it crashed, or the log was "
+    "cut off when it was copied.",
     confirm="Exit status of the process: 137 is a kill, 139 a segmentation fault. dmesg names the out-of-memory "
     "killer.",
     fixes=("Keep the whole log and the exit status: trtexec … > build.log 2>&1; echo $? >> build.log.",),
@@ -102,8 +101,7 @@ def passes(case: Case) -> Iterator[Observation]:
     Severity.NOTE,
     "The engine is printed by names only",
     cause="Without detailed profiling verbosity the engine's layers carry no types, tactics or kernels: which "
-    "precision "
-    "a layer runs in cannot be told.",
+    "precision a layer runs in cannot be told.",
     confirm="The Profiling verbosity line of the options prints 0.",
     fixes=(
         Fix("Build with --profilingVerbosity=detailed.", "8.2"),

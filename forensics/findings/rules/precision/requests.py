@@ -1,4 +1,4 @@
-"""What was asked for layer by layer, and whether it reached anything."""
+"""Types requested layer by layer (``--layerPrecisions``, ``--layerOutputTypes``), and whether they take effect."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     Severity.WARNING,
     "A layer precision names no layer",
     cause="The name or pattern of --layerPrecisions or --layerOutputTypes matches none of the layers that the ONNX "
-    "parser "
-    "registered, so the request does nothing. trtexec does not warn.",
+    "parser registered, so the request does nothing. trtexec does not warn.",
     confirm="The 'Registering layer' lines of the verbose log list every name.",
     fixes=(Fix("Use the names of the log; a name may hold one *, which stands for any text.", "8.4", "11"),),
     sources=("NVIDIA/TensorRT#3889", "trtexec's help of --layerPrecisions"),
@@ -92,8 +91,9 @@ def no_constraints(case: Case) -> Iterator[Observation]:
     "TF205",
     Severity.WARNING,
     "A layer does not run in the precision that was asked for",
-    cause="TensorRT took a faster implementation of another precision, because constraints are not binding, or because "
-    "there is none of the precision that was asked for. The ONNX parser asks for precisions too, for some helpers.",
+    cause="TensorRT took a faster implementation of another precision, because constraints are not binding, or "
+    "because there is none of the precision that was asked for. The ONNX parser asks for precisions too, for some "
+    "helpers.",
     confirm="The engine's dump shows the types of the layer's inputs and outputs.",
     fixes=(
         Fix(
@@ -121,8 +121,7 @@ def non_conforming(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "A layer asked for in FP32 hands on another type",
     cause="--layerPrecisions sets the type a layer computes in, not the type of its output: that is "
-    "--layerOutputTypes, "
-    "and without it the result is rounded as TensorRT likes.",
+    "--layerOutputTypes, and without it the result is rounded as TensorRT likes.",
     confirm="The engine's dump shows the output's type; mark the output and compare it with FP32.",
     fixes=(Fix("Ask for the output too: --layerOutputTypes=NAME:fp32, or layer.set_output_type.", "8.4", "11"),),
     sources=("trtexec's help, 8.4 to 10.16", "the interface's own description of setPrecision and setOutputType"),

@@ -1,4 +1,4 @@
-"""What a replay that is to be given to a build would meet there; ``replay lint`` finds it, field by field."""
+"""Problems that ``replay lint`` reports for a replay in this build."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def not_offered(case: Case) -> Iterator[Observation]:
     "TF802",
     Severity.ERROR,
     "The replay changes types of a ForeignNode",
-    cause="A ForeignNode offers what Myelin compiled; a replay edited from HALF to FLOAT there equals no choice and is "
-    "refused.",
+    cause="A ForeignNode offers what Myelin compiled; a replay edited from HALF to FLOAT there equals no choice and "
+    "is refused.",
     confirm="trtforensics replay lint prints the types that the log offers.",
     fixes=(
         Fix("Put Casts into the model and build strongly typed.", "10"),

@@ -59,8 +59,7 @@ def _no_importer(reason: str) -> bool:
     "No importer and no plugin for an operator",
     cause="The parser knows no importer for the operator and found no plugin of its name, version and namespace.",
     confirm="The lines before the error list the name, version and namespace that were tried; a plugin library that "
-    "was "
-    "not loaded registers nothing (Registered plugin creator lines).",
+    "was not loaded registers nothing (Registered plugin creator lines).",
     fixes=(
         "Load the library that registers the plugin, or write one.",
         "Rewrite the operator with others before export, or cut it out of the graph and run it outside.",
@@ -89,8 +88,7 @@ def no_importer(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "An elementwise operation mixes types",
     cause="In a strongly typed network both inputs of an elementwise operation must have one type; a Cast is missing "
-    "in "
-    "the model.",
+    "in the model.",
     confirm="The warning before the error names both tensors and their types.",
     fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert it whole.",),
     sources=("a TensorRT-RTX 1.7.1 log (elementWiseNode.cpp, validateTypes)",),
@@ -120,8 +118,7 @@ def _autocast(case: Case) -> Step:
     Severity.ERROR,
     "The inner dimensions of a matrix product differ",
     cause="The shapes that the model's tensors have at this node do not fit: the export fixed a dimension that "
-    "differs, "
-    "or an earlier node has the wrong shape.",
+    "differs, or an earlier node has the wrong shape.",
     confirm="onnxruntime refuses the same model with the same shapes.",
     fixes=("Run polygraphy surgeon sanitize, check the shapes, and export again with the right dynamic axes.",),
     sources=("a TensorRT-RTX 1.7.1 log (matrixMultiplyLayer.cpp)",),
@@ -142,8 +139,8 @@ def _sanitize(case: Case) -> Step:
     "TF104",
     Severity.NOTE,
     "INT64 weights become INT32",
-    cause="Before 10 TensorRT has no INT64; weights are cast down. That is harmless unless a value does not fit, which "
-    "is then clamped.",
+    cause="Before 10 TensorRT has no INT64; weights are cast down. That is harmless unless a value does not fit, "
+    "which is then clamped.",
     confirm="A line 'outside the range of INT32 was clamped' follows where a value did not fit.",
     fixes=(Fix("Ignore it unless values were clamped; if so, change the constants of the model.", before="10"),),
     sources=("NVIDIA/TensorRT#800, #2574",),
@@ -191,8 +188,7 @@ def loop(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "A Reshape does not fit its input",
     cause="The export baked a size into a Reshape (often a batch of 1, or heads and sequence of MultiheadAttention), "
-    "or "
-    "a 0 in its shape means 'as the input' where the model means zero (allowzero).",
+    "or a 0 in its shape means 'as the input' where the model means zero (allowzero).",
     confirm="polygraphy surgeon sanitize folds the shape computation; the shape that is left shows what was baked in.",
     fixes=(
         "Export with dynamic axes and with sizes taken from the tensor, not from Python numbers; -1 for what varies.",
@@ -226,8 +222,8 @@ def reshape(case: Case) -> Iterator[Observation]:
     "TF108",
     Severity.ERROR,
     "The parser failed at a node",
-    cause="The importer of this operator refuses the node: an attribute, a type or a shape that this TensorRT does not "
-    "support.",
+    cause="The importer of this operator refuses the node: an attribute, a type or a shape that this TensorRT does "
+    "not support.",
     confirm="The lines after the error dump the node and name the check that failed.",
     fixes=("Run polygraphy surgeon sanitize, export with another opset, or rewrite the node.",),
     sources=("TensorRT-RTX 1.7.1 logs (ModelImporter.cpp)",),
@@ -254,9 +250,8 @@ def _near(failure: _Failure, notes: list[Note]) -> bool:
     "TF109",
     Severity.ERROR,
     "Tensors lie on different devices",
-    cause="PyTorch was given tensors on the CPU and on the GPU at once: the model was exported or checked with "
-    "inputs on "
-    "another device than its weights.",
+    cause="PyTorch was given tensors on the CPU and on the GPU at once: the model was exported or checked with inputs "
+    "on another device than its weights.",
     confirm="The traceback above the line names the call.",
     fixes=("Move model and inputs to one device before exporting or comparing: model.to(d), inputs.to(d).",),
     sources=("PyTorch's message",),

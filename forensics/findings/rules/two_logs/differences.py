@@ -1,4 +1,4 @@
-"""What differs between two builds of one model: versions, flags, fusions, types, tactics."""
+"""How two builds of one model differ: versions, flags, fusions, types, tactics."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[O
     Severity.WARNING,
     "Two builds of one model fuse differently",
     cause="Layers that one build fuses, or gives to a ForeignNode, are apart in the other: other kernels run, which "
-    "round "
-    "differently. Everything behind the first difference may follow from it.",
+    "round differently. Everything behind the first difference may follow from it.",
     confirm="trtforensics diff FIRST SECOND lists the fusions before anything else.",
     fixes=("Make flags, version, GPU and marked outputs equal; what is left is TensorRT's choice.",),
     sources=("NVIDIA/TensorRT#4540, #4730",),
@@ -98,8 +97,7 @@ def tactics(case: Case) -> Iterator[Observation]:
     Severity.NOTE,
     "Two logs are of different TensorRT versions or GPUs",
     cause="Tactics, fusions and even layer names differ between versions and GPUs: a difference between these builds "
-    "need "
-    "not be an accident.",
+    "need not be an accident.",
     confirm="The version and device lines of both logs.",
     fixes=("Compare builds of one version on one GPU, and change one thing at a time.",),
     sources=("NVIDIA/TensorRT#4723, #4742",),

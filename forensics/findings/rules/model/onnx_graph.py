@@ -1,4 +1,4 @@
-"""What the ONNX model itself shows: shapes baked in, constants not folded, LayerNorms taken apart."""
+"""What the ONNX graph itself shows: fixed shapes, constants that are not folded, decomposed LayerNorms."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ def _sanitize(case: Case) -> Step:
     Severity.WARNING,
     "A Reshape has allowzero",
     cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without, it means 'as the input'. "
-    "TensorRT "
-    "has to decide at run time where the shape is not constant.",
+    "TensorRT has to decide at run time where the shape is not constant.",
     confirm="Look at the shape input of the nodes named.",
     fixes=("Export without allowzero, with -1 or the size itself where 0 meant 'as the input'.",),
     sources=("the ONNX operator Reshape, opset 14 and later", "NVIDIA/TensorRT#3639"),
@@ -81,8 +80,7 @@ def allowzero(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "A Reshape fixes the batch of a dynamic model",
     cause="The export baked the batch of its example input into the shape: right at that batch, refused or scrambled "
-    "at "
-    "any other. MultiheadAttention is the usual place.",
+    "at any other. MultiheadAttention is the usual place.",
     confirm="Run the model in ONNX Runtime with another batch than the one exported.",
     fixes=("Export with dynamic axes and shapes taken from the tensor; put -1 or 0 in the first place.",),
     sources=("NVIDIA/TensorRT#3990", "reports of 'reshape would change volume' with MultiheadAttention"),
@@ -113,9 +111,8 @@ def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
     "TF112",
     Severity.WARNING,
     "LayerNorm is taken apart into small operations",
-    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT cannot tell that "
-    "it is "
-    "one, so each of them may run in FP16, and the Pow overflows.",
+    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT cannot tell that it "
+    "is one, so each of them may run in FP16, and the Pow overflows.",
     confirm="The model's opset, and Pow followed by ReduceMean and Sqrt in it.",
     fixes=(
         "Export with opset 17 or later.",
