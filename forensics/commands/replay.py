@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.replay.edges import Node
+    from trtforensics.replay.edges import DataflowNode
     from trtforensics.replay.from_log import LeftOut
-    from trtforensics.replay.json_documents import Document
+    from trtforensics.replay.json_documents import JsonObject
 
 EXAMPLE = """examples:
   trtforensics replay show replay.json
@@ -126,7 +126,7 @@ def _lint(args: Namespace) -> int:
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
     from trtforensics.console.terminal import wants_colour
-    from trtforensics.model.replay import Severity
+    from trtforensics.model.replay import ProblemSeverity
     from trtforensics.replay.json_documents import lint_document, to_json
     from trtforensics.replay.lint import Lint
     from trtforensics.replay.text import lint_text
@@ -147,7 +147,7 @@ def _lint(args: Namespace) -> int:
     else:
         text = lint_text(file.replay, report, against, colour=wants_colour(sys.stdout))
     streams.print_result(text)
-    return ExitCode.NO if report.count(Severity.ERROR) else ExitCode.OK
+    return ExitCode.NO if report.count(ProblemSeverity.ERROR) else ExitCode.OK
 
 
 def _convert(args: Namespace) -> int:
@@ -209,11 +209,11 @@ class _Surroundings:
 
         self.build = _select_build(_load_log(args, args.log), args.build) if args.log is not None else None
         self.operators = operators_of(args.onnx) if args.onnx is not None else ()
-        self._layer_info: tuple[Node, ...] = ()
+        self._layer_info: tuple[DataflowNode, ...] = ()
         if args.layer_info is not None:
             self._layer_info = nodes_of_layer_info(args.layer_info, max_bytes=args.max_bytes)
 
-    def nodes(self, layers: Iterable[str]) -> tuple[Node, ...]:
+    def nodes(self, layers: Iterable[str]) -> tuple[DataflowNode, ...]:
         """Return the layers with their tensors, from whichever source knows them best."""
         from trtforensics.replay.edges import nodes_of_build, nodes_of_model
 
@@ -260,7 +260,7 @@ def _check_output(args: Namespace, sources: list[str | None]) -> None:
         raise UsageError("--json", "says what was written, and the replay itself goes to stdout", "Name OUT with `-o`")
 
 
-def _write(args: Namespace, text: str, document: Document) -> None:
+def _write(args: Namespace, text: str, document: JsonObject) -> None:
     from trtforensics.console import streams
     from trtforensics.console.output import write_text
     from trtforensics.replay.json_documents import to_json

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Severity
-    from trtforensics.findings.suppression import Settings
+    from trtforensics.findings.suppression import ReportSettings
 
 EXAMPLE = """examples:
   trtforensics report build.log
@@ -91,7 +91,7 @@ def run(args: Namespace) -> int:
     return ExitCode.NO if failed else ExitCode.OK
 
 
-def _fails_from(args: Namespace, settings: Settings) -> Severity | None:
+def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
     """Return the severity from which on the exit code is 1; None where nobody asked."""
     from trtforensics.findings.finding import Severity
 

@@ -18,7 +18,7 @@ _WEAKEST = (MatchedBy.NAME, MatchedBy.FUSED_MEMBERS, MatchedBy.POSITION)
 
 
 @dataclass(slots=True)
-class Slot:
+class AlignedLayer:
     """One layer of the model. ``layers`` has it by the number of the build; a build without it is missing there.
 
     ``position`` orders slots as the layers stand in the builds.
@@ -31,7 +31,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class FusionSite:
     """Members that builds fuse in different ways, and by build the layers that hold them."""
 
     parts: frozenset[str]
@@ -44,19 +44,19 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class AlignedBuilds:
     """All slots and sites of the builds, in order; ``builds`` are the numbers of those that tell of such layers."""
 
     builds: tuple[int, ...]
-    slots: tuple[Slot, ...]
-    sites: tuple[Site, ...]
+    slots: tuple[AlignedLayer, ...]
+    sites: tuple[FusionSite, ...]
 
     def in_sites(self) -> set[tuple[int, int]]:
         """Return the layers of sites, as number of the build and ``id`` of the layer."""
         return {(build, id(layer)) for site in self.sites for build, layers in site.layers.items() for layer in layers}
 
 
-def side_by_side(builds: Mapping[int, Layers]) -> SideBySide:
+def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
     """Align the layers of builds, given by number, good ones first.
 
     Most builds have the same layers; one such list, the most frequent, is the reference that the others are aligned to.
@@ -66,25 +66,25 @@ def side_by_side(builds: Mapping[int, Layers]) -> SideBySide:
         shapes[tuple((layer.key, layer.name) for layer in layers)].append(number)
     ordered = sorted(shapes.values(), key=lambda numbers: (-len(numbers), numbers[0]))
     if not ordered:
-        return SideBySide((), (), ())
+        return AlignedBuilds((), (), ())
     reference = builds[ordered[0][0]]
-    slots = [Slot(layer.name, position) for position, layer in enumerate(reference)]
+    slots = [AlignedLayer(layer.name, position) for position, layer in enumerate(reference)]
     for number in ordered[0]:
         for slot, layer in zip(slots, builds[number], strict=True):
             slot.layers[number] = layer
-    extra: dict[tuple[str, int], Slot] = {}
-    groups: list[_Group] = []
+    extra: dict[tuple[str, int], AlignedLayer] = {}
+    groups: list[_RegroupedMembers] = []
     for numbers in ordered[1:]:
         alignment = align(reference, builds[numbers[0]])
         _place(slots, extra, alignment, numbers, builds)
         groups += _groups(reference, builds[numbers[0]], alignment)
     every = sorted((*slots, *extra.values()), key=lambda slot: slot.position)
-    return SideBySide(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
+    return AlignedBuilds(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
 
 
 def _place(
-    slots: Sequence[Slot],
-    extra: dict[tuple[str, int], Slot],
+    slots: Sequence[AlignedLayer],
+    extra: dict[tuple[str, int], AlignedLayer],
     alignment: Alignment,
     numbers: Sequence[int],
     builds: Mapping[int, Layers],
@@ -100,29 +100,29 @@ def _place(
     for index, layer in enumerate(layers):
         if index not in where:
             count = seen[layer.name] = seen[layer.name] + 1
-            where[index] = extra.setdefault((layer.name, count), Slot(layer.name, last + 0.5))
+            where[index] = extra.setdefault((layer.name, count), AlignedLayer(layer.name, last + 0.5))
         last = where[index].position
         for number in numbers:
             where[index].layers[number] = builds[number][index]
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _RegroupedMembers:
     """Members that a shape and the reference split up differently."""
 
     parts: frozenset[str]
     position: int
 
 
-def _groups(reference: Layers, layers: Layers, alignment: Alignment) -> list[_Group]:
+def _groups(reference: Layers, layers: Layers, alignment: Alignment) -> list[_RegroupedMembers]:
     found = []
     for one in alignment.regroupings:
         parts = frozenset().union(*(reference[i].parts for i in one.left), *(layers[j].parts for j in one.right))
-        found.append(_Group(parts, one.left[0]))
+        found.append(_RegroupedMembers(parts, one.left[0]))
     return found
 
 
-def _sites(groups: Sequence[_Group], builds: Mapping[int, Layers]) -> list[Site]:
+def _sites(groups: Sequence[_RegroupedMembers], builds: Mapping[int, Layers]) -> list[FusionSite]:
     """Join the groups of all shapes and find their layers in every build."""
     joined = [frozenset(parts) for parts in join_groups([sorted(group.parts) for group in groups])]
     owner = {part: number for number, parts in enumerate(joined) for part in parts}
@@ -133,7 +133,7 @@ def _sites(groups: Sequence[_Group], builds: Mapping[int, Layers]) -> list[Site]
             for site in {owner[part] for part in layer.parts if part in owner}:
                 holders[site][number].append(layer)
     sites = [
-        Site(parts, position[number], {build: tuple(layers) for build, layers in holders[number].items()})
+        FusionSite(parts, position[number], {build: tuple(layers) for build, layers in holders[number].items()})
         for number, parts in enumerate(joined)
     ]
     return sorted(sites, key=lambda site: site.position)

@@ -29,7 +29,7 @@ class MatchedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LayerPair:
     """A layer of one build and the same layer of another, by index."""
 
     left: int
@@ -52,32 +52,32 @@ class Alignment:
     A layer of a regrouping may be in a pair too: with the one it shares most with.
     """
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[LayerPair, ...]
     regroupings: tuple[Regrouping, ...]
 
 
 def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
     """Align two builds' layers, both in the order of their source."""
-    todo = _Todo(set(range(len(left))), set(range(len(right))))
+    todo = _Unaligned(set(range(len(left))), set(range(len(right))))
     pairs = [
-        Pair(i, j, MatchedBy.NAME)
+        LayerPair(i, j, MatchedBy.NAME)
         for key in (lambda layer: layer.key, lambda layer: layer.name, _without_numbers)
         for i, j in todo.equal(left, right, key)
     ]
     regroupings = []
     for group in _regroupings(left, right, todo):
-        closest = [Pair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group)]
+        closest = [LayerPair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group)]
         pairs += closest
         if len(closest) != 1 or left[closest[0].left].parts != right[closest[0].right].parts:
             regroupings.append(group)
         todo.left -= set(group.left)
         todo.right -= set(group.right)
-    pairs += [Pair(i, j, MatchedBy.POSITION) for i, j in _by_position(left, right, pairs, todo)]
+    pairs += [LayerPair(i, j, MatchedBy.POSITION) for i, j in _by_position(left, right, pairs, todo)]
     return Alignment(tuple(pairs), tuple(regroupings))
 
 
 @dataclass(slots=True)
-class _Todo:
+class _Unaligned:
     """What is not aligned yet, by index."""
 
     left: set[int]
@@ -111,7 +111,7 @@ def plain_name(name: str) -> str:
     return _MYELIN_NUMBER.sub("_myl", name)
 
 
-def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], todo: _Todo) -> list[Regrouping]:
+def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], todo: _Unaligned) -> list[Regrouping]:
     """Gather the layers that hang together by common members, over both builds."""
     owners: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for side, layers, indexes in ((0, left, todo.left), (1, right, todo.right)):
@@ -161,7 +161,7 @@ def _closest(left: Sequence[LayerView], right: Sequence[LayerView], group: Regro
 
 
 def _by_position(
-    left: Sequence[LayerView], right: Sequence[LayerView], pairs: Sequence[Pair], todo: _Todo
+    left: Sequence[LayerView], right: Sequence[LayerView], pairs: Sequence[LayerPair], todo: _Unaligned
 ) -> Iterator[tuple[int, int]]:
     """Pair layers between the same aligned neighbours, where as many of the same runners stand on either side."""
     anchors = [(-1, -1), *_in_order(sorted((p.left, p.right) for p in pairs)), (len(left), len(right))]

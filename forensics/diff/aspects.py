@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.diff.differences import Type
+from trtforensics.diff.differences import DifferenceType
 from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
@@ -17,25 +17,31 @@ if TYPE_CHECKING:
 Value = tuple[Any, ...]
 
 _FIELDS = {
-    Type.PRECISION: ("tensors.types",),
-    Type.FORMAT: ("tensors.strides", "tensors.packing", "tensors.packed_dim", "tensors.layout", "tensors.enumerator"),
-    Type.TACTIC: ("runner_id", "runner", "tactic", "kernel"),
+    DifferenceType.PRECISION: ("tensors.types",),
+    DifferenceType.FORMAT: (
+        "tensors.strides",
+        "tensors.packing",
+        "tensors.packed_dim",
+        "tensors.layout",
+        "tensors.enumerator",
+    ),
+    DifferenceType.TACTIC: ("runner_id", "runner", "tactic", "kernel"),
 }
 ASPECTS = tuple(_FIELDS)
-_READERS: dict[Type, Callable[[LayerView], Value]] = {
-    Type.PRECISION: lambda layer: (layer.tensors.types,),
-    Type.FORMAT: attrgetter(*_FIELDS[Type.FORMAT]),
-    Type.TACTIC: attrgetter(*_FIELDS[Type.TACTIC]),
+_READERS: dict[DifferenceType, Callable[[LayerView], Value]] = {
+    DifferenceType.PRECISION: lambda layer: (layer.tensors.types,),
+    DifferenceType.FORMAT: attrgetter(*_FIELDS[DifferenceType.FORMAT]),
+    DifferenceType.TACTIC: attrgetter(*_FIELDS[DifferenceType.TACTIC]),
 }
 _NOTHING = {aspect: (None,) * len(fields) for aspect, fields in _FIELDS.items()}
 
 
-def values(aspect: Type, layers: Mapping[int, LayerView], kinds: Mapping[int, Kind]) -> dict[int, Value]:
+def values(aspect: DifferenceType, layers: Mapping[int, LayerView], kinds: Mapping[int, Kind]) -> dict[int, Value]:
     """Return an aspect's value by build; a build that does not tell it is missing, and none where nothing is common."""
     read = _READERS[aspect]
     told = {build: row for build, layer in layers.items() if (row := read(layer)) != _NOTHING[aspect]}
     common = [n for n, column in enumerate(zip(*told.values(), strict=True)) if None not in column]
-    if not common or (aspect is not Type.TACTIC and _unlike(layers, told, kinds)):
+    if not common or (aspect is not DifferenceType.TACTIC and _unlike(layers, told, kinds)):
         return {}
     if len(common) == len(_FIELDS[aspect]):
         return told
@@ -49,11 +55,11 @@ def _unlike(layers: Mapping[int, LayerView], told: Mapping[int, object], kinds: 
     return len({(layers[build].tensors.inputs, len(layers[build].tensors.texts)) for build in told}) > 1
 
 
-def text(aspect: Type, layer: LayerView) -> str:
+def text(aspect: DifferenceType, layer: LayerView) -> str:
     """Spell an aspect of a layer for people."""
-    if aspect is Type.PRECISION:
+    if aspect is DifferenceType.PRECISION:
         return arrow(layer, layer.tensors.types or ())
-    if aspect is Type.FORMAT:
+    if aspect is DifferenceType.FORMAT:
         return arrow(layer, layer.tensors.texts)
     runner = layer.runner or (f"0x{layer.runner_id:08x}" if layer.runner_id else "")
     words = [runner, tactic_text(layer.tactic), layer.kernel]

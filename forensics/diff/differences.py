@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trtforensics.diff.alignment import MatchedBy
-    from trtforensics.diff.loading import Side
+    from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.views import LayerView
     from trtforensics.model.span import SourceSpan
 
 
-class Type(StrEnum):
+class DifferenceType(StrEnum):
     """What differs, in the order of the report: what comes first may be the cause of what follows."""
 
     FUSION = "fusion"
@@ -29,11 +29,11 @@ class Type(StrEnum):
     @property
     def rank(self) -> int:
         """Its place in the report."""
-        return list(Type).index(self)
+        return list(DifferenceType).index(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SideValue:
     """One value on one side: ``text`` for people, ``layer`` one that has it, ``spans`` where each build states it.
 
     ``count`` is the number of builds of the side; ``layer`` is None where a log's fusion lines or an absence are meant.
@@ -55,11 +55,11 @@ class Difference:
     which nothing follows. ``cause`` is the index of the difference that this one follows from, or None.
     """
 
-    type: Type
+    type: DifferenceType
     layer: str
     matched_by: MatchedBy
-    good: tuple[Entry, ...]
-    bad: tuple[Entry, ...]
+    good: tuple[SideValue, ...]
+    bad: tuple[SideValue, ...]
     counts: Counts
     why: tuple[str, ...]
     position: float
@@ -74,7 +74,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
+class PairHalf:
     """One half of a pair: the layer, and the value that is suspicious."""
 
     layer: str
@@ -87,7 +87,7 @@ class Half:
 class SuspiciousPair:
     """Two values that were seen together in bad builds only, each also in a good one."""
 
-    halves: tuple[Half, Half]
+    halves: tuple[PairHalf, PairHalf]
     counts: Counts
 
     @property
@@ -104,8 +104,8 @@ class Comparison:
     ``notes`` say what could not be compared.
     """
 
-    good: Side
-    bad: Side
+    good: ComparedSide
+    bad: ComparedSide
     differences: tuple[Difference, ...]
     pairs: tuple[SuspiciousPair, ...]
     other_pairs: int
@@ -114,4 +114,4 @@ class Comparison:
 
     def summary(self) -> dict[str, int]:
         """Count the differences of each type."""
-        return {type_.value: sum(one.type is type_ for one in self.differences) for type_ in Type}
+        return {type_.value: sum(one.type is type_ for one in self.differences) for type_ in DifferenceType}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.diff.alignment import MatchedBy, join_groups
-from trtforensics.diff.differences import Difference, Entry, Type
+from trtforensics.diff.differences import Difference, DifferenceType, SideValue
 from trtforensics.diff.scores import worst
 from trtforensics.parsers.notation.names import members, without_profile
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trtforensics.diff.views import BuildView
     from trtforensics.model.log import Fusion
 
-Inputs = frozenset[str]
+FusedNames = frozenset[str]
 _SHOWN = 3
 _LINES_ONLY = "only the logs' fusion lines tell it; the layers do not show it"
 
@@ -30,7 +30,7 @@ class FusionGroup:
     """Fusions that some builds have and others have not, and that share members; by the number of the build."""
 
     parts: frozenset[str]
-    fusions: Mapping[int, Mapping[Inputs, Fusion]]
+    fusions: Mapping[int, Mapping[FusedNames, Fusion]]
 
 
 def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list[FusionGroup], tuple[str, ...]]:
@@ -47,7 +47,7 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
     parts = {inputs: _parts(inputs) for fusions in told.values() for inputs in fusions if inputs not in everywhere}
     groups = join_groups([sorted(found) for found in parts.values()])
     owner = {part: number for number, group in enumerate(groups) for part in group}
-    by_group: list[dict[int, dict[Inputs, Fusion]]] = [{build: {} for build in told} for _ in groups]
+    by_group: list[dict[int, dict[FusedNames, Fusion]]] = [{build: {} for build in told} for _ in groups]
     for build, fusions in told.items():
         for inputs, fusion in fusions.items():
             if inputs in parts:
@@ -55,7 +55,7 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
     return [FusionGroup(frozenset(group), found) for group, found in zip(groups, by_group, strict=True)], ()
 
 
-def _parts(inputs: Inputs) -> frozenset[str]:
+def _parts(inputs: FusedNames) -> frozenset[str]:
     return frozenset(part for name in inputs for part in (members(name) or (name,)))
 
 
@@ -93,20 +93,31 @@ def _row(group: FusionGroup, goods: int, why: str) -> list[Difference]:
     name = " + ".join(first.inputs)
     whys = (why,) if why else ()
     return [
-        Difference(Type.FUSION, name, MatchedBy.NAME, good, bad, counts, whys, float("inf"), group.parts, regroups=True)
+        Difference(
+            DifferenceType.FUSION,
+            name,
+            MatchedBy.NAME,
+            good,
+            bad,
+            counts,
+            whys,
+            float("inf"),
+            group.parts,
+            regroups=True,
+        )
     ]
 
 
-def _entries(builds: Sequence[Mapping[Inputs, Fusion]]) -> tuple[Entry, ...]:
+def _entries(builds: Sequence[Mapping[FusedNames, Fusion]]) -> tuple[SideValue, ...]:
     """Return the distinct sets of fusions of a side, the most frequent first."""
-    alike: dict[frozenset[Inputs], list[Mapping[Inputs, Fusion]]] = defaultdict(list)
+    alike: dict[frozenset[FusedNames], list[Mapping[FusedNames, Fusion]]] = defaultdict(list)
     for fusions in builds:
         alike[frozenset(fusions)].append(fusions)
     entries = []
     for found in sorted(alike.values(), key=len, reverse=True):
         lines = sorted(found[0].values(), key=_line)
         text = "; ".join(_text(fusion) for fusion in lines) or "no such fusion"
-        entries.append(Entry(text, len(found), tuple(f.span for fusions in found for f in fusions.values())))
+        entries.append(SideValue(text, len(found), tuple(f.span for fusions in found for f in fusions.values())))
     return tuple(entries)
 
 

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.diff.differences import Type
+from trtforensics.diff.differences import DifferenceType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.diff.differences import Comparison, Difference, Entry, SuspiciousPair
-    from trtforensics.diff.loading import Side
+    from trtforensics.diff.differences import Comparison, Difference, SideValue, SuspiciousPair
+    from trtforensics.diff.loading import ComparedSide
     from trtforensics.model.span import SourceSpan
 
 SHOWN = 25
@@ -25,12 +25,12 @@ _NAME = 100
 _VALUE = 160
 _BOLD, _RED, _GREEN, _DIM, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
 _TITLES = {
-    Type.FUSION: "fusion",
-    Type.PRECISION: "precision",
-    Type.FORMAT: "format",
-    Type.TACTIC: "tactic",
-    Type.MISSING: "missing in bad",
-    Type.ADDED: "added in bad",
+    DifferenceType.FUSION: "fusion",
+    DifferenceType.PRECISION: "precision",
+    DifferenceType.FORMAT: "format",
+    DifferenceType.TACTIC: "tactic",
+    DifferenceType.MISSING: "missing in bad",
+    DifferenceType.ADDED: "added in bad",
 }
 
 
@@ -39,11 +39,11 @@ def report(comparison: Comparison, *, everything: bool = False, colour: bool = F
 
     ``everything``: every difference is printed, however many there are.
     """
-    writer = _Writer(comparison, limit=None if everything else SHOWN, colour=colour)
+    writer = _ReportWriter(comparison, limit=None if everything else SHOWN, colour=colour)
     return "\n".join(writer.lines()) + "\n"
 
 
-class _Writer:
+class _ReportWriter:
     """Knows what all parts of a report need: how much to print, in colour or not, and what follows from what."""
 
     def __init__(self, comparison: Comparison, *, limit: int | None, colour: bool) -> None:
@@ -64,13 +64,13 @@ class _Writer:
         yield from self._verdict()
         if comparison.pairs:
             yield from self._pairs(comparison.pairs)
-        for type_ in Type:
+        for type_ in DifferenceType:
             rows = enumerate(comparison.differences)
             roots = [(n, row) for n, row in rows if row.type is type_ and row.cause is None]
             if roots:
                 yield from self._section(type_, roots)
 
-    def _side(self, name: str, side: Side) -> Iterator[str]:
+    def _side(self, name: str, side: ComparedSide) -> Iterator[str]:
         kinds = Counter(build.kind.value for build in side.builds)
         versions = sorted({build.tensorrt_version for build in side.builds if build.tensorrt_version})
         of = f", TensorRT {', '.join(versions)}" if versions else ""
@@ -97,7 +97,7 @@ class _Writer:
         if not comparison.differences:
             yield self._bold("no difference found")
             return
-        counts = ", ".join(f"{count} {_TITLES[Type(name)]}" for name, count in summary.items() if count)
+        counts = ", ".join(f"{count} {_TITLES[DifferenceType(name)]}" for name, count in summary.items() if count)
         following = sum(row.cause is not None for row in comparison.differences)
         listed = f" ({following} follow from others and are listed under them)" if following else ""
         yield self._bold(f"differences: {counts}{listed}")
@@ -120,7 +120,7 @@ class _Writer:
         elif hidden:
             yield f"  {hidden} more, less suspicious (--all lists them)"
 
-    def _section(self, type_: Type, roots: Sequence[tuple[int, Difference]]) -> Iterator[str]:
+    def _section(self, type_: DifferenceType, roots: Sequence[tuple[int, Difference]]) -> Iterator[str]:
         yield ""
         yield self._bold(f"{_TITLES[type_].upper()} ({len(roots)})")
         for index, row in roots[: self._limit]:
@@ -156,7 +156,7 @@ class _Writer:
         for why in row.why:
             yield visible(f"{indent}{why}")
 
-    def _entry(self, entry: Entry) -> str:
+    def _entry(self, entry: SideValue) -> str:
         times = f"{entry.count} × " if self._many else ""  # noqa: RUF001 - a multiplication sign
         text = visible(f"{times}{_short(entry.text or 'not told', _VALUE)}")
         return text + self._paint(_DIM, _places(entry.spans, named=self._many))

@@ -61,14 +61,14 @@ def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
     return max((one for one in counts if one.bad), key=lambda one: (one.suspicion, one.bad))
 
 
-class Item(NamedTuple):
+class ValueOccurrence(NamedTuple):
     """What one slot is in some builds. ``slot`` is any number that its items have in common."""
 
     slot: int
     seen: frozenset[int]
 
 
-class ItemPair(NamedTuple):
+class OccurrencePair(NamedTuple):
     """Two items, by their index, that were seen together in bad builds only, although each is in some good one."""
 
     first: int
@@ -76,14 +76,14 @@ class ItemPair(NamedTuple):
     counts: Counts
 
 
-class Pairs(NamedTuple):
+class RankedPairs(NamedTuple):
     """The most suspicious pairs; ``others`` counts those beyond that are just as suspicious as the last of them."""
 
-    found: tuple[ItemPair, ...]
+    found: tuple[OccurrencePair, ...]
     others: int
 
 
-def suspicious_pairs(items: Sequence[Item], goods: int, bads: int) -> Pairs:
+def suspicious_pairs(items: Sequence[ValueOccurrence], goods: int, bads: int) -> RankedPairs:
     """Find pairs of items that were seen together in bad builds only, and explain more bad builds than either alone.
 
     An item that no good build has is suspicious by itself and makes no pair. ``goods`` and ``bads`` count the builds.
@@ -94,7 +94,7 @@ def suspicious_pairs(items: Sequence[Item], goods: int, bads: int) -> Pairs:
     usable = [n for n, item in enumerate(items) if 0 < bad_count[n] < len(item.seen) and len(item.seen) < goods + bads]
     usable = sorted(usable, key=lambda n: (-bad_count[n], n))[:_MOST_ITEMS]
     if len(usable) <= 1 or not goods or not bads:
-        return Pairs((), 0)
+        return RankedPairs((), 0)
     matrix = np.zeros((len(usable), goods + bads), np.float32)
     for row, n in enumerate(usable):
         matrix[row, list(items[n].seen)] = 1
@@ -111,7 +111,7 @@ def suspicious_pairs(items: Sequence[Item], goods: int, bads: int) -> Pairs:
     limit = paired[first[best[-1]], second[best[-1]]] if len(best) == MOST_PAIRS else None
     others = int(np.sum(paired[first, second] >= limit)) - MOST_PAIRS if limit is not None else 0
     found = [
-        ItemPair(usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
+        OccurrencePair(usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
         for a, b in zip(first[best].tolist(), second[best].tolist(), strict=True)
     ]
-    return Pairs(tuple(found), max(others, 0))
+    return RankedPairs(tuple(found), max(others, 0))

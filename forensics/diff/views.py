@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensors:
+class LayerTensors:
     """What is told of a layer's inputs and outputs, inputs first.
 
     ``types`` are spelled as in logs (``Half``). ``packing``: elements a pack of a vectorised format holds, 1 for none.
@@ -38,7 +38,7 @@ class Tensors:
     texts: tuple[str, ...] = ()
 
 
-NOTHING = Tensors()
+NO_TENSORS = LayerTensors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class LayerView:
     runner_id: int | None = None
     tactic: int | None = None
     kernel: str | None = None
-    tensors: Tensors = NOTHING
+    tensors: LayerTensors = NO_TENSORS
     time_ms: float | None = None
     runner_up_ms: float | None = None
     onnx_nodes: tuple[str, ...] = ()

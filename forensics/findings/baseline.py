@@ -15,16 +15,16 @@ _SHARED = 0.5
 """Share of ONNX nodes (or engine layers) that two builds of one model have in common by name."""
 
 
-class Other(NamedTuple):
+class LoggedBuild(NamedTuple):
     """A build of another log of the same model, to compare with."""
 
     log: BuildLog
     build: Build
 
 
-def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> Other | None:
+def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> LoggedBuild | None:
     """Return the build of the first earlier log that is of the same model; None where there is none."""
-    others = (Other(log, other) for log in logs[:index] for other in log.builds)
+    others = (LoggedBuild(log, other) for log in logs[:index] for other in log.builds)
     return next((other for other in others if same_model(other.build, build)), None)
 
 
@@ -38,14 +38,16 @@ def _names(build: Build) -> set[str]:
     return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}
 
 
-def differences(one: Other, other: Other) -> list[Difference]:
+def root_differences(one: LoggedBuild, other: LoggedBuild) -> list[Difference]:
     """Compare two builds and return what differs and follows from no other difference."""
     from trtforensics.diff.compare import compare  # noqa: PLC0415 - the diff is for those who give two logs
-    from trtforensics.diff.loading import Side  # noqa: PLC0415 - likewise
+    from trtforensics.diff.loading import ComparedSide  # noqa: PLC0415 - likewise
     from trtforensics.diff.view_building import of_log  # noqa: PLC0415 - likewise
 
     views = [of_log(replace(log, builds=(build,))) for log, build in (one, other)]
     if views[0] is None or views[1] is None:
         return []
-    good, bad = (Side(log.source.path, (view,)) for (log, _), view in zip((one, other), views, strict=True) if view)
+    good, bad = (
+        ComparedSide(log.source.path, (view,)) for (log, _), view in zip((one, other), views, strict=True) if view
+    )
     return [difference for difference in compare(good, bad).differences if difference.cause is None]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.errors import ForensicsError
-from trtforensics.findings.baseline import Other, differences
+from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
 from trtforensics.model.engine import last_dump
 
@@ -48,7 +48,7 @@ class Case:
     model: OnnxModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
-    baseline: Other | None = None
+    baseline: LoggedBuild | None = None
 
     def has(self, need: Need) -> bool:
         """Whether an input is there."""
@@ -71,7 +71,7 @@ class Case:
         return _declared(self.replay, Need.REPLAY)
 
     @property
-    def the_baseline(self) -> Other:
+    def the_baseline(self) -> LoggedBuild:
         """The build to compare with, for rules that declare that they need it."""
         return _declared(self.baseline, Need.OTHER_LOG)
 
@@ -83,7 +83,7 @@ class Case:
     @cached_property
     def differences(self) -> Sequence[Difference]:
         """What differs from the baseline and follows from nothing else; nothing where layers are not told."""
-        return differences(self.the_baseline, Other(self.log, self.build))
+        return root_differences(self.the_baseline, LoggedBuild(self.log, self.build))
 
     @cached_property
     def replay_problems(self) -> Sequence[Problem]:

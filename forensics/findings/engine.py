@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.baseline import baseline_of
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import (
-    Common,
     Evidence,
     Finding,
     NotJudged,
     Report,
     ReportSource,
+    SharedFinding,
 )
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.sources.quoting import quote_file
@@ -131,7 +131,7 @@ def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
     )
 
 
-def _common(findings: Sequence[Finding]) -> tuple[Common, ...]:
+def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
     """Return what several logs share, most shared first."""
     groups: dict[str, list[Finding]] = {}
     for one in findings:
@@ -141,10 +141,10 @@ def _common(findings: Sequence[Finding]) -> tuple[Common, ...]:
     return tuple(sorted(several, key=lambda one: (-len(one.sources), -one.severity, one.code)))
 
 
-def _shared(signature: str, group: Sequence[Finding]) -> Common:
+def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
     first = group[0]
     title = first.title if all(one.title == first.title for one in group) else rule_of(first.code).title
-    return Common(first.code, first.severity, title, signature, tuple(sorted({one.source for one in group})))
+    return SharedFinding(first.code, first.severity, title, signature, tuple(sorted({one.source for one in group})))
 
 
 def _source(log: BuildLog) -> ReportSource:

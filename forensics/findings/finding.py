@@ -119,7 +119,7 @@ class ReportSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class SharedFinding:
     """A finding that several logs share: the indexes of the sources that show it."""
 
     code: str
@@ -144,7 +144,7 @@ class Report:
 
     sources: tuple[ReportSource, ...]
     findings: tuple[Finding, ...]
-    common: tuple[Common, ...] = ()
+    common: tuple[SharedFinding, ...] = ()
     suppressed: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note
 
 
-def told(  # noqa: PLR0913 - the fields of an observation
+def observe(  # noqa: PLR0913 - the fields of an observation
     notes: Sequence[Note],
     title: str,
     *,

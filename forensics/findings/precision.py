@@ -37,7 +37,7 @@ TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TypeRequest:
     """One entry of ``--layerPrecisions`` or ``--layerOutputTypes``: a name with at most one ``*``, and a type."""
 
     option: str
@@ -58,7 +58,7 @@ class Request:
         return f"--{self.option}={self.pattern}:{self.type}"
 
 
-def requests(case: Case) -> list[Request]:
+def type_requests(case: Case) -> list[TypeRequest]:
     """Return what trtexec's command asked for, in its order (8.4 to 10.16: later entries override earlier ones)."""
     specs = dict(_SPEC.findall(f" {case.build.command or ''}"))
     fact = _fact(case.build, "LayerPrecisions")
@@ -66,7 +66,9 @@ def requests(case: Case) -> list[Request]:
         specs.setdefault("layerPrecisions", fact.value.strip())
     banner = command_span(case)
     return [
-        Request(option, found.group(1), found.group(2), (fact.span if fact and option == "layerPrecisions" else banner))
+        TypeRequest(
+            option, found.group(1), found.group(2), (fact.span if fact and option == "layerPrecisions" else banner)
+        )
         for option in ("layerPrecisions", "layerOutputTypes")
         for entry in _entries(specs.get(option, ""))
         if (found := _ENTRY.fullmatch(entry))
@@ -122,7 +124,7 @@ def layer_names(build: Build) -> Mapping[str, OnnxNode]:
     return {layer: node for node in build.onnx_nodes for layer in node.layers}
 
 
-class Held(NamedTuple):
+class HoldingForeignNode(NamedTuple):
     """The ForeignNode that holds an ONNX node; ``told`` False: the log does not list members, the order suggests it."""
 
     name: str
@@ -130,16 +132,16 @@ class Held(NamedTuple):
     told: bool
 
 
-def foreign_members(build: Build) -> Mapping[str, Held]:
+def foreign_members(build: Build) -> Mapping[str, HoldingForeignNode]:
     """Return the ForeignNode that holds each ONNX node, in the engine's pass where the log tells it.
 
     TensorRT 10 and later list the members. Before, a ForeignNode's name gives its two ends: the nodes between them, in
     the model's order, are its members unless they are on another branch.
     """
-    held: dict[str, Held] = {}
+    held: dict[str, HoldingForeignNode] = {}
     for foreign in build.foreign_nodes:
         for node in foreign.onnx_nodes if in_engine(build, foreign.pass_index) else ():
-            held.setdefault(node, Held(foreign.name, foreign.span, told=True))
+            held.setdefault(node, HoldingForeignNode(foreign.name, foreign.span, told=True))
     if held:
         return held
     places = {name: at for at, node in enumerate(build.onnx_nodes) for name in (node.name, *node.layers)}
@@ -148,5 +150,5 @@ def foreign_members(build: Build) -> Mapping[str, Held]:
         ends = [places.get(end.split(" + ")[0]) for end in members(name)] if is_foreign_node(name) else []
         if ends and ends[0] is not None and ends[-1] is not None:
             between = build.onnx_nodes[ends[0] : ends[-1] + 1]
-            held |= {node.name: Held(name, span, told=False) for node in between if node.name not in held}
+            held |= {node.name: HoldingForeignNode(name, span, told=False) for node in between if node.name not in held}
     return held

@@ -66,14 +66,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ReportSettings:
     """The settings of a project: what to suppress, and the severity that makes the exit code 1."""
 
     suppress: tuple[str, ...] = ()
     fail_on: str | None = None
 
 
-def settings_for(folder: Path) -> Settings:
+def settings_for(folder: Path) -> ReportSettings:
     """Return the settings of the nearest file in a folder or above, ``trtforensics.toml`` before ``pyproject.toml``.
 
     Raises:
@@ -84,7 +84,7 @@ def settings_for(folder: Path) -> Settings:
             table = _table(place / name, path)
             if table is not None:
                 return _checked(table, str(place / name))
-    return Settings()
+    return ReportSettings()
 
 
 def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
@@ -100,7 +100,7 @@ def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _checked(table: Mapping[str, Any], where: str) -> Settings:
+def _checked(table: Mapping[str, Any], where: str) -> ReportSettings:
     unknown = sorted(set(table) - _KEYS)
     if unknown:
         raise UsageError(where, f"there is no setting {unknown[0]!r}", f"There are: {', '.join(sorted(_KEYS))}")
@@ -110,4 +110,4 @@ def _checked(table: Mapping[str, Any], where: str) -> Settings:
     levels = [severity.word for severity in Severity]
     if fail_on is not None and fail_on not in levels:
         raise UsageError(where, f"fail-on is {fail_on!r}", f"Write one of {', '.join(levels)}")
-    return Settings(tuple(suppress), fail_on)
+    return ReportSettings(tuple(suppress), fail_on)

@@ -33,7 +33,7 @@ class RedactionError(ForensicsError):
     """A log that would say something else once its names are replaced."""
 
 
-class Names:
+class Pseudonyms:
     """The user's words and what stands for each: made up, the same one each time, no word of the log's own."""
 
     def __init__(self, kept: frozenset[str]) -> None:
@@ -83,7 +83,7 @@ def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Pro
     if path == "-":
         raise UsageError("-", "a log is read twice to redact it, and standard input cannot be", "Name a file")
     log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
-    names = Names(vocabulary(log))
+    names = Pseudonyms(vocabulary(log))
     for text in named(log):
         names.add(text)
     for line, prefixed in _lines(path, max_bytes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.model.replay import ReplayForm, ReplayTensor, Severity
+from trtforensics.model.replay import ProblemSeverity, ReplayForm, ReplayTensor
 from trtforensics.replay.offers import tensor_of
 from trtforensics.replay.writing import NotExpressibleError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.offers import Combination, Offers
+    from trtforensics.replay.offers import FormatCombination, Offers
 
 _MENDED_BY_WRITING = {"encoding", "no-class", "unknown-class", "tactic-unsigned"}
 _FORMAT = "tensor_format"
@@ -29,7 +29,7 @@ def converted(replay: Replay, form: ReplayForm, offers: Offers | None = None) ->
             the file nor the log gives; it names layer and field.
     """
     for problem in replay.problems:
-        if problem.severity is Severity.ERROR and problem.code not in _MENDED_BY_WRITING:
+        if problem.severity is ProblemSeverity.ERROR and problem.code not in _MENDED_BY_WRITING:
             raise NotExpressibleError(str(problem.span), f"{problem.field}: {problem.what}", problem.next_step)
     return tuple(_entry(entry, replay.form, form, offers) for entry in replay.entries)
 
@@ -70,7 +70,7 @@ def _missing(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm) ->
                 yield f"{field}.vectorized_dim"
 
 
-def _same(entry: ReplayEntry, offers: Offers, field: str) -> Combination:
+def _same(entry: ReplayEntry, offers: Offers, field: str) -> FormatCombination:
     """Return the one combination of a build in which the entry's tactic was offered."""
     every = [
         combination

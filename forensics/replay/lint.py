@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import ForensicsError
 from trtforensics.model.engine import last_dump
 from trtforensics.model.log import CachedResult, Tool
-from trtforensics.model.replay import Problem, ReplayForm, Severity
+from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.offers import Offers
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build
     from trtforensics.model.replay import FieldPath, Replay, ReplayEntry
     from trtforensics.model.span import SourceSpan
-    from trtforensics.replay.edges import Node
-    from trtforensics.replay.offers import Combination, Difference
+    from trtforensics.replay.edges import DataflowNode
+    from trtforensics.replay.offers import FormatCombination, Mismatch
 
     Place = Callable[[FieldPath], SourceSpan]
 
@@ -35,20 +35,20 @@ _ALIKE = 0.5
 """Half of all members in common: below that, another name is no advice."""
 _LIST_PLACES = {"tensor_format": 0, "dtype": 1, "strides": 2}
 _SEVERITIES = {
-    "no-selector": Severity.ERROR,
-    "missing-layer": Severity.ERROR,
-    "renamed-layer": Severity.ERROR,
-    "wrong-profile": Severity.ERROR,
-    "foreign-node-dtype": Severity.ERROR,
-    "format-not-offered": Severity.ERROR,
-    "tactic-not-offered": Severity.ERROR,
-    "wrong-runner": Severity.ERROR,
-    "tactic-unknown": Severity.WARNING,
-    "unpinned-layer": Severity.WARNING,
-    "not-in-model": Severity.WARNING,
-    "not-tuned": Severity.NOTE,
-    "formats-differ": Severity.NOTE,
-    "foreign-nodes": Severity.NOTE,
+    "no-selector": ProblemSeverity.ERROR,
+    "missing-layer": ProblemSeverity.ERROR,
+    "renamed-layer": ProblemSeverity.ERROR,
+    "wrong-profile": ProblemSeverity.ERROR,
+    "foreign-node-dtype": ProblemSeverity.ERROR,
+    "format-not-offered": ProblemSeverity.ERROR,
+    "tactic-not-offered": ProblemSeverity.ERROR,
+    "wrong-runner": ProblemSeverity.ERROR,
+    "tactic-unknown": ProblemSeverity.WARNING,
+    "unpinned-layer": ProblemSeverity.WARNING,
+    "not-in-model": ProblemSeverity.WARNING,
+    "not-tuned": ProblemSeverity.NOTE,
+    "formats-differ": ProblemSeverity.NOTE,
+    "foreign-nodes": ProblemSeverity.NOTE,
 }
 """What this module finds, beside the problems of the file itself. An error: not accepted, or without effect."""
 
@@ -65,7 +65,7 @@ class LintReport:
     problems: tuple[Problem, ...]
     accepted: int | None
 
-    def count(self, severity: Severity) -> int:
+    def count(self, severity: ProblemSeverity) -> int:
         """Count the problems of a severity."""
         return sum(problem.severity is severity for problem in self.problems)
 
@@ -82,7 +82,7 @@ class Lint:
 
     def report(self) -> LintReport:
         """Return what was found so far."""
-        order = {severity: rank for rank, severity in enumerate(Severity)}
+        order = {severity: rank for rank, severity in enumerate(ProblemSeverity)}
         own = self._replay.source.path
         ranked = sorted(
             self._problems,
@@ -113,7 +113,7 @@ class Lint:
                 self._accepted += 1
         self._unpinned(offers)
 
-    def against_model(self, operators: Sequence[Node]) -> None:
+    def against_model(self, operators: Sequence[DataflowNode]) -> None:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
@@ -122,7 +122,7 @@ class Lint:
                 what = "the model has no node of this layer"
                 self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
 
-    def against_edges(self, nodes: Sequence[Node]) -> None:
+    def against_edges(self, nodes: Sequence[DataflowNode]) -> None:
         """Note where formats do not meet; TensorRT bridges that with reformats, so it is no error."""
         entries = {entry.layer: entry for entry in self._replay.entries}
         for meeting in meetings(edges_between(nodes), nodes, entries):
@@ -194,7 +194,7 @@ class Lint:
         advice = f"Rename the entry to {first.layer!r} and lint again, or record the replay again" if alike else _RECORD
         self._add("renamed-layer", entry, (), what, advice)
 
-    def _offered(self, entry: ReplayEntry, combinations: list[Combination], offers: Offers) -> bool:
+    def _offered(self, entry: ReplayEntry, combinations: list[FormatCombination], offers: Offers) -> bool:
         """Judge the entry of a layer that was tuned; True if it was offered as it is pinned."""
         if entry.tactic is None or entry.runner_id is None:
             return False  # the file's own problems say it
@@ -215,7 +215,7 @@ class Lint:
         self._no_tactic(entry, fitting, compared, offers)
         return False
 
-    def _no_combination(self, entry: ReplayEntry, compared: list[tuple[list[Difference], Combination]]) -> None:
+    def _no_combination(self, entry: ReplayEntry, compared: list[tuple[list[Mismatch], FormatCombination]]) -> None:
         # Of equals the engine's own: an edited replay was most likely recorded from it.
         differences, nearest = min(compared, key=lambda pair: (len(pair[0]), not pair[1].tuned.final))
         first = differences[0]
@@ -243,8 +243,8 @@ class Lint:
     def _no_tactic(
         self,
         entry: ReplayEntry,
-        fitting: list[Combination],
-        compared: list[tuple[list[Difference], Combination]],
+        fitting: list[FormatCombination],
+        compared: list[tuple[list[Mismatch], FormatCombination]],
         offers: Offers,
     ) -> None:
         tactic = f"0x{entry.tactic or 0:016x}"
@@ -264,7 +264,7 @@ class Lint:
         what = f"the log never offered tactic {tactic} for {where}, where {chosen} was chosen{also}"
         self._add("tactic-not-offered", entry, ("tactic",), what, _RECORD)
 
-    def _path(self, difference: Difference) -> FieldPath:
+    def _path(self, difference: Mismatch) -> FieldPath:
         if difference.index is None:
             return (difference.side,)
         as_list = self._replay.form in {ReplayForm.F1, ReplayForm.F2, ReplayForm.F3}

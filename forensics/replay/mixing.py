@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.edges import Meeting, Node
+    from trtforensics.replay.edges import DataflowNode, Meeting
 
 _ALIKE = 0.6
 _NEWEST_COMMON = (
@@ -74,7 +74,7 @@ def check_layers(bad: Replay, take: Collection[str]) -> None:
             raise UsageError(bad.source.path, f"has no entry of a layer {layer!r}", advice.rstrip("."))
 
 
-def across_cut(nodes: Sequence[Node], entries: Iterable[ReplayEntry], take: Collection[str]) -> list[Meeting]:
+def across_cut(nodes: Sequence[DataflowNode], entries: Iterable[ReplayEntry], take: Collection[str]) -> list[Meeting]:
     """Return the edges of a mix from a taken layer to another one or back, with the formats on either side."""
     by_layer = {entry.layer: entry for entry in entries}
     cut = [edge for edge in edges_between(nodes) if (edge.producer in take) != (edge.consumer in take)]

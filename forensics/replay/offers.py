@@ -27,7 +27,7 @@ _CHANNELS_LAST = {"HWC", "DHWC"}
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """Where an entry and a combination differ, and both values as text.
 
     ``index`` is None where the numbers of tensors differ, and ``field`` empty.
@@ -41,7 +41,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Combination:
+class FormatCombination:
     """One combination of formats that a build tried for a layer; a side is None where the log does not print it."""
 
     tuned: Choice | CachedResult
@@ -58,7 +58,7 @@ class Combination:
         """Both sides in the notation of the log."""
         return f"{', '.join(self.tuned.inputs)} -> {', '.join(self.tuned.outputs)}"
 
-    def differences(self, entry: ReplayEntry) -> list[Difference]:
+    def differences(self, entry: ReplayEntry) -> list[Mismatch]:
         """Return where an entry's tensors differ from it; empty for a combination that the entry can mean."""
         found = []
         for name, pinned, offered in (
@@ -68,10 +68,10 @@ class Combination:
             if offered is None:
                 continue
             if len(pinned) != len(offered):
-                found.append(Difference(name, None, "", f"{len(pinned)} tensors", f"{len(offered)} tensors"))
+                found.append(Mismatch(name, None, "", f"{len(pinned)} tensors", f"{len(offered)} tensors"))
                 continue
             for index, (tensor, other) in enumerate(zip(pinned, offered, strict=True)):
-                found += (Difference(name, index, *fields) for fields in _tensor_differences(tensor, other))
+                found += (Mismatch(name, index, *fields) for fields in _tensor_differences(tensor, other))
         return found
 
 
@@ -80,7 +80,7 @@ class Offers:
 
     def __init__(self, build: Build) -> None:
         self.build = build
-        self._by_layer: dict[str, list[Combination]] = defaultdict(list)
+        self._by_layer: dict[str, list[FormatCombination]] = defaultdict(list)
         tuned: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
         for one in tuned:
             if not is_tried_reformat(one.layer):
@@ -91,11 +91,11 @@ class Offers:
         """The layers that were tuned, in the log's order of their first choice."""
         return tuple(self._by_layer)
 
-    def of(self, layer: str) -> list[Combination]:
+    def of(self, layer: str) -> list[FormatCombination]:
         """Return the combinations of a layer; empty for one that was not tuned under this name."""
         return self._by_layer.get(layer, [])
 
-    def runners(self, combination: Combination, tactic: int) -> list[str]:
+    def runners(self, combination: FormatCombination, tactic: int) -> list[str]:
         """Return the runners that offered a tactic in a combination."""
         tuned = combination.tuned
         if isinstance(tuned, CachedResult):
@@ -104,7 +104,7 @@ class Offers:
         chosen = [tuned.runner] if tuned.tactic == tactic else []
         return list(dict.fromkeys((*offered, *chosen)))
 
-    def has(self, combination: Combination, entry: ReplayEntry) -> bool:
+    def has(self, combination: FormatCombination, entry: ReplayEntry) -> bool:
         """Whether a combination offered the entry's tactic for the entry's runner."""
         found = self.runners(combination, entry.tactic) if entry.tactic is not None else []
         return any(self.is_runner(runner, entry.runner_id) for runner in found)
@@ -117,10 +117,10 @@ class Offers:
         return runner_id not in self.build.runner_ids.values()
 
 
-def _combination(tuned: Choice | CachedResult) -> Combination:
+def _combination(tuned: Choice | CachedResult) -> FormatCombination:
     if not tuned.inputs and not tuned.outputs:
-        return Combination(tuned, None, None)
-    return Combination(tuned, _formats(tuned.inputs), _formats(tuned.outputs))
+        return FormatCombination(tuned, None, None)
+    return FormatCombination(tuned, _formats(tuned.inputs), _formats(tuned.outputs))
 
 
 def _formats(texts: tuple[str, ...]) -> tuple[Format, ...] | None:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.model.replay import Severity
+from trtforensics.model.replay import ProblemSeverity
 from trtforensics.replay.writing import signed
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 120
 _SHOWN = 6
-_COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1m"}
+_COLOURS = {ProblemSeverity.ERROR: "\x1b[1;31m", ProblemSeverity.WARNING: "\x1b[1;33m", ProblemSeverity.NOTE: "\x1b[1m"}
 _PLAIN = "\x1b[0m"
 
 
@@ -98,7 +98,7 @@ def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str
     groups: dict[tuple[str, ...], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.severity, problem.code, problem.what, problem.next_step), []).append(problem)
-    order = list(Severity)
+    order = list(ProblemSeverity)
     for group in sorted(groups.values(), key=lambda group: order.index(group[0].severity)):
         first = group[0]
         severity = f"{_COLOURS[first.severity]}{first.severity}{_PLAIN}" if colour else first.severity
@@ -129,7 +129,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _counts(problems: Sequence[Problem]) -> str:
-    numbers = {severity: sum(problem.severity is severity for problem in problems) for severity in Severity}
+    numbers = {severity: sum(problem.severity is severity for problem in problems) for severity in ProblemSeverity}
     return ", ".join(_count(number, severity.value, f"{severity.value}s") for severity, number in numbers.items())
 
 

@@ -15,7 +15,7 @@ from trtforensics.findings import registry
 from trtforensics.findings.case import Case, Need
 from trtforensics.findings.engine import MAX_EVIDENCE, Inputs, judge
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.precision import Request, foreign_members, requests
+from trtforensics.findings.precision import TypeRequest, foreign_members, type_requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec, workspace
 from trtforensics.findings.suppression import Suppression
@@ -103,12 +103,12 @@ def test_a_model_of_unknown_path_gets_a_placeholder(case_of: Callable[[str], Cas
     ],
 )
 def test_a_request_has_one_wildcard(pattern: str, layer: str, matches: bool) -> None:  # noqa: FBT001 - a column
-    assert Request("layerPrecisions", pattern, "fp32", None).matches(layer) is matches
+    assert TypeRequest("layerPrecisions", pattern, "fp32", None).matches(layer) is matches
 
 
 def test_requests_are_split_where_a_type_ends(case_of: Callable[[str], Case]) -> None:
     flags = "--layerPrecisions=a,b:fp32,(Unnamed_Layer*_1):fp16 --layerOutputTypes=c:int32"
-    asked = requests(case_of(f"&& 8.6.1 {flags}\nV Original: 1 layers"))
+    asked = type_requests(case_of(f"&& 8.6.1 {flags}\nV Original: 1 layers"))
     assert [(r.option, r.pattern, r.type) for r in asked] == [
         ("layerPrecisions", "a,b", "fp32"),
         ("layerPrecisions", "(Unnamed_Layer*_1)", "fp16"),

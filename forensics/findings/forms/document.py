@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
@@ -19,7 +19,7 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
     return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
 
 
-def document(report: Report) -> Document:
+def document(report: Report) -> JsonObject:
     """Return a report as what ``json.dump`` takes."""
     return {
         "schema": SCHEMA,
@@ -39,7 +39,7 @@ def document(report: Report) -> Document:
     }
 
 
-def finding_document(finding: Finding) -> Document:
+def finding_document(finding: Finding) -> JsonObject:
     """Return one finding as what ``json.dump`` takes."""
     return {
         "code": finding.code,

@@ -30,7 +30,7 @@ VERSION = "2.1.0"
 BASE = "%SRCROOT%"
 """What relative paths are relative to; editors take their open folder for it."""
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
@@ -38,7 +38,7 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
     return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
 
 
-def document(report: Report) -> Document:
+def document(report: Report) -> JsonObject:
     """Return a report as a SARIF log, in what ``json.dump`` takes."""
     shown, hidden = report.findings, report.suppressed
     codes = sorted({one.code for one in (*shown, *hidden)})
@@ -76,7 +76,7 @@ def document(report: Report) -> Document:
     return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
 
 
-def _rule(rule: Rule) -> Document:
+def _rule(rule: Rule) -> JsonObject:
     told = rule.explanation
     fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in told.fixes]
     return {
@@ -88,7 +88,7 @@ def _rule(rule: Rule) -> Document:
     }
 
 
-def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> Document:
+def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> JsonObject:
     first, *others = finding.evidence
     logical = [*_logical(finding.layers, "layer"), *_logical(finding.onnx_nodes, "onnxNode")]
     location = _location(first, artifacts) | ({"logicalLocations": logical} if logical else {})
@@ -122,24 +122,24 @@ def _message(finding: Finding) -> Iterator[str]:
         yield f"Fix: {fix}"
 
 
-def _text(text: str) -> Document:
+def _text(text: str) -> JsonObject:
     """Return a message object; its paragraphs stay apart."""
     return {"text": "\n".join(map(visible, text.split("\n")))}
 
 
-def _logical(names: Sequence[str], kind: str) -> Iterator[Document]:
+def _logical(names: Sequence[str], kind: str) -> Iterator[JsonObject]:
     """Name layers or nodes, each once: the schema forbids repetition."""
     return ({"fullyQualifiedName": name, "kind": kind} for name in dict.fromkeys(map(visible, names)))
 
 
-def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> Document:
+def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> JsonObject:
     span = evidence.span
     place = _place(span.file) | ({"index": artifacts[span.file]} if span.file in artifacts else {})
     region = {"startLine": span.line, "snippet": {"text": visible(evidence.text)}}
     return {"physicalLocation": {"artifactLocation": place, "region": region}}
 
 
-def _place(path: str) -> Document:
+def _place(path: str) -> JsonObject:
     """Return where a file is: relative to the working directory where the path is below it, else whole."""
     if path == STANDARD_INPUT:
         return {"description": _text("Standard input.")}
@@ -149,6 +149,6 @@ def _place(path: str) -> Document:
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
 
 
-def _not_judged(one: NotJudged) -> Document:
+def _not_judged(one: NotJudged) -> JsonObject:
     needs = ", ".join(one.needs)
     return {"level": "note", "message": _text(f"{one.code} was not asked, it needs {needs}: {one.title}")}

@@ -11,7 +11,7 @@ from trtforensics.findings.finding import Confidence, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.findings.finding import Common, Finding, Report
+    from trtforensics.findings.finding import Finding, Report, SharedFinding
     from trtforensics.findings.forms.rendering import Look
 
 _WIDTH = 110
@@ -94,7 +94,7 @@ def _wrapped(label: str, text: str) -> list[str]:
     )
 
 
-def _shared(one: Common, sources: int) -> str:
+def _shared(one: SharedFinding, sources: int) -> str:
     return f"{_INDENT}{one.code} in {len(one.sources)} of {sources}: {visible(one.title)}"
 
 

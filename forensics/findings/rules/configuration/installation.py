@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 def rtx(case: Case) -> Iterator[Observation]:
     """Name the calls."""
-    yield from told(case.notes("rtx_unsupported"), "TensorRT-RTX does not support {names}", names="name")
+    yield from observe(case.notes("rtx_unsupported"), "TensorRT-RTX does not support {names}", names="name")
 
 
 @rule(
@@ -40,7 +40,7 @@ def rtx(case: Case) -> Iterator[Observation]:
 )
 def library(case: Case) -> Iterator[Observation]:
     """Name the libraries."""
-    yield from told(case.notes("library_missing"), "The library {names} cannot be loaded", names="name")
+    yield from observe(case.notes("library_missing"), "The library {names} cannot be loaded", names="name")
 
 
 @rule(
@@ -55,4 +55,6 @@ def library(case: Case) -> Iterator[Observation]:
 def second_logger(case: Case) -> Iterator[Observation]:
     """Report the warning."""
     title = "A second logger was passed: what follows may not be in this log"
-    yield from told(case.notes("second_logger"), title, settle="Whether all loggers of the process write to this log")
+    yield from observe(
+        case.notes("second_logger"), title, settle="Whether all loggers of the process write to this log"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 def refit_flags(case: Case) -> Iterator[Observation]:
     """Report the warning."""
-    yield from told(case.notes("refit_flags"), "Several refit flags were set; only the last one counts")
+    yield from observe(case.notes("refit_flags"), "Several refit flags were set; only the last one counts")
 
 
 @rule(
@@ -42,7 +42,7 @@ def dla(case: Case) -> Iterator[Observation]:
     """Name the layers."""
     kinds = ("dla_fallback", "dla_precision", "dla_subgraphs", "dla_unsupported", "dla_validation", "dla_empty")
     notes = case.notes(*kinds)
-    yield from told(notes, "DLA refused {names}", names="layer", same_as="dla")
+    yield from observe(notes, "DLA refused {names}", names="layer", same_as="dla")
 
 
 @rule(
@@ -61,7 +61,7 @@ def unknown_option(case: Case) -> Iterator[Observation]:
     """Name the options."""
     names = tuple(note.text("name").partition("=")[0] for note in case.notes("unknown_option"))
     step = Step("Take it out", trtexec(case, without=names))
-    yield from told(case.notes("unknown_option"), "trtexec does not know {names}", names="name", steps=(step,))
+    yield from observe(case.notes("unknown_option"), "trtexec does not know {names}", names="name", steps=(step,))
 
 
 @rule(
@@ -76,4 +76,4 @@ def unknown_option(case: Case) -> Iterator[Observation]:
 def deprecated(case: Case) -> Iterator[Observation]:
     """Name the options."""
     notes = case.notes("deprecated_flag", "deprecated_value")
-    yield from told(notes, "Deprecated: {names}", names="flag", same_as="deprecated")
+    yield from observe(notes, "Deprecated: {names}", names="flag", same_as="deprecated")

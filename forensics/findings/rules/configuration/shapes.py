@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
 
@@ -30,7 +30,7 @@ def no_profile(case: Case) -> Iterator[Observation]:
     if not case.notes("bad_profile"):
         shapes = ("--minShapes=INPUT:…", "--optShapes=INPUT:…", "--maxShapes=INPUT:…")
         step = Step("Name the shapes of every dynamic input", trtexec(case, *shapes))
-        yield from told(notes, "A dynamic input has no optimisation profile", steps=(step,))
+        yield from observe(notes, "A dynamic input has no optimisation profile", steps=(step,))
 
 
 @rule(
@@ -69,7 +69,7 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
     notes = case.notes("shape_guessed")
     flag = ",".join(f"{note.text('tensor')}:…" for note in notes)
     step = Step("Name the shape", trtexec(case, f"--shapes={flag}"))
-    yield from told(notes, "trtexec guessed the shape of {names}", names="tensor", steps=(step,))
+    yield from observe(notes, "trtexec guessed the shape of {names}", names="tensor", steps=(step,))
 
 
 @rule(
@@ -85,4 +85,4 @@ def static_shapes(case: Case) -> Iterator[Observation]:
     """Report trtexec's refusal."""
     flags = ("--shapes", "--minShapes", "--optShapes", "--maxShapes")
     step = Step("Leave the shapes out", trtexec(case, without=flags))
-    yield from told(case.notes("static_shapes"), "Shapes were given for a static model", steps=(step,))
+    yield from observe(case.notes("static_shapes"), "Shapes were given for a static model", steps=(step,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.precision import WEAK_FLAGS, precision_fact
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec
@@ -29,7 +29,7 @@ def precision_flag(case: Case) -> Iterator[Observation]:
     """Name the flags."""
     step = Step("Leave the precision flags out", trtexec(case, without=WEAK_FLAGS))
     title = "A strongly typed network was given the precision flag {names}"
-    yield from told(case.notes("precision_flag"), title, names="flag", steps=(step,))
+    yield from observe(case.notes("precision_flag"), title, names="flag", steps=(step,))
 
 
 @rule(
@@ -43,7 +43,7 @@ def precision_flag(case: Case) -> Iterator[Observation]:
 )
 def typed_setter(case: Case) -> Iterator[Observation]:
     """Name the calls."""
-    yield from told(case.notes("typed_setter"), "{names} was called for a strongly typed network", names="setter")
+    yield from observe(case.notes("typed_setter"), "{names} was called for a strongly typed network", names="setter")
 
 
 @rule(
@@ -81,4 +81,4 @@ def weak_typing(case: Case) -> Iterator[Observation]:
 )
 def rtx_types(case: Case) -> Iterator[Observation]:
     """Report the warning."""
-    yield from told(case.notes("strongly_typed"), "Strong typing is on: types come from the model alone")
+    yield from observe(case.notes("strongly_typed"), "Strong typing is on: types come from the model alone")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, polygraphy
 
@@ -150,9 +150,9 @@ def int64_weights(case: Case) -> Iterator[Observation]:
     clamped = case.notes("int64_clamped")
     both = case.notes("int64_clamped", "int64_weights")
     if clamped:
-        yield from told(both, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
+        yield from observe(both, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
     else:
-        yield from told(both, "INT64 weights were cast to INT32, without any being clamped")
+        yield from observe(both, "INT64 weights were cast to INT32, without any being clamped")
 
 
 @rule(
@@ -166,7 +166,7 @@ def int64_weights(case: Case) -> Iterator[Observation]:
 )
 def int64_binding(case: Case) -> Iterator[Observation]:
     """Name the tensors."""
-    yield from told(case.notes("int64_binding"), "INT64 at the network's edge: {names}", names="tensor")
+    yield from observe(case.notes("int64_binding"), "INT64 at the network's edge: {names}", names="tensor")
 
 
 @rule(
@@ -180,7 +180,7 @@ def int64_binding(case: Case) -> Iterator[Observation]:
 )
 def loop(case: Case) -> Iterator[Observation]:
     """Name the loops."""
-    yield from told(case.notes("loop_both"), "Loop {names} has both a trip limit and a condition", names="layer")
+    yield from observe(case.notes("loop_both"), "Loop {names} has both a trip limit and a condition", names="layer")
 
 
 @rule(
@@ -206,10 +206,10 @@ def reshape(case: Case) -> Iterator[Observation]:
             layers=(note.text("layer"),),
             steps=(_sanitize(case),),
         )
-    yield from told(
+    yield from observe(
         case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(_sanitize(case),)
     )
-    yield from told(
+    yield from observe(
         case.notes("reshape_zero"),
         "Reshape dimensions might be zero, where zero means 'as the input'",
         severity=Severity.WARNING,
@@ -258,4 +258,4 @@ def _near(failure: _Failure, notes: list[Note]) -> bool:
 )
 def mixed_devices(case: Case) -> Iterator[Observation]:
     """Report PyTorch's refusal."""
-    yield from told(case.notes("mixed_devices"), "PyTorch refused inputs that lie on several devices")
+    yield from observe(case.notes("mixed_devices"), "PyTorch refused inputs that lie on several devices")

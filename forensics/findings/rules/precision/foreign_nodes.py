@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.precision import WEAK_FLAGS, allows, constraints, foreign_members, layer_names, requests
+from trtforensics.findings.precision import WEAK_FLAGS, allows, constraints, foreign_members, layer_names, type_requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import Held, Request
+    from trtforensics.findings.precision import HoldingForeignNode, TypeRequest
     from trtforensics.model.log import OnnxNode
 
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 def swallowed(case: Case) -> Iterator[Observation]:
     """Join requests to layers, layers to nodes, nodes to the ForeignNode that holds them."""
     held, layers = foreign_members(case.build), layer_names(case.build)
-    groups: dict[str, list[tuple[Request, str]]] = {}
-    for request in requests(case):
+    groups: dict[str, list[tuple[TypeRequest, str]]] = {}
+    for request in type_requests(case):
         for layer in (name for name in layers if request.type == "fp32" and request.matches(name)):
             if layers[layer].name in held:
                 groups.setdefault(held[layers[layer].name].name, []).append((request, layer))
@@ -55,7 +55,7 @@ def swallowed(case: Case) -> Iterator[Observation]:
 
 
 def _observation(
-    case: Case, foreign: Held, nodes: Sequence[OnnxNode], asked: Sequence[tuple[Request, str]]
+    case: Case, foreign: HoldingForeignNode, nodes: Sequence[OnnxNode], asked: Sequence[tuple[TypeRequest, str]]
 ) -> Observation:
     name = foreign.name
     options = dict.fromkeys(request.text for request, _ in asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed, told
+from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.precision import WEAK_FLAGS, foreign_members
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec
@@ -116,4 +116,4 @@ def weights(case: Case) -> Iterator[Observation]:
 def slow_half(case: Case) -> Iterator[Observation]:
     """Report the warning."""
     step = Step("Build in FP32", trtexec(case, without=("--fp16", "--best")))
-    yield from told(case.notes("fp16_slow"), "This GPU has no fast FP16", steps=(step,))
+    yield from observe(case.notes("fp16_slow"), "This GPU has no fast FP16", steps=(step,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, told
+from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.precision import allows, command_span
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import polygraphy, trtexec
@@ -98,7 +98,7 @@ def differs(case: Case) -> Iterator[Observation]:
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     half = allows(case, "FP16", "BF16", "INT8")
     float_run = polygraphy("run", case, "--trt", "--onnxrt", "--atol", "1e-3", "--rtol", "1e-3")
-    yield from told(
+    yield from observe(
         notes,
         f"{{names}} differs from the reference{', by a tolerance that FP16 cannot meet' if half and fine else ''}",
         names="tensor",
@@ -124,7 +124,7 @@ def broadcast(case: Case) -> Iterator[Observation]:
     made = {tensor for node in nodes.values() for tensor in node.outputs} | {n.text("tensor") for n in static}
     wide = [note for note in case.notes("broadcasting") if _stretches(note, nodes.get(note.text("layer")), made)]
     if static and wide:
-        yield from told(
+        yield from observe(
             [*static, *wide],
             f"A leading dimension of 1 is broadcast {count(len(wide), 'time')}, and the batch is fixed to 1",
             names="layer",

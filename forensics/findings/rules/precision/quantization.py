@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 def emulated(case: Case) -> Iterator[Observation]:
     """Name the types."""
-    yield from told(case.notes("type_emulated"), "{names} Q/DQ is not accelerated by this hardware", names="type")
+    yield from observe(case.notes("type_emulated"), "{names} Q/DQ is not accelerated by this hardware", names="type")
 
 
 @rule(
@@ -40,7 +40,7 @@ def emulated(case: Case) -> Iterator[Observation]:
 def no_range(case: Case) -> Iterator[Observation]:
     """Name the tensors."""
     title = "No INT8 range is known of {names}"
-    yield from told(case.notes("missing_scale"), title, names="tensor", same_as="range")
+    yield from observe(case.notes("missing_scale"), title, names="tensor", same_as="range")
 
 
 @rule(
@@ -55,8 +55,8 @@ def no_range(case: Case) -> Iterator[Observation]:
 )
 def calibrator(case: Case) -> Iterator[Observation]:
     """Tell the two apart."""
-    yield from told(case.notes("calibrator_explicit"), "The model has Q/DQ, so the calibrator is ignored")
-    yield from told(
+    yield from observe(case.notes("calibrator_explicit"), "The model has Q/DQ, so the calibrator is ignored")
+    yield from observe(
         case.notes("calibrator_unused"),
         "INT8 is on without a calibrator: every tensor needs a range",
         severity=Severity.NOTE,

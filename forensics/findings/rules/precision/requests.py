@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import is_foreign, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import listed, told
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.precision import (
     TYPE_WORDS,
     command_span,
     constraints,
     foreign_members,
     layer_names,
-    requests,
+    type_requests,
 )
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import Request
+    from trtforensics.findings.precision import TypeRequest
     from trtforensics.model.log import OnnxNode
 
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def names_nothing(case: Case) -> Iterator[Observation]:
     """Hold each request against the registered layers, and offer names that look like it."""
     layers = layer_names(case.build)
-    for request in requests(case) if layers else ():
+    for request in type_requests(case) if layers else ():
         if request.span is not None and not any(map(request.matches, layers)):
             like = _alike(request, layers)
             flag = f"--{request.option}={','.join(f'{name}:{request.type}' for name in like)}"
@@ -54,7 +54,7 @@ def names_nothing(case: Case) -> Iterator[Observation]:
             )
 
 
-def _alike(request: Request, layers: Mapping[str, OnnxNode]) -> list[str]:
+def _alike(request: TypeRequest, layers: Mapping[str, OnnxNode]) -> list[str]:
     """Return layers whose operator or name looks like the request's."""
     word = request.pattern.replace("*", "").strip("_/.")
     by_op = [name for name, node in layers.items() if word and word.lower().startswith(node.op.lower())]
@@ -73,7 +73,7 @@ def _alike(request: Request, layers: Mapping[str, OnnxNode]) -> list[str]:
 )
 def no_constraints(case: Case) -> Iterator[Observation]:
     """Report requests without constraints."""
-    asked = requests(case)
+    asked = type_requests(case)
     span = command_span(case)
     if asked and constraints(case) == "none":
         spans = dict.fromkeys([*([span] if span else []), *(one.span for one in asked if one.span)])
@@ -108,12 +108,12 @@ def no_constraints(case: Case) -> Iterator[Observation]:
 def non_conforming(case: Case) -> Iterator[Observation]:
     """Name the layers; a note where the user asked for nothing."""
     step = Step("Bind the constraints", trtexec(case, "--precisionConstraints=obey"))
-    severity = Severity.WARNING if requests(case) else Severity.NOTE
+    severity = Severity.WARNING if type_requests(case) else Severity.NOTE
     steps = (step,) if severity is Severity.WARNING else ()
     title = "Another precision than asked for was chosen for {names}"
-    yield from told(case.notes("non_conforming"), title, names="layer", steps=steps, severity=severity)
+    yield from observe(case.notes("non_conforming"), title, names="layer", steps=steps, severity=severity)
     title = "No implementation of {names} obeys the constraints; they were ignored"
-    yield from told(case.notes("no_conforming"), title, names="layer", severity=Severity.WARNING)
+    yield from observe(case.notes("no_conforming"), title, names="layer", severity=Severity.WARNING)
 
 
 @rule(
@@ -130,7 +130,7 @@ def output_type(case: Case) -> Iterator[Observation]:
     """Hold what was asked against the engine's layers that hold the node, ForeignNodes apart."""
     layers, held = layer_names(case.build), foreign_members(case.build)
     engine = [layer for layer in case.engine if not is_foreign(layer)]
-    for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
+    for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
         nodes = [node.name for name, node in layers.items() if request.matches(name) and node.name not in held]
         other = [layer for layer in engine if output_types(layer) - {TYPE_WORDS[request.type]}]
         wrong = [layer for layer in other if set(nodes) & set(layer.onnx_nodes)]
@@ -164,7 +164,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
     """Hold what was asked against the kernels that Myelin made, by their metadata."""
     layers = layer_names(case.build)
     kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
-    for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
+    for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
         nodes = {node.name for name, node in layers.items() if request.matches(name)}
         wrong = [k for k in kernels if nodes & set(k.onnx_nodes) and output_types(k) - {TYPE_WORDS[request.type]}]
         if wrong and request.span is not None:
@@ -191,7 +191,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
 def const_shuffle(case: Case) -> Iterator[Observation]:
     """Find fusions of this kind among what was asked for."""
     fusions = [fusion for fusion in case.build.fusions if fusion.kind == "ConstShuffleFusion"]
-    for request in requests(case):
+    for request in type_requests(case):
         hit = [fusion for fusion in fusions if any(map(request.matches, fusion.inputs))]
         if hit and request.span is not None and request.pattern != "*":
             yield Observation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import TIMING_CACHE, trtexec
 
@@ -51,7 +51,7 @@ def local(case: Case) -> Iterator[Observation]:
     notes = [n for n in case.notes("cache_scope", "cache_disabled") if n.text("scope") != "Global"]
     if case.version is None or not case.version.rtx:
         step = Step("Keep the timings", trtexec(case, TIMING_CACHE))
-        yield from told(notes, "Timings of this build are not kept for the next one", steps=(step,), same_as="local")
+        yield from observe(notes, "Timings of this build are not kept for the next one", steps=(step,), same_as="local")
 
 
 @rule(
@@ -67,7 +67,7 @@ def local(case: Case) -> Iterator[Observation]:
 def invalid(case: Case) -> Iterator[Observation]:
     """Every form of the message."""
     step = Step("Make a cache of its own for this machine", trtexec(case, TIMING_CACHE))
-    yield from told(case.notes("cache_invalid", "cache_unused"), "The timing cache was refused", steps=(step,))
+    yield from observe(case.notes("cache_invalid", "cache_unused"), "The timing cache was refused", steps=(step,))
 
 
 @rule(
@@ -81,7 +81,7 @@ def invalid(case: Case) -> Iterator[Observation]:
 )
 def selector(case: Case) -> Iterator[Observation]:
     """Report the warning."""
-    yield from told(case.notes("selector_cache"), "The algorithm selector does not see what the timing cache knows")
+    yield from observe(case.notes("selector_cache"), "The algorithm selector does not see what the timing cache knows")
 
 
 @rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
 
@@ -28,7 +28,7 @@ def version(case: Case) -> Iterator[Observation]:
     """Every form of the message."""
     notes = case.notes("plan_version")
     step = Step("Which version built it?", "trtexec --getPlanVersionOnly --loadEngine=PLAN")
-    yield from told(notes, "The plan was built by another TensorRT version", steps=(step,))
+    yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
 
 
 @rule(
@@ -61,7 +61,7 @@ def magic(case: Case) -> Iterator[Observation]:
     """Not where the version is named as the reason."""
     named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
     notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
-    yield from told(
+    yield from observe(
         notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", "head -c 4 PLAN"),)
     )
 
@@ -78,4 +78,4 @@ def magic(case: Case) -> Iterator[Observation]:
 def refit(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     step = Step("Build a refittable engine", trtexec(case, "--refit"))
-    yield from told(case.notes("refit_refused"), "Weights cannot be refitted", steps=(step,))
+    yield from observe(case.notes("refit_refused"), "Weights cannot be refitted", steps=(step,))

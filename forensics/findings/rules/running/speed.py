@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, told
+from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
 
@@ -35,7 +35,7 @@ _COSTLY = 0.1
 )
 def default_stream(case: Case) -> Iterator[Observation]:
     """Report the warning once."""
-    yield from told(case.notes("default_stream"), "Inference runs on CUDA's default stream", same_as="stream")
+    yield from observe(case.notes("default_stream"), "Inference runs on CUDA's default stream", same_as="stream")
 
 
 @rule(
@@ -54,7 +54,7 @@ def held_up(case: Case) -> Iterator[Observation]:
     enqueue = any("Enqueue" in note.text("text") for note in notes)
     flag = "--useCudaGraph" if enqueue else "--noDataTransfers"
     what = "by the host (enqueue)" if enqueue else "by transfers"
-    yield from told(notes, f"The GPU is held up {what}", steps=(Step("Measure again", trtexec(case, flag)),))
+    yield from observe(notes, f"The GPU is held up {what}", steps=(Step("Measure again", trtexec(case, flag)),))
 
 
 @rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed, told
+from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import reduce, trtexec, workspace
 
@@ -117,7 +117,7 @@ def myelin(case: Case) -> Iterator[Observation]:
     notes = [note for note in case.notes(*kinds) if "CUDA_SUCCESS" not in note.text("text")]
     said = next((note.text("text") for note in notes if note.text("text")), "")
     title = "Myelin failed inside" + (f": {said[:120]}" if said else "")
-    yield from told(notes, title, steps=(reduce(case),), same_as=said)
+    yield from observe(notes, title, steps=(reduce(case),), same_as=said)
 
 
 @rule(
@@ -186,4 +186,4 @@ def untimed_loop(case: Case) -> Iterator[Observation]:
     """Name the layers."""
     step = Step("See the loop's share of the time", trtexec(case, "--dumpProfile", "--separateProfileRun"))
     title = "The loop in {names} was not timed: its tactic is an estimate"
-    yield from told(case.notes("loop_heuristic"), title, names="layer", steps=(step,))
+    yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=(step,))

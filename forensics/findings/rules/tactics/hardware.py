@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.model.log import Outcome, Tool
 
@@ -32,7 +32,7 @@ def no_gpu(case: Case) -> Iterator[Observation]:
     benign = rtx or all(note.span.line in passing for note in notes)
     hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
     title = f"CUDA cannot be used here: no GPU, or too old a driver{hindrance}"
-    yield from told(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
+    yield from observe(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
 
 
 @rule(
@@ -46,7 +46,7 @@ def no_gpu(case: Case) -> Iterator[Observation]:
 )
 def unknown_gpu(case: Case) -> Iterator[Observation]:
     """Name the SM."""
-    yield from told(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
+    yield from observe(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
 
 
 @rule(
@@ -61,4 +61,4 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
 def turing(case: Case) -> Iterator[Observation]:
     """Name the operations."""
     title = "Not compilable for Turing (SM75): {names}"
-    yield from told(case.notes("turing_op"), title, names="layer")
+    yield from observe(case.notes("turing_op"), title, names="layer")

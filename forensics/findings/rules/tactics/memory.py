@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, told
+from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import MEBIBYTE, trtexec, workspace
 
@@ -145,7 +145,7 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     title = f"{number} skipped because memory was short while timing{wanted}"
     tight = case.build.starved or case.notes("myelin_budget")
     settle = "This log's workspace limit is small too, which gives the same message" if tight else ""
-    yield from told(notes, title, settle=settle, same_as="memory")
+    yield from observe(notes, title, settle=settle, same_as="memory")
 
 
 @rule(
@@ -161,4 +161,4 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     """Not where only a tactic was skipped for it (TF303)."""
     skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped]
-    yield from told(notes, "Memory ran out", same_as="out of memory")
+    yield from observe(notes, "Memory ran out", same_as="out of memory")

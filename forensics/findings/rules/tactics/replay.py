@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.parsers.notation.names import is_foreign_node
 
@@ -64,7 +64,7 @@ def refused(case: Case) -> Iterator[Observation]:
 def no_selector(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     title = "TensorRT {names} has no algorithm selector: replays do not work"
-    yield from told(case.notes("selector_gone"), title, names="version")
+    yield from observe(case.notes("selector_gone"), title, names="version")
 
 
 @rule(
@@ -80,9 +80,9 @@ def no_selector(case: Case) -> Iterator[Observation]:
 def partly(case: Case) -> Iterator[Observation]:
     """A layer that is missing, or a choice that was not taken."""
     title = "The replay does not hold {names}"
-    yield from told(case.notes("replay_unknown"), title, names="layer", steps=(_LINT,), same_as="missing")
+    yield from observe(case.notes("replay_unknown"), title, names="layer", steps=(_LINT,), same_as="missing")
     title = "TensorRT did not take the replay's tactic for {names}"
-    yield from told(
+    yield from observe(
         case.notes("replay_ignored"), title, names="layer", steps=(_LINT,), severity=Severity.ERROR, same_as="ignored"
     )
 
@@ -103,4 +103,4 @@ def partly(case: Case) -> Iterator[Observation]:
 def output_type(case: Case) -> Iterator[Observation]:
     """Report the error."""
     title = "verify_output_type failed: a layer was asked for a type it does not give"
-    yield from told(case.notes("output_type"), title, settle="A build without layer types and without a replay")
+    yield from observe(case.notes("output_type"), title, settle="A build without layer types and without a replay")
