@@ -1,4 +1,4 @@
-"""The layers of many builds side by side: a slot is one layer of the model, with what each build made of it."""
+"""The layers of many builds side by side: for each layer of the model, what it became in each build."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ _WEAKEST = (MatchedBy.NAME, MatchedBy.FUSED_MEMBERS, MatchedBy.POSITION)
 
 @dataclass(slots=True)
 class AlignedLayer:
-    """One layer of the model. ``layers`` has it by the number of the build; a build without it is missing there.
+    """One layer of the model, and what it became in each build.
 
-    ``position`` orders slots as the layers stand in the builds.
+    ``by_build`` maps the number of a build to its layer and leaves out the builds that lack it. ``position`` orders
+    the layers as they stand in the builds. ``how`` is the weakest evidence by which they were matched.
     """
 
     name: str
     position: float
-    layers: dict[int, LayerView] = field(default_factory=dict)
+    by_build: dict[int, LayerView] = field(default_factory=dict)
     how: MatchedBy = MatchedBy.NAME
 
 
 @dataclass(frozen=True, slots=True)
 class FusionSite:
-    """Members that builds fuse in different ways, and by build the layers that hold them."""
+    """Members that builds fuse in different ways; ``layers`` maps each build to the layers that hold them."""
 
     parts: frozenset[str]
     position: float
@@ -45,21 +46,21 @@ class FusionSite:
 
 @dataclass(frozen=True, slots=True)
 class AlignedBuilds:
-    """All slots and sites of the builds, in order; ``builds`` are the numbers of those that tell of such layers."""
+    """The layers and fusion sites of several builds, in order; ``numbers`` are the builds that have such layers."""
 
-    builds: tuple[int, ...]
-    slots: tuple[AlignedLayer, ...]
+    numbers: tuple[int, ...]
+    layers: tuple[AlignedLayer, ...]
     sites: tuple[FusionSite, ...]
 
     def in_sites(self) -> set[tuple[int, int]]:
-        """Return the layers of sites, as number of the build and ``id`` of the layer."""
+        """Return the layers of all sites, each as the number of its build and its ``id``."""
         return {(build, id(layer)) for site in self.sites for build, layers in site.layers.items() for layer in layers}
 
 
 def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
-    """Align the layers of builds, given by number, good ones first.
+    """Align the layers of builds; the keys are the builds' numbers, good builds first.
 
-    Most builds have the same layers; one such list, the most frequent, is the reference that the others are aligned to.
+    Most builds have the same list of layers. The most frequent list is the reference to which the others are aligned.
     """
     shapes: dict[tuple[tuple[str, str], ...], list[int]] = defaultdict(list)
     for number, layers in builds.items():
@@ -68,33 +69,33 @@ def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
     if not ordered:
         return AlignedBuilds((), (), ())
     reference = builds[ordered[0][0]]
-    slots = [AlignedLayer(layer.name, position) for position, layer in enumerate(reference)]
+    aligned = [AlignedLayer(layer.name, position) for position, layer in enumerate(reference)]
     for number in ordered[0]:
-        for slot, layer in zip(slots, builds[number], strict=True):
-            slot.layers[number] = layer
+        for aligned_layer, layer in zip(aligned, builds[number], strict=True):
+            aligned_layer.by_build[number] = layer
     extra: dict[tuple[str, int], AlignedLayer] = {}
     groups: list[_RegroupedMembers] = []
     for numbers in ordered[1:]:
         alignment = align(reference, builds[numbers[0]])
-        _place(slots, extra, alignment, numbers, builds)
+        _place(aligned, extra, alignment, numbers, builds)
         groups += _groups(reference, builds[numbers[0]], alignment)
-    every = sorted((*slots, *extra.values()), key=lambda slot: slot.position)
+    every = sorted((*aligned, *extra.values()), key=lambda layer: layer.position)
     return AlignedBuilds(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
 
 
 def _place(
-    slots: Sequence[AlignedLayer],
+    aligned: Sequence[AlignedLayer],
     extra: dict[tuple[str, int], AlignedLayer],
     alignment: Alignment,
     numbers: Sequence[int],
     builds: Mapping[int, Layers],
 ) -> None:
-    """Put the layers of builds of one shape into the slots of the reference, or into slots of their own."""
+    """Add the layers of builds with one list of layers to the reference's; ``extra`` takes layers without a match."""
     layers = builds[numbers[0]]
-    where = {pair.right: slots[pair.left] for pair in alignment.pairs}
+    where = {pair.right: aligned[pair.left] for pair in alignment.pairs}
     for pair in alignment.pairs:
-        slot = slots[pair.left]
-        slot.how = max(slot.how, pair.how, key=_WEAKEST.index)
+        matched = aligned[pair.left]
+        matched.how = max(matched.how, pair.how, key=_WEAKEST.index)
     seen: dict[str, int] = defaultdict(int)
     last = -1.0
     for index, layer in enumerate(layers):
@@ -103,12 +104,12 @@ def _place(
             where[index] = extra.setdefault((layer.name, count), AlignedLayer(layer.name, last + 0.5))
         last = where[index].position
         for number in numbers:
-            where[index].layers[number] = builds[number][index]
+            where[index].by_build[number] = builds[number][index]
 
 
 @dataclass(frozen=True, slots=True)
 class _RegroupedMembers:
-    """Members that a shape and the reference split up differently."""
+    """Members that another list of layers groups otherwise than the reference does."""
 
     parts: frozenset[str]
     position: int
@@ -123,7 +124,7 @@ def _groups(reference: Layers, layers: Layers, alignment: Alignment) -> list[_Re
 
 
 def _sites(groups: Sequence[_RegroupedMembers], builds: Mapping[int, Layers]) -> list[FusionSite]:
-    """Join the groups of all shapes and find their layers in every build."""
+    """Join the groups that share members, and collect their layers in every build."""
     joined = [frozenset(parts) for parts in join_groups([sorted(group.parts) for group in groups])]
     owner = {part: number for number, parts in enumerate(joined) for part in parts}
     position = {owner[min(group.parts)]: group.position for group in reversed(groups)}

@@ -1,4 +1,4 @@
-"""What can differ at a layer, as values that compare: only what every build that tells of the aspect tells."""
+"""What can differ at a layer (precision, format, tactic) as comparable values: only fields that all builds state."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ _NOTHING = {aspect: (None,) * len(fields) for aspect, fields in _FIELDS.items()}
 
 
 def values(aspect: DifferenceType, layers: Mapping[int, LayerView], kinds: Mapping[int, Kind]) -> dict[int, Value]:
-    """Return an aspect's value by build; a build that does not tell it is missing, and none where nothing is common."""
+    """Return an aspect's value by build, without builds that do not state it; empty where no field is common."""
     read = _READERS[aspect]
-    told = {build: row for build, layer in layers.items() if (row := read(layer)) != _NOTHING[aspect]}
-    common = [n for n, column in enumerate(zip(*told.values(), strict=True)) if None not in column]
-    if not common or (aspect is not DifferenceType.TACTIC and _unlike(layers, told, kinds)):
+    stated = {build: row for build, layer in layers.items() if (row := read(layer)) != _NOTHING[aspect]}
+    common = [n for n, column in enumerate(zip(*stated.values(), strict=True)) if None not in column]
+    if not common or (aspect is not DifferenceType.TACTIC and _unlike(layers, stated, kinds)):
         return {}
     if len(common) == len(_FIELDS[aspect]):
-        return told
-    return {build: tuple(row[n] for n in common) for build, row in told.items()}
+        return stated
+    return {build: tuple(row[n] for n in common) for build, row in stated.items()}
 
 
-def _unlike(layers: Mapping[int, LayerView], told: Mapping[int, object], kinds: Mapping[int, Kind]) -> bool:
-    """Whether sources of different kinds count a layer's tensors differently, so that they cannot be told apart."""
-    if len({kinds[build] for build in told}) <= 1:
+def _unlike(layers: Mapping[int, LayerView], stated: Mapping[int, object], kinds: Mapping[int, Kind]) -> bool:
+    """Whether sources of different kinds list different numbers of tensors, which cannot be compared."""
+    if len({kinds[build] for build in stated}) <= 1:
         return False
-    return len({(layers[build].tensors.inputs, len(layers[build].tensors.texts)) for build in told}) > 1
+    return len({(layers[build].tensors.inputs, len(layers[build].tensors.texts)) for build in stated}) > 1
 
 
 def text(aspect: DifferenceType, layer: LayerView) -> str:
-    """Spell an aspect of a layer for people."""
+    """Return an aspect of a layer as text for people."""
     if aspect is DifferenceType.PRECISION:
         return arrow(layer, layer.tensors.types or ())
     if aspect is DifferenceType.FORMAT:
@@ -69,6 +69,6 @@ def text(aspect: DifferenceType, layer: LayerView) -> str:
 
 
 def arrow(layer: LayerView, texts: tuple[str, ...]) -> str:
-    """Spell inputs and outputs: ``Half, Half -> Float``."""
+    """Return inputs and outputs as text: ``Half, Half -> Float``."""
     inputs = layer.tensors.inputs
     return f"{', '.join(texts[:inputs])} -> {', '.join(texts[inputs:])}".strip()

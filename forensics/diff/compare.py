@@ -1,4 +1,4 @@
-"""The comparison: builds aligned, values counted, rows made, effects put under their causes."""
+"""Compares two sides: aligns their builds, counts values, makes differences, and puts effects under their causes."""
 
 from __future__ import annotations
 
@@ -32,86 +32,90 @@ def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
     rows = [row for table in tables for row in table.rows()]
     groups, fusion_notes = fusion_lines.differing(good.builds, bad.builds)
     rows = fusion_lines.merged(rows, groups, len(good.builds))
-    rows = effects.ordered(rows, [table.table for table in tables], len(good.builds))
+    rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
     pairs, others = _pairs(tables, len(good.builds), len(bad.builds))
-    matched = Counter(slot.how for table in tables for slot in table.table.slots if len(slot.layers) > 1)
+    matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
     notes = [note for table in tables for note in table.notes]
     return Comparison(good, bad, tuple(rows), pairs, others, matched, (*notes, *fusion_notes))
 
 
 class _LayerComparison:
-    """One sort of layers of all builds side by side, and the differences in it."""
+    """The differences in one sort of layers (engine layers, or operations of ForeignNodes) over all builds."""
 
     def __init__(self, good: Sequence[BuildView], bad: Sequence[BuildView], sort: str, name: str) -> None:
         self.goods = len(good)
         self.notes: list[str] = []
         every = (*good, *bad)
         self._kinds = {number: build.kind for number, build in enumerate(every)}
-        told = {number: layers for number, build in enumerate(every) if (layers := getattr(build, sort)) is not None}
-        sides = [sum(number < self.goods for number in told), sum(number >= self.goods for number in told)]
-        if told and not all(sides):
+        layers_of = {
+            number: layers for number, build in enumerate(every) if (layers := getattr(build, sort)) is not None
+        }
+        sides = [sum(number < self.goods for number in layers_of), sum(number >= self.goods for number in layers_of)]
+        if layers_of and not all(sides):
             self.notes.append(f"{name} are told by the {'bad' if sides[1] else 'good'} side only and not compared")
-            told = {}
-        told, left_out = comparable(told, self._kinds)
+            layers_of = {}
+        layers_of, left_out = comparable(layers_of, self._kinds)
         self.notes += left_out
-        self.table: AlignedBuilds = align_builds(told)
-        self.items: list[ValueOccurrence] = []
-        self.of_items: list[tuple[str, str, SourceSpan | None]] = []
+        self.builds: AlignedBuilds = align_builds(layers_of)
+        self.occurrences: list[ValueOccurrence] = []
+        self.descriptions: list[tuple[str, str, SourceSpan | None]] = []
 
     def rows(self) -> list[Difference]:
-        """Return the differences, by position, and remember each slot's values for :meth:`items`."""
-        in_sites = self.table.in_sites()
-        rows = [row for site in self.table.sites for row in self._site(site)]
+        """Return the differences, by position, and collect the values of each layer in :attr:`occurrences`."""
+        in_sites = self.builds.in_sites()
+        rows = [row for site in self.builds.sites for row in self._site(site)]
         silent = 0
-        for slot in self.table.slots:
-            found = {aspect: aspects.values(aspect, slot.layers, self._kinds) for aspect in aspects.ASPECTS}
-            of_slot = [row for aspect, values in found.items() for row in self._aspect(slot, aspect, values)]
-            explained = any((build, id(layer)) in in_sites for build, layer in slot.layers.items())
-            rows += of_slot if explained else [*self._renamed(slot), *of_slot, *self._presence(slot)]
-            silent += len(slot.layers) > 1 and not any(found.values())
-            self._remember(slot, found, explained=explained)
-        if silent and silent == sum(len(slot.layers) > 1 for slot in self.table.slots):
+        for aligned in self.builds.layers:
+            found = {aspect: aspects.values(aspect, aligned.by_build, self._kinds) for aspect in aspects.ASPECTS}
+            of_layer = [row for aspect, values in found.items() for row in self._aspect(aligned, aspect, values)]
+            explained = any((build, id(layer)) in in_sites for build, layer in aligned.by_build.items())
+            rows += of_layer if explained else [*self._renamed(aligned), *of_layer, *self._presence(aligned)]
+            silent += len(aligned.by_build) > 1 and not any(found.values())
+            self._remember(aligned, found, explained=explained)
+        if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
             self.notes.append("only the names of layers are told in common: their tactics cannot be compared")
         elif silent:
             self.notes.append(f"of {silent} layers the sources tell nothing in common but the name")
         return rows
 
     def _site(self, site: FusionSite) -> list[Difference]:
-        """Return the row of members that builds fuse differently."""
+        """Return the difference of members that builds fuse differently."""
         values = {build: site.arrangement(build) for build in site.layers}
         entries = self._entries(values, site.layers)
         first = {build: layers[0] for build, layers in site.layers.items()}
         name = first[min(values, key=lambda build: (len(values[build]), build))].name
-        self._add_items(values, first, name)
+        self._add_occurrences(values, first, name)
         why = (f"{len(site.parts)} members: {', '.join(sorted(site.parts))}",)
         about = _RowSubject(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
         return self._row(DifferenceType.FUSION, about, values, entries)
 
-    def _renamed(self, slot: AlignedLayer) -> list[Difference]:
-        """Return the row of a layer that has another name in some builds: a replay would not find it there."""
-        if slot.how is MatchedBy.NAME:
+    def _renamed(self, aligned: AlignedLayer) -> list[Difference]:
+        """Return the difference of a layer that has another name in some builds: a replay does not find it there."""
+        if aligned.how is MatchedBy.NAME:
             return []
-        values = {build: plain_name(layer.name) for build, layer in slot.layers.items()}
-        entries = self._entries(values, {build: (layer,) for build, layer in slot.layers.items()})
+        values = {build: plain_name(layer.name) for build, layer in aligned.by_build.items()}
+        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
         why = ("the same layer under another name: a replay made of one build does not apply to it in the other",)
-        return self._row(DifferenceType.FUSION, _about(slot, why), values, entries)
+        return self._row(DifferenceType.FUSION, _about(aligned, why), values, entries)
 
     def _aspect(
-        self, slot: AlignedLayer, aspect: DifferenceType, values: Mapping[int, aspects.Value]
+        self, aligned: AlignedLayer, aspect: DifferenceType, values: Mapping[int, aspects.Value]
     ) -> list[Difference]:
         if len(set(values.values())) <= 1:
             return []
-        entries = self._entries(values, {build: (slot.layers[build],) for build in values}, aspect)
-        return self._row(aspect, _about(slot), values, entries)
+        entries = self._entries(values, {build: (aligned.by_build[build],) for build in values}, aspect)
+        return self._row(aspect, _about(aligned), values, entries)
 
-    def _presence(self, slot: AlignedLayer) -> list[Difference]:
-        """Return the row of a layer that some builds lack."""
-        if len(slot.layers) == len(self.table.builds):
+    def _presence(self, aligned: AlignedLayer) -> list[Difference]:
+        """Return the difference of a layer that some builds lack."""
+        if len(aligned.by_build) == len(self.builds.numbers):
             return []
-        values = {build: build in slot.layers for build in self.table.builds}
-        entries = self._entries(values, {build: (layer,) for build, layer in slot.layers.items()})
+        values = {build: build in aligned.by_build for build in self.builds.numbers}
+        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
         good, bad = self._shares(values, of=True)
-        return self._row(DifferenceType.MISSING if good >= bad else DifferenceType.ADDED, _about(slot), values, entries)
+        return self._row(
+            DifferenceType.MISSING if good >= bad else DifferenceType.ADDED, _about(aligned), values, entries
+        )
 
     def _shares(self, values: Mapping[int, bool], *, of: bool) -> tuple[float, float]:
         counts = count([build for build, value in values.items() if value is of], values, self.goods)
@@ -124,7 +128,7 @@ class _LayerComparison:
         values: Mapping[int, Hashable],
         entries: tuple[tuple[SideValue, ...], tuple[SideValue, ...]],
     ) -> list[Difference]:
-        """Make a row, unless both sides tell the same in the same shares, or one does not tell."""
+        """Make a difference, unless both sides have the same values in the same shares or one side knows none."""
         counts = worst(values, self.goods)
         if counts is None:
             return []
@@ -151,30 +155,32 @@ class _LayerComparison:
         return good, bad
 
     def _remember(
-        self, slot: AlignedLayer, found: Mapping[DifferenceType, Mapping[int, aspects.Value]], *, explained: bool
+        self, aligned: AlignedLayer, found: Mapping[DifferenceType, Mapping[int, aspects.Value]], *, explained: bool
     ) -> None:
-        """Keep what the slot is in each build as items for pairs."""
-        told = [values for values in found.values() if values]
-        builds = slot.layers if explained else dict.fromkeys(self.table.builds)
-        values = {build: tuple(one.get(build) for one in told) if build in slot.layers else _ABSENT for build in builds}
-        self._add_items(values, slot.layers, slot.name)
+        """Keep what the layer is in each build, for the search of pairs."""
+        known = [values for values in found.values() if values]
+        builds = aligned.by_build if explained else dict.fromkeys(self.builds.numbers)
+        values = {
+            build: tuple(one.get(build) for one in known) if build in aligned.by_build else _ABSENT for build in builds
+        }
+        self._add_occurrences(values, aligned.by_build, aligned.name)
 
-    def _add_items(self, values: Mapping[int, Hashable], layers: Mapping[int, LayerView], name: str) -> None:
+    def _add_occurrences(self, values: Mapping[int, Hashable], layers: Mapping[int, LayerView], name: str) -> None:
         seen: dict[Hashable, list[int]] = defaultdict(list)
         for build, value in values.items():
             seen[value].append(build)
         if len(seen) <= 1:
             return
-        slot = len(self.items)
+        number = len(self.occurrences)
         for builds in seen.values():
             layer = layers.get(builds[-1])
             text = aspects.text(DifferenceType.TACTIC, layer) or layer.name if layer is not None else _ABSENT
-            self.items.append(ValueOccurrence(slot, frozenset(builds)))
-            self.of_items.append((name, text, layer.span if layer is not None else None))
+            self.occurrences.append(ValueOccurrence(number, frozenset(builds)))
+            self.descriptions.append((name, text, layer.span if layer is not None else None))
 
 
 class _RowSubject(NamedTuple):
-    """What a row is about: a slot, or members that are fused differently."""
+    """What a difference is about: an aligned layer, or members that are fused differently."""
 
     name: str
     how: MatchedBy
@@ -184,9 +190,9 @@ class _RowSubject(NamedTuple):
     regroups: bool = False
 
 
-def _about(slot: AlignedLayer, why: tuple[str, ...] = ()) -> _RowSubject:
-    parts = frozenset().union(*{layer.parts for layer in slot.layers.values()})
-    return _RowSubject(slot.name, slot.how, slot.position, parts, why)
+def _about(aligned: AlignedLayer, why: tuple[str, ...] = ()) -> _RowSubject:
+    parts = frozenset().union(*{layer.parts for layer in aligned.by_build.values()})
+    return _RowSubject(aligned.name, aligned.how, aligned.position, parts, why)
 
 
 def _entry(
@@ -196,7 +202,7 @@ def _entry(
     if not of_builds:
         return SideValue(_ABSENT, len(builds), ())
     first = of_builds[0]
-    # A near tie in any build is worth showing: the entry's layer is one that has it, where there is one.
+    # A near tie in any build is worth showing, so a layer that has one represents the value.
     shown = next((group[0] for group in of_builds if group[0].near_tie), first[0])
     text = aspects.text(aspect, shown) if aspect else ", ".join(layer.name for layer in first)
     spans = tuple(layer.span for group in of_builds for layer in group)
@@ -229,18 +235,18 @@ def _near_ties(entries: Collection[SideValue], side: str) -> list[str]:
 
 
 def _pairs(tables: Sequence[_LayerComparison], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
-    """Return the pairs among the values of all sorts of layers."""
-    items: list[ValueOccurrence] = []
+    """Return the suspicious pairs among the values of all sorts of layers."""
+    occurrences: list[ValueOccurrence] = []
     described: list[tuple[str, str, SourceSpan | None]] = []
     for table in tables:
-        shift = len(items)
-        items += [ValueOccurrence(item.slot + shift, item.seen) for item in table.items]
-        described += table.of_items
-    found = suspicious_pairs(items, goods, bads)
+        shift = len(occurrences)
+        occurrences += [ValueOccurrence(one.layer + shift, one.builds) for one in table.occurrences]
+        described += table.descriptions
+    ranked = suspicious_pairs(occurrences, goods, bads)
 
     def half(index: int) -> PairHalf:
         name, text, span = described[index]
-        return PairHalf(name, text, span, count(items[index].seen, range(goods + bads), goods))
+        return PairHalf(name, text, span, count(occurrences[index].builds, range(goods + bads), goods))
 
-    pairs = tuple(SuspiciousPair((half(one.first), half(one.second)), one.counts) for one in found.found)
-    return pairs, found.others
+    pairs = tuple(SuspiciousPair((half(one.first), half(one.second)), one.counts) for one in ranked.pairs)
+    return pairs, ranked.others

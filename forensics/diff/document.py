@@ -83,7 +83,7 @@ def _difference(index: int, row: Difference) -> JsonObject:
 
 
 def _entry(entry: SideValue) -> JsonObject:
-    """Return a value with its builds; the layer's own fields are those of the first build that has it."""
+    """Return a value with its builds, and the fields of the layer that represents it."""
     found: JsonObject = {"text": entry.text, "builds": entry.count, "lines": [_place(span) for span in entry.spans]}
     layer = entry.layer
     if layer is None:

@@ -1,8 +1,8 @@
 """Which differences follow from which, so that a report shows the cause first and its effects under it.
 
-Claimed only where the builds show the way: the same members, the same layer, a reformat that carries the layer's name,
-or a tensor whose format changed all along from a layer that is fused otherwise. A replay has no tensor names, so that
-nothing follows over its edges.
+A difference follows from another only where the builds show how: the same members, the same layer, a reformat that
+carries the layer's name, or tensors whose format changed all the way from a layer that is fused otherwise. A replay has
+no tensor names, so effects are not followed along its tensors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REFORMAT_TARGET = re.compile(r"Reformatting CopyNode for (?:Input|Output) Tenso
 
 
 def ordered(rows: Sequence[Difference], tables: Iterable[AlignedBuilds], goods: int) -> list[Difference]:
-    """Return the differences, most suspicious first, each with its cause; ties stand cause first, then by type."""
+    """Return the differences with their causes, most suspicious first; among equals causes first, then by type."""
     causes = _causes(rows, tables, goods)
     groups: dict[int, list[int]] = defaultdict(list)
     for index in range(len(rows)):
@@ -57,7 +57,9 @@ def _causes(rows: Sequence[Difference], tables: Iterable[AlignedBuilds], goods: 
             causes[index] = owner
     for table in tables:
         carried = {
-            slot.name: _changed_tensors(slot, goods) for slot in table.slots if _may_follow(slot, by_layer, rows)
+            aligned.name: _changed_tensors(aligned, goods)
+            for aligned in table.layers
+            if _may_follow(aligned, by_layer, rows)
         }
         for site in table.sites:
             root = min((by_part[part] for part in site.parts if part in by_part), default=None)
@@ -91,18 +93,18 @@ def _reached(site: FusionSite, carried: Mapping[str, set[str]]) -> list[str]:
         reached.update(*(waiting.pop(name) for name in touched))
 
 
-def _may_follow(slot: AlignedLayer, by_layer: Mapping[str, list[int]], rows: Sequence[Difference]) -> bool:
-    """Whether a slot differs in format, not in type, or is a reformat that some builds have: a neighbour did that."""
-    types = {rows[index].type for index in by_layer.get(slot.name, ())}
+def _may_follow(aligned: AlignedLayer, by_layer: Mapping[str, list[int]], rows: Sequence[Difference]) -> bool:
+    """Whether a layer's difference may come from a neighbour: only its format differs, or it is a reformat."""
+    types = {rows[index].type for index in by_layer.get(aligned.name, ())}
     if not types or DifferenceType.PRECISION in types:
         return False
-    return DifferenceType.FORMAT in types or next(iter(slot.layers.values())).is_reformat
+    return DifferenceType.FORMAT in types or next(iter(aligned.by_build.values())).is_reformat
 
 
-def _changed_tensors(slot: AlignedLayer, goods: int) -> set[str]:
+def _changed_tensors(aligned: AlignedLayer, goods: int) -> set[str]:
     """Return the tensors whose format differs between the sides; all, where the layer is on one side only."""
-    good = next((layer for build, layer in slot.layers.items() if build < goods), None)
-    bad = next((layer for build, layer in slot.layers.items() if build >= goods), None)
+    good = next((layer for build, layer in aligned.by_build.items() if build < goods), None)
+    bad = next((layer for build, layer in aligned.by_build.items() if build >= goods), None)
     if good is None or bad is None:
         return set().union(*(_formats(layer) for layer in (good, bad) if layer is not None))
     ours, theirs = _formats(good), _formats(bad)

@@ -1,4 +1,4 @@
-"""From the paths of a side to its builds: files, directories, artifacts; what is left out is said, never dropped."""
+"""Loads the builds of one side of a comparison from files, directories or artifacts; skipped files are recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file of a directory that was left out, and why."""
+    """A file of a directory that was not used, and why."""
 
     path: str
     why: str
@@ -32,7 +32,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """All builds of one side. ``path`` is what the user named."""
+    """One side of a comparison (the good or the bad builds). ``path`` is what the user named."""
 
     path: str
     builds: tuple[BuildView, ...]
@@ -50,7 +50,7 @@ def load_side(
     """Read a side of a comparison: a file, a directory of files, or the ``name`` part of an artifacts directory.
 
     ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
-    to directories are not followed. ``on_file`` is told each file before it is read.
+    to directories are not followed. ``on_file`` is called with the name of each file before it is read.
 
     Raises:
         ForensicsError: a file that was named cannot be used, or no file of a directory can.
@@ -79,7 +79,7 @@ def load_side(
 
 
 def _files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Give the files of a directory in order of their names, each with why it is not to be read, or nothing."""
+    """Give the files of a directory in order of their names, each with why it cannot be read (empty: it can)."""
     refused: list[tuple[str, str]] = []
     walk = os.walk(folder, onerror=lambda error: refused.append((str(error.filename), error.strerror or str(error))))
     for root, folders, names in walk:
@@ -103,15 +103,15 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
     """Read one file.
 
     Raises:
-        ForensicsError: it cannot be read, or tells nothing of an engine.
+        ForensicsError: it cannot be read, or says nothing about an engine.
     """
     kind = kind or kind_of(path)
     if kind is Kind.REPLAY:
-        from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - each kind's reader where it is needed
+        from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - only for this kind
 
         return (view_building.of_replay(load_replay(path, max_bytes=max_bytes)),)
     if kind is Kind.LAYER_INFO:
-        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - each kind's reader likewise
+        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - only for this kind
 
         return view_building.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
     if kind is Kind.TIMING_CACHE or is_binary(path):

@@ -1,4 +1,4 @@
-"""A comparison for a person: what was compared, what differs, cause first and most suspicious first, lines with it."""
+"""A comparison as text: what was compared, and the differences with their lines, causes and most suspicious first."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _TITLES = {
 
 
 def report(comparison: Comparison, *, everything: bool = False, colour: bool = False) -> str:
-    """Return the report; the sources' own text never carries control characters into it.
+    """Return the report, without control characters from the sources' own text.
 
-    ``everything``: every difference is printed, however many there are.
+    ``everything`` prints every difference, however many there are.
     """
     writer = _ReportWriter(comparison, limit=None if everything else SHOWN, colour=colour)
     return "\n".join(writer.lines()) + "\n"
 
 
 class _ReportWriter:
-    """Knows what all parts of a report need: how much to print, in colour or not, and what follows from what."""
+    """Writes the parts of a report with one limit, one choice of colour and one map from causes to effects."""
 
     def __init__(self, comparison: Comparison, *, limit: int | None, colour: bool) -> None:
         self._comparison = comparison
@@ -169,9 +169,9 @@ class _ReportWriter:
 
 
 def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
-    """Return the lines of the first file that states a value, and how many other files do.
+    """Return the lines of the first file that states a value, and how many other files state it.
 
-    Where each side is one file, the head of the report has named it.
+    Where each side is one file, its name is left out: the head of the report has it.
     """
     if not spans:
         return ""
@@ -186,7 +186,7 @@ def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
 
 
 def _short(text: str, width: int) -> str:
-    """Cut the middle out of a text: both ends of a fused name tell it apart."""
+    """Cut the middle out of a long text: both ends of a fused name identify it."""
     if len(text) <= width:
         return text
     half = (width - 1) // 2

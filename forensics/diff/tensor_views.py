@@ -1,4 +1,4 @@
-"""Tensors as logs, replays and the inspector spell them, brought to one form."""
+"""Reads tensors as logs, replays and the engine inspector spell them into one form."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def of_formats(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> LayerTensor
 
 @lru_cache(maxsize=1 << 14)
 def of_replay(inputs: tuple[ReplayTensor, ...], outputs: tuple[ReplayTensor, ...]) -> LayerTensors:
-    """Read the tensors of a replay's entry; what its form does not have stays untold."""
+    """Read the tensors of a replay's entry; fields that its form does not have are None."""
     both = (*inputs, *outputs)
     types = [None if one.dtype is None else _LOG_TYPES.get(one.dtype.upper(), one.dtype) for one in both]
     strides = [one.strides for one in both]
@@ -102,6 +102,6 @@ def _layout(text: str) -> str:
 
 
 def _whole(values: Sequence[_T | None]) -> tuple[_T, ...] | None:
-    """Return the values if every one is told, else None."""
-    told = [value for value in values if value is not None]
-    return tuple(told) if len(told) == len(values) else None
+    """Return the values if none of them is None, else None."""
+    known = [value for value in values if value is not None]
+    return tuple(known) if len(known) == len(values) else None

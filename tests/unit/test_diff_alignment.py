@@ -97,7 +97,7 @@ def side(names: Iterable[str]) -> dict[int, tuple[LayerView, ...]]:
 
 def test_many_builds_share_slots_and_sites() -> None:
     table = align_builds(side(["a;conv + relu;b", "a;conv + relu;b", "a;conv;relu;b", "a;conv + relu;b;new"]))
-    assert [(slot.name, sorted(slot.layers)) for slot in table.slots] == [
+    assert [(layer.name, sorted(layer.by_build)) for layer in table.layers] == [
         ("a", [0, 1, 2, 3]),
         ("conv + relu", [0, 1, 2, 3]),
         ("relu", [2]),
