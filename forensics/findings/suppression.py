@@ -1,4 +1,4 @@
-"""What the user does not want to hear: ``--suppress CODE[:layer]`` and the settings of a project."""
+"""Which findings are not shown: ``--suppress CODE[:layer]``, and the settings of a project."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEYS = {"suppress", "fail-on"}
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """Codes, each perhaps with a layer; ``*`` stands for any text in both."""
+    """Codes to suppress, each with a layer or for all layers; ``*`` stands for any text in both."""
 
     entries: tuple[tuple[str, str], ...] = ()
 
@@ -44,7 +44,7 @@ class Suppression:
         return cls(entries)
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding is not to be shown: all its layers, or all its ONNX nodes, are covered."""
+        """Whether a finding is suppressed: its code, or all of its layers, or all of its ONNX nodes."""
         patterns = [layer for code, layer in self.entries if _matches(code, finding.code)]
         if "" in patterns:
             return True
@@ -67,7 +67,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class ReportSettings:
-    """The settings of a project: what to suppress, and the severity that makes the exit code 1."""
+    """The settings of a project: what to suppress, and from which severity the exit code is 1."""
 
     suppress: tuple[str, ...] = ()
     fail_on: str | None = None

@@ -116,16 +116,16 @@ def test_requests_are_split_where_a_type_ends(case_of: Callable[[str], Case]) ->
     ]
 
 
-@pytest.mark.parametrize(("version", "told"), [((10, 12, 0), True), ((8, 6, 1), False)])
-def test_members_of_a_foreign_node_are_told_or_inferred(
+@pytest.mark.parametrize(("version", "listed"), [((10, 12, 0), True), ((8, 6, 1), False)])
+def test_members_of_a_foreign_node_are_listed_or_inferred(
     version: tuple[int, int, int],
-    told: bool,  # noqa: FBT001 - a column
+    listed: bool,  # noqa: FBT001 - a column
     load: Callable[[str], BuildLog],
 ) -> None:
     transformer = Transformer(version)
     held = foreign_members(load(transformer.log().text()).builds[0])
     assert list(held) == list(transformer.inside)
-    assert {(one.name, one.told) for one in held.values()} == {(transformer.foreign, told)}
+    assert {(one.name, one.listed) for one in held.values()} == {(transformer.foreign, listed)}
 
 
 def test_a_cause_is_found_wherever_it_stands_in_a_message() -> None:

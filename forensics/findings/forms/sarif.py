@@ -1,8 +1,8 @@
 """A report as SARIF 2.1.0 (OASIS, Errata 01), for editors and code-scanning services.
 
 A finding is a result at its first line of evidence; its other lines are related locations. What the user suppressed is
-there as a suppressed result, and a rule that could not be asked as a notification. Text is made safe to show, because
-whoever reads SARIF shows it.
+there as a suppressed result, a rule that did not run as a notification. Control characters in texts are made visible,
+because editors show the texts as they are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION = "2.1.0"
 BASE = "%SRCROOT%"
-"""What relative paths are relative to; editors take their open folder for it."""
+"""The base of relative paths; editors use their open folder."""
 
 JsonObject = dict[str, Any]
 
@@ -77,13 +77,17 @@ def document(report: Report) -> JsonObject:
 
 
 def _rule(rule: Rule) -> JsonObject:
-    told = rule.explanation
-    fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in told.fixes]
+    explanation = rule.explanation
+    fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in explanation.fixes]
     return {
         "id": rule.code,
         "shortDescription": _text(rule.title),
-        "fullDescription": _text(told.cause),
-        "help": _text("\n\n".join((told.cause, f"How to confirm: {told.confirm}", *(f"Fix: {fix}" for fix in fixes)))),
+        "fullDescription": _text(explanation.cause),
+        "help": _text(
+            "\n\n".join(
+                (explanation.cause, f"How to confirm: {explanation.confirm}", *(f"Fix: {fix}" for fix in fixes))
+            )
+        ),
         "defaultConfiguration": {"level": rule.severity.word},
     }
 
@@ -109,7 +113,7 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> 
 
 
 def _message(finding: Finding) -> Iterator[str]:
-    """Give the paragraphs that an editor shows at the line: many show only the first one in a list."""
+    """Give the paragraphs that an editor shows at the line: many editors list only the first."""
     yield f"{finding.title}."
     yield finding.cause
     if finding.settle:
@@ -128,7 +132,7 @@ def _text(text: str) -> JsonObject:
 
 
 def _logical(names: Sequence[str], kind: str) -> Iterator[JsonObject]:
-    """Name layers or nodes, each once: the schema forbids repetition."""
+    """Return layers or nodes as logical locations, each once: the schema forbids duplicates."""
     return ({"fullyQualifiedName": name, "kind": kind} for name in dict.fromkeys(map(visible, names)))
 
 

@@ -1,4 +1,4 @@
-"""What the installed TensorRT lacks, and how the process uses it."""
+"""What the installed TensorRT lacks (settings of RTX, libraries), and processes with two loggers."""
 
 from __future__ import annotations
 

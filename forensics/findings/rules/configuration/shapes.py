@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     sources=("a TensorRT-RTX 1.7.1 log (network.cpp, validate)",),
 )
 def no_profile(case: Case) -> Iterator[Observation]:
-    """Report the refusal, unless a bad profile explains it."""
+    """Report the refusal, unless a contradictory profile (TF402) explains it."""
     notes = case.notes("no_profile")
     if not case.notes("bad_profile"):
         shapes = ("--minShapes=INPUT:…", "--optShapes=INPUT:…", "--maxShapes=INPUT:…")
@@ -43,7 +43,7 @@ def no_profile(case: Case) -> Iterator[Observation]:
     sources=("a TensorRT-RTX 1.7.1 log (optimizationProfile.cpp, isValid)",),
 )
 def bad_profile(case: Case) -> Iterator[Observation]:
-    """Name the inputs, and cite the shapes where trtexec prints them."""
+    """Name the inputs, and quote the shapes where trtexec prints them."""
     shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
     for note in case.notes("bad_profile"):
         printed = "; ".join(fact.value for fact in shapes)

@@ -1,4 +1,4 @@
-"""Strongly and weakly typed networks, and flags that do not go with them."""
+"""Strongly and weakly typed networks, and flags that contradict strong typing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def typed_setter(case: Case) -> Iterator[Observation]:
     sources=("10.16 logs", "the 10.x to 11.x migration guide"),
 )
 def weak_typing(case: Case) -> Iterator[Observation]:
-    """Cite the warning and the options line."""
+    """Report the warning together with the line of the precision options."""
     facts = [fact for fact in (precision_fact(case.build),) if fact is not None]
     notes = case.notes("weak_typing")
     if notes:

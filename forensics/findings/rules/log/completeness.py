@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _last(case: Case) -> SourceSpan | None:
-    """Return the last line that this build's facts name."""
+    """Return the last line from which a fact of this build is known."""
     build = case.build
     lists = (build.messages, build.notes, build.stages, build.choices, build.results, build.engine_layers)
     return max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
@@ -35,7 +35,7 @@ def _last(case: Case) -> SourceSpan | None:
     sources=("trtexec's source: one RUNNING line, one verdict as the last line",),
 )
 def truncated(case: Case) -> Iterator[Observation]:
-    """Cite the last line that says anything."""
+    """Report a truncated log at its last known line."""
     last = _last(case)
     if case.build.outcome is Outcome.TRUNCATED and last is not None:
         stage = case.build.stages[-1].name if case.build.stages else ""
@@ -60,7 +60,7 @@ def truncated(case: Case) -> Iterator[Observation]:
     sources=("trtexec's source (samples/common/logging.h)",),
 )
 def no_errors(case: Case) -> Iterator[Observation]:
-    """A verdict FAILED without any error."""
+    """Report a verdict FAILED in a log without any error."""
     verdicts = [note for note in case.notes("banner") if note.text("verdict") == "FAILED"]
     if verdicts and not case.build.message_counts.error:
         yield Observation(
@@ -84,7 +84,7 @@ def no_errors(case: Case) -> Iterator[Observation]:
     sources=("10.14 and 10.16 logs at optimisation level 5",),
 )
 def passes(case: Case) -> Iterator[Observation]:
-    """Only where the pass printed last is known to be discarded."""
+    """Report discarded passes only where the last pass of the log is one of them."""
     runs = case.build.passes
     if len(runs) > 1 and runs[-1].chosen is False:
         kept = next((index for index, run in enumerate(runs) if run.chosen), None)
@@ -110,7 +110,7 @@ def passes(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#4020, #4070",),
 )
 def names_only(case: Case) -> Iterator[Observation]:
-    """A dump of names, or the message that says so."""
+    """Report a dump that holds only names, or the message that says so."""
     notes = case.notes("names_only", "names_only_inspected")
     facts = [fact for fact in case.build.options.get("build", ()) if fact.name == "Profiling verbosity"]
     spans = [note.span for note in notes] or ([fact.span for fact in facts] if case.build.layer_names else [])

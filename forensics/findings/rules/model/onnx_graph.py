@@ -61,7 +61,7 @@ def _sanitize(case: Case) -> Step:
     needs=(Need.ONNX,),
 )
 def allowzero(case: Case) -> Iterator[Observation]:
-    """Nodes with the attribute, unless their shape is constant and holds no zero."""
+    """Report nodes with the attribute, unless their shape is constant and holds no zero."""
     constants = case.the_model.constants
     nodes = [
         node
@@ -87,7 +87,7 @@ def allowzero(case: Case) -> Iterator[Observation]:
     needs=(Need.ONNX,),
 )
 def fixed_batch(case: Case) -> Iterator[Observation]:
-    """Reshapes to a constant first dimension where every input has a dynamic one."""
+    """Report Reshapes to a constant first dimension where every input has a dynamic first dimension."""
     model = case.the_model
     dynamic = bool(model.inputs) and all(dims and isinstance(dims[0], str) for dims in model.inputs.values())
     nodes = [node for node in model.nodes if dynamic and node.op == "Reshape" and _positive_first(model, node)]
@@ -123,7 +123,7 @@ def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
     needs=(Need.ONNX,),
 )
 def decomposed(case: Case) -> Iterator[Observation]:
-    """Pow, then ReduceMean, in a model below opset 17."""
+    """Report ReduceMean of Pow in a model below opset 17."""
     makers = case.the_model.makers
     nodes = [
         node
@@ -151,7 +151,7 @@ def decomposed(case: Case) -> Iterator[Observation]:
     needs=(Need.ONNX,),
 )
 def unfolded(case: Case) -> Iterator[Observation]:
-    """Shape nodes of a model whose inputs are all static: every one of them is a constant."""
+    """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
     static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
     nodes = [node for node in case.the_model.nodes if static and node.op == "Shape"]
     title = f"{count(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
@@ -170,7 +170,7 @@ def unfolded(case: Case) -> Iterator[Observation]:
     needs=(Need.ONNX,),
 )
 def islands(case: Case) -> Iterator[Observation]:
-    """Nodes between a Cast to FLOAT and a Cast to FLOAT16, in a model whose weights are mostly FLOAT16."""
+    """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
     model = case.the_model
     half = model.float_types[:1] == ("FLOAT16",)
     if half and allows(case, "FP16") and not strongly_typed(case):

@@ -1,4 +1,4 @@
-"""What the ONNX parser refuses or warns about."""
+"""Nodes that the ONNX parser refuses or warns about."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 _REACH = 12
-"""Lines behind ``While parsing node`` within which the parser says what is wrong with it."""
+"""Lines after ``While parsing node`` within which the parser says what is wrong with the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _no_importer(reason: str) -> bool:
     sources=("TensorRT-RTX 1.7.1 logs of a custom operator and of NonZero (onnxOpCheckers.cpp, onnxOpImporters.cpp)",),
 )
 def no_importer(case: Case) -> Iterator[Observation]:
-    """Take the failures whose reason is a missing plugin."""
+    """Report the failures whose reason is a missing plugin."""
     for failure in _failures(case):
         if _no_importer(failure.reason):
             names = [failure.node] if failure.node else []
@@ -146,7 +146,7 @@ def _sanitize(case: Case) -> Step:
     sources=("NVIDIA/TensorRT#800, #2574",),
 )
 def int64_weights(case: Case) -> Iterator[Observation]:
-    """A clamped value is a warning; the mere cast is a note."""
+    """Report a clamped value as a warning, a cast alone as a note."""
     clamped = case.notes("int64_clamped")
     both = case.notes("int64_clamped", "int64_weights")
     if clamped:
@@ -198,7 +198,7 @@ def loop(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#3990, #2487, #3639",),
 )
 def reshape(case: Case) -> Iterator[Observation]:
-    """A refused Reshape is an error, a doubtful zero a warning."""
+    """Report a refused Reshape as an error, a doubtful zero as a warning."""
     for note in case.notes("reshape_volume"):
         yield Observation(
             f"Reshape {note.text('layer')} would change the volume from {note.text('first')} to {note.text('second')}",

@@ -69,7 +69,7 @@ def _observation(
         cause=f"{' and '.join(options)} ({constraints(case)} precision constraints) names them, but they are inside "
         f"{name}, where Myelin picks the types by itself; a per-layer precision does not reach in.",
         confidence=Confidence.LIKELY,
-        settle=(_CERTAIN if foreign.told else _BETWEEN)
+        settle=(_CERTAIN if foreign.listed else _BETWEEN)
         + "; which type they ran in shows in a detailed engine dump, or in their outputs compared with FP32"
         + ("" if reduced else ". No reduced type is allowed in this log's options, so they may run in FP32 after all"),
         severity=Severity.ERROR if reduced else Severity.NOTE,

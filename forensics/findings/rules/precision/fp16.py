@@ -60,7 +60,7 @@ def layernorm(case: Case) -> Iterator[Observation]:
 
 
 def _keep_float(case: Case, nodes: list[OnnxNode]) -> tuple[Step, ...]:
-    """Give the commands that keep these nodes in FP32: AutoCast from 10 on, layer precisions before."""
+    """Return the commands that keep these nodes in FP32: AutoCast from 10 on, layer precisions before."""
     if case.version is None or case.version.has("10"):
         names = " ".join(f"'{node.name}'" for node in nodes)
         what = f"--nodes_to_exclude {names}" if names else "--op_types_to_exclude LayerNormalization"
@@ -86,7 +86,7 @@ def _keep_float(case: Case, nodes: list[OnnxNode]) -> tuple[Step, ...]:
     sources=("logs of 8.4 and 8.5", "NVIDIA/TensorRT#3101"),
 )
 def weights(case: Case) -> Iterator[Observation]:
-    """Count them; overflow is an error."""
+    """Count the weights; overflow is an error."""
     notes = case.notes("weights_affected", "weights_issue", "weights_layer")
     if not notes:
         return

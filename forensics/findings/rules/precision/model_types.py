@@ -31,7 +31,7 @@ _REDUCTIONS = {"LayerNormalization", "Softmax", "Pow", "ReduceMean", "ReduceSum"
     sources=("roboflow/rf-detr#1453", "the 10.x to 11.x migration guide"),
 )
 def silent_float(case: Case) -> Iterator[Observation]:
-    """Strongly typed, or FP16 allowed, and no layer of another type."""
+    """Report an engine with FP32 outputs only, where it is strongly typed or a reduced type was allowed."""
     layers = [layer for layer in case.engine if output_types(layer)]
     hidden = any(is_foreign_node(layer.name) for layer in layers)  # their inner types are not printed
     if not layers or hidden or any(output_types(layer) - {FULL} for layer in layers):

@@ -37,7 +37,7 @@ _EXACT = 1e-4
     sources=("NVIDIA/TensorRT#3258, #3592, #2232", "Polygraphy's --mark-unfused-tensors-as-debug-tensors"),
 )
 def mark_all(case: Case) -> Iterator[Observation]:
-    """See the command, or how many outputs are marked."""
+    """Report the command that marks all tensors, or a large number of marked outputs."""
     marks, span, nodes = case.notes("marking_output"), command_span(case), len(case.build.onnx_nodes)
     many = [note for note in case.notes("poly_mark") if _number(note) > _MANY_OUTPUTS]
     if span is not None and "--trt-outputs mark all" in (case.build.command or ""):
@@ -64,11 +64,11 @@ def _number(note: Note) -> int:
 
 _MANY_OUTPUTS = 10
 _MOST_DIGITS = 9
-"""Of a count of tensors."""
+"""Digits of the largest number of tensors that is read; longer numbers are not believed."""
 
 
 def _fewer(case: Case) -> tuple[Step, ...]:
-    """Right for the version: debug tensors from 10.12 on, the ends of fused layers before."""
+    """Return the step for the version: debug tensors from 10.13 on, fewer marked outputs before."""
     if case.version is not None and case.version.has("10.13"):
         seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors")
         return (Step("Look at tensors without breaking fusions", seen),)
@@ -93,7 +93,7 @@ def _fewer(case: Case) -> tuple[Step, ...]:
     sources=("Polygraphy's comparison, 0.38 to 0.53",),
 )
 def differs(case: Case) -> Iterator[Observation]:
-    """Say by what tolerance; a fine one under FP16 is only a warning."""
+    """Name the outputs; only a warning where reduced types cannot meet the tolerances."""
     notes = case.notes("output_differs")
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     half = allows(case, "FP16", "BF16", "INT8")
@@ -118,7 +118,7 @@ def differs(case: Case) -> Iterator[Observation]:
     sources=("public reports: right with batch 1 to 2, wrong with static batch 1",),
 )
 def broadcast(case: Case) -> Iterator[Observation]:
-    """A static leading 1, and operations that TensorRT says it broadcasts along a leading 1."""
+    """Report inputs with a static leading 1 together with operations that are broadcast along a leading 1."""
     static = [note for note in case.notes("adding_input") if note.text("dims").startswith("(1,")]
     nodes = {node.name: node for node in case.build.onnx_nodes}
     made = {tensor for node in nodes.values() for tensor in node.outputs} | {n.text("tensor") for n in static}
@@ -135,7 +135,7 @@ def broadcast(case: Case) -> Iterator[Observation]:
 
 
 def _stretches(note: Note, node: OnnxNode | None, made: set[str]) -> bool:
-    """Whether a tensor that varies is stretched along its leading 1; of weights that is the usual thing."""
+    """Whether a tensor that is no weight is broadcast along its leading 1; for weights that is usual."""
     at = int(note.number("count") or 0)
     if node is None or at >= len(node.inputs) or node.inputs[at] not in made:
         return False

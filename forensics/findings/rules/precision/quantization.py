@@ -54,7 +54,7 @@ def no_range(case: Case) -> Iterator[Observation]:
     sources=("8.4 and 8.6 logs",),
 )
 def calibrator(case: Case) -> Iterator[Observation]:
-    """Tell the two apart."""
+    """Report an ignored calibrator, and INT8 without a calibrator."""
     yield from observe(case.notes("calibrator_explicit"), "The model has Q/DQ, so the calibrator is ignored")
     yield from observe(
         case.notes("calibrator_unused"),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     sources=("NVIDIA/TensorRT#3889", "trtexec's help of --layerPrecisions"),
 )
 def names_nothing(case: Case) -> Iterator[Observation]:
-    """Hold each request against the registered layers, and offer names that look like it."""
+    """Compare each request with the registered layers, and suggest similar names."""
     layers = layer_names(case.build)
     for request in type_requests(case) if layers else ():
         if request.span is not None and not any(map(request.matches, layers)):
@@ -106,7 +106,7 @@ def no_constraints(case: Case) -> Iterator[Observation]:
     sources=("a 10.16 log", "NVIDIA/TensorRT#2462"),
 )
 def non_conforming(case: Case) -> Iterator[Observation]:
-    """Name the layers; a note where the user asked for nothing."""
+    """Name the layers; only a note where the user requested no type."""
     step = Step("Bind the constraints", trtexec(case, "--precisionConstraints=obey"))
     severity = Severity.WARNING if type_requests(case) else Severity.NOTE
     steps = (step,) if severity is Severity.WARNING else ()
@@ -127,7 +127,7 @@ def non_conforming(case: Case) -> Iterator[Observation]:
     sources=("trtexec's help, 8.4 to 10.16", "the interface's own description of setPrecision and setOutputType"),
 )
 def output_type(case: Case) -> Iterator[Observation]:
-    """Hold what was asked against the engine's layers that hold the node, ForeignNodes apart."""
+    """Compare each request with the engine's layers that contain the node, without ForeignNodes."""
     layers, held = layer_names(case.build), foreign_members(case.build)
     engine = [layer for layer in case.engine if not is_foreign(layer)]
     for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
@@ -161,7 +161,7 @@ def output_type(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#4505", "detailed engine dumps of 10.x"),
 )
 def kernel_type(case: Case) -> Iterator[Observation]:
-    """Hold what was asked against the kernels that Myelin made, by their metadata."""
+    """Compare each request with Myelin's kernels, whose metadata names their nodes."""
     layers = layer_names(case.build)
     kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
     for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
@@ -189,7 +189,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#2838, #3224, #3257",),
 )
 def const_shuffle(case: Case) -> Iterator[Observation]:
-    """Find fusions of this kind among what was asked for."""
+    """Report requests that name an input of such a fusion."""
     fusions = [fusion for fusion in case.build.fusions if fusion.kind == "ConstShuffleFusion"]
     for request in type_requests(case):
         hit = [fusion for fusion in fusions if any(map(request.matches, fusion.inputs))]

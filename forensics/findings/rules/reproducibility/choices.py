@@ -1,4 +1,4 @@
-"""Choices that the next build may make otherwise: near ties, ForeignNodes, unstable clocks."""
+"""Choices that the next build may make differently: near ties, ForeignNodes, unstable clocks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     sources=("NVIDIA/TensorRT#4730, #3316, #568, #1071, #2955", "TensorRT-Model-Connect#416"),
 )
 def near_ties(case: Case) -> Iterator[Observation]:
-    """Of the engine's own choices where they are known, with their share of the tuned time."""
+    """Report near ties among the engine's own choices, where these are known with their share of the tuned time."""
     build = case.build
     near = [c for c in build.choices if c.near_tie and c.final is not False and in_engine(build, c.pass_index)]
     if not near:
@@ -68,7 +68,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#2576, #4040", "Polygraphy's example of flaky tactics"),
 )
 def coverage(case: Case) -> Iterator[Observation]:
-    """Share of layers, and of the tuned time where it is known."""
+    """Report the share of ForeignNodes in the layers, and in the tuned time where that is known."""
     layers = case.engine
     foreign = [layer for layer in layers if is_foreign(layer)]
     if foreign:
@@ -97,7 +97,7 @@ def coverage(case: Case) -> Iterator[Observation]:
     sources=("trtexec's source: above 2.5 % of variation",),
 )
 def unstable(case: Case) -> Iterator[Observation]:
-    """Cite the variation."""
+    """Quote the variation."""
     for note in case.notes("unstable"):
         variation = note.number("number")
         told_variation = f" (coefficient of variance {variation:.3g} %)" if variation is not None else ""

@@ -47,7 +47,7 @@ def unread(case: Case) -> Iterator[Observation]:
     sources=("8.x to 10.16 logs", "NVIDIA/TensorRT#4730, #3316"),
 )
 def local(case: Case) -> Iterator[Observation]:
-    """A local cache, or the line that there is none; TensorRT-RTX has none at all."""
+    """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
     notes = [n for n in case.notes("cache_scope", "cache_disabled") if n.text("scope") != "Global"]
     if case.version is None or not case.version.rtx:
         step = Step("Keep the timings", trtexec(case, TIMING_CACHE))
@@ -65,7 +65,7 @@ def local(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#1413, #3566, #2144", "TensorRT-LLM#489"),
 )
 def invalid(case: Case) -> Iterator[Observation]:
-    """Every form of the message."""
+    """Report every form of the message."""
     step = Step("Make a cache of its own for this machine", trtexec(case, TIMING_CACHE))
     yield from observe(case.notes("cache_invalid", "cache_unused"), "The timing cache was refused", steps=(step,))
 
@@ -94,7 +94,7 @@ def selector(case: Case) -> Iterator[Observation]:
     sources=("8.6 to 10.16 logs",),
 )
 def no_hits(case: Case) -> Iterator[Observation]:
-    """Loaded entries and no hit."""
+    """Report a cache that was loaded with entries and served no hit."""
     loaded = [note for note in case.notes("cache_loaded") if (note.number("count") or 0) > 0]
     useless = [note for note in case.notes("cache_deleted") if note.number("hits") == 0 and note.number("count")]
     if loaded and useless and not case.build.cached:
@@ -112,7 +112,7 @@ def no_hits(case: Case) -> Iterator[Observation]:
     sources=("TensorRT's description of builder_optimization_level",),
 )
 def level_zero(case: Case) -> Iterator[Observation]:
-    """Level 0 together with a cache file."""
+    """Report level 0 together with a cache file."""
     facts = {fact.name: fact for fact in case.build.options.get("build", ())}
     level, cache = facts.get("BuilderOptimizationLevel"), facts.get("timingCacheFile")
     if level is not None and level.value.strip() == "0" and cache is not None and cache.value.strip():

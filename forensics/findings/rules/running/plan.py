@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     sources=("NVIDIA/TensorRT#574, #2195",),
 )
 def version(case: Case) -> Iterator[Observation]:
-    """Every form of the message."""
+    """Report every form of the message."""
     notes = case.notes("plan_version")
     step = Step("Which version built it?", "trtexec --getPlanVersionOnly --loadEngine=PLAN")
     yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
@@ -58,7 +58,7 @@ def device(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#3566", "plans of 10.x and RTX 1.7.1"),
 )
 def magic(case: Case) -> Iterator[Observation]:
-    """Not where the version is named as the reason."""
+    """Report the message, unless another line names the version as the reason."""
     named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
     notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
     yield from observe(

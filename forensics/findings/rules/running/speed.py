@@ -1,4 +1,4 @@
-"""What makes an engine slower than it need be: the default stream, the host, transfers, reformats."""
+"""What slows an engine down: the default stream, the host, transfers, reformats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MANY = 0.2
 """Share of the layers from which reformats are reported even where they change no type."""
 _SMALL = 5
-"""Engines of fewer layers are toys, in which reformats always weigh much."""
+"""Number of layers below which reformats are not judged: in tiny engines they always weigh much."""
 _COSTLY = 0.1
 """Share of the tuned time from which reformats are a warning."""
 
@@ -49,7 +49,7 @@ def default_stream(case: Case) -> Iterator[Observation]:
     sources=("trtexec's source and 8.6 to 10.16 logs",),
 )
 def held_up(case: Case) -> Iterator[Observation]:
-    """Cite the warnings."""
+    """Report the warnings, by their reason."""
     notes = case.notes("throughput_bound")
     enqueue = any("Enqueue" in note.text("text") for note in notes)
     flag = "--useCudaGraph" if enqueue else "--noDataTransfers"
@@ -68,10 +68,10 @@ def held_up(case: Case) -> Iterator[Observation]:
     sources=("8.0 to 10.16 logs",),
 )
 def reformats(case: Case) -> Iterator[Observation]:
-    """Count them, and their share of the tuned time where all are measured."""
+    """Count the reformats, with their share of the tuned time where all of them are timed."""
     layers = case.engine
     found = [layer for layer in layers if is_reformat(layer)]
-    changing = [layer for layer in found if _types(layer)]
+    changing = [layer for layer in found if _changes_type(layer)]
     if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
         return
     timed = [layer for layer in found if timing_of(case.build, layer) is not None]
@@ -91,7 +91,7 @@ def reformats(case: Case) -> Iterator[Observation]:
     )
 
 
-def _types(layer: EngineLayer) -> bool:
-    """Whether inputs and outputs differ in type, as far as the dump spells types alike on both sides."""
+def _changes_type(layer: EngineLayer) -> bool:
+    """Whether inputs and outputs differ in type; False where the dump prints no type on one side."""
     before, behind = ({tensor.dtype for tensor in side} for side in (layer.inputs, layer.outputs))
     return bool(before and behind and before != behind)

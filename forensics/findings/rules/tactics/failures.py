@@ -25,7 +25,7 @@ _REASONS = {
     "myelin_check": "Myelin failed a check of its own",
     "myelin_formal": "Myelin failed",
 }
-"""What may be the reason that no implementation is left, as the lines before the error say."""
+"""Kinds of lines before the error that may be the reason, and the reason in words."""
 
 
 _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_of_memory"}
@@ -86,7 +86,7 @@ def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     sources=("a 10.14 log", "NVIDIA/TensorRT#4028, #4658, #4845"),
 )
 def exceptions(case: Case) -> Iterator[Observation]:
-    """Group by what was thrown."""
+    """Report skipped tactics, grouped by the exception."""
     groups: dict[str, list[Note]] = {}
     for note in case.notes("skipping_tactic"):
         text = note.text("text")
@@ -112,7 +112,7 @@ def exceptions(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#2120, #2161, #2232, #3291, #3592, #4468",),
 )
 def myelin(case: Case) -> Iterator[Observation]:
-    """Every form of the message; where the driver is missing that is the reason (TF310)."""
+    """Report every form of the message, unless a missing driver is the reason (TF310)."""
     kinds = ("myelin_assertion", "myelin_exception", "myelin_check", "myelin_none", "myelin_formal", "myelin_unhandled")
     notes = [note for note in case.notes(*kinds) if "CUDA_SUCCESS" not in note.text("text")]
     said = next((note.text("text") for note in notes if note.text("text")), "")
@@ -161,7 +161,7 @@ def crash(case: Case) -> Iterator[Observation]:
     sources=("logs of 7.x to 10.x: 0xd15ea5edd15ea5ed, inf",),
 )
 def no_tactic(case: Case) -> Iterator[Observation]:
-    """Only where no choice of the layer has a tactic; nor a cached result."""
+    """Report a layer only where none of its choices has a tactic and no cached result exists."""
     alive = {choice.layer for choice in case.build.choices if choice.tactic is not None}
     alive |= {cached.layer for cached in case.build.cached}
     dead = [one for one in case.build.choices if one.tactic is None and one.layer and one.layer not in alive]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     sources=("TensorRT-RTX 1.7.1 logs on a machine without GPU", "trtexec's source"),
 )
 def no_gpu(case: Case) -> Iterator[Observation]:
-    """Only a note where TensorRT-RTX prints it in passing, as it does in every build without a GPU."""
+    """Report the errors; only a note where TensorRT-RTX continues, as it does in every build without a GPU."""
     notes = case.notes("driver_old", "no_device", "cuda_failed")
     passing = {note.span.line for note in case.notes("driver_benign")}
     rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
@@ -45,7 +45,7 @@ def no_gpu(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#4359",),
 )
 def unknown_gpu(case: Case) -> Iterator[Observation]:
-    """Name the SM."""
+    """Name the GPU's SM version."""
     yield from observe(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
 
 

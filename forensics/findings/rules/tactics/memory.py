@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
 
 _FEW = 0.02
-"""Share of the timed tactics up to which skipped ones are no loss, where the limit is ample."""
+"""Share of the timed tactics up to which skipped tactics are only a note, where the limit is ample."""
 _AMPLE = 256 * MEBIBYTE
 _UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
 _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
@@ -33,7 +33,7 @@ _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
     sources=("trtexec's option parser (samples/common/sampleOptions.cpp), 8.4 to 11.1",),
 )
 def unit(case: Case) -> Iterator[Observation]:
-    """Look at the pool that trtexec prints."""
+    """Read the workspace limit that trtexec prints."""
     meant = _UNIT.search(case.build.command or "")
     for fact in case.build.options.get("build", ()) if meant is None else ():
         found = _POOL.search(fact.value) if fact.name == "Memory Pools" else None
@@ -89,7 +89,7 @@ def starved(case: Case) -> Iterator[Observation]:
     sources=("a verbose log of 10.16 (pass.cpp, run_passes)",),
 )
 def budget(case: Case) -> Iterator[Observation]:
-    """Take the largest need that Myelin names."""
+    """Report the largest size that Myelin names."""
     notes = case.notes("myelin_budget")
     needed = max((int(note.number("requested") or 0) for note in notes), default=0)
     if needed:
@@ -135,7 +135,7 @@ def none_fits(case: Case) -> Iterator[Observation]:
     sources=("10.16 and 8.x logs", "NVIDIA/TensorRT#1661, #493"),
 )
 def short_of_memory(case: Case) -> Iterator[Observation]:
-    """Both forms of the message."""
+    """Report both forms of the message."""
     skipped = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
     requests = case.notes("device_request")
     largest = max((note.number("requested") or 0 for note in requests), default=0)
@@ -158,7 +158,7 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#948",),
 )
 def out_of_memory(case: Case) -> Iterator[Observation]:
-    """Not where only a tactic was skipped for it (TF303)."""
+    """Report the errors, without those for which only a tactic was skipped (TF303)."""
     skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped]
     yield from observe(notes, "Memory ran out", same_as="out of memory")

@@ -34,7 +34,7 @@ _LINT = Step(
     sources=("NVIDIA/TensorRT#4040", "Polygraphy's algorithm selector, 0.29 to 0.53"),
 )
 def refused(case: Case) -> Iterator[Observation]:
-    """Name the layers; a ForeignNode among them has its own reason."""
+    """Name the layers; a ForeignNode has a reason of its own."""
     notes = case.notes("replay_refused")
     layers = list(dict.fromkeys(note.text("layer") for note in notes))
     for layer in layers:
@@ -78,7 +78,7 @@ def no_selector(case: Case) -> Iterator[Observation]:
     sources=("Polygraphy's algorithm selector, 0.29 to 0.53",),
 )
 def partly(case: Case) -> Iterator[Observation]:
-    """A layer that is missing, or a choice that was not taken."""
+    """Report layers that the replay lacks, and tactics of the replay that were not taken."""
     title = "The replay does not hold {names}"
     yield from observe(case.notes("replay_unknown"), title, names="layer", steps=(_LINT,), same_as="missing")
     title = "TensorRT did not take the replay's tactic for {names}"

@@ -21,7 +21,7 @@ _NEED = (Need.OTHER_LOG,)
 
 
 def _differences(case: Case, wanted: str) -> list[Difference]:
-    """Return the differences of a type, by its word."""
+    """Return the differences from the baseline of one type (``fusion``, ``tactic`` …)."""
     return [difference for difference in case.differences if difference.type == wanted]
 
 
@@ -49,7 +49,7 @@ def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[O
     needs=_NEED,
 )
 def fusions(case: Case) -> Iterator[Observation]:
-    """Differences of fusion."""
+    """Report differences of fusion."""
     found = _differences(case, "fusion")
     yield from _observed(case, found, f"{count(len(found), 'group')} of layers fused differently: {{names}}")
 
@@ -67,7 +67,7 @@ def fusions(case: Case) -> Iterator[Observation]:
     needs=_NEED,
 )
 def types(case: Case) -> Iterator[Observation]:
-    """Differences of precision."""
+    """Report differences of precision."""
     found = _differences(case, "precision")
     yield from _observed(case, found, f"{count(len(found), 'layer')} in different types: {{names}}")
 
@@ -87,7 +87,7 @@ def types(case: Case) -> Iterator[Observation]:
     needs=_NEED,
 )
 def tactics(case: Case) -> Iterator[Observation]:
-    """Differences of tactics."""
+    """Report differences of tactics."""
     found = _differences(case, "tactic")
     yield from _observed(case, found, f"{count(len(found), 'layer')} with another tactic: {{names}}")
 
@@ -104,7 +104,7 @@ def tactics(case: Case) -> Iterator[Observation]:
     needs=_NEED,
 )
 def versions(case: Case) -> Iterator[Observation]:
-    """Version, or the selected device."""
+    """Report different versions, or different selected devices."""
     builds = case.the_baseline.build, case.build
     spans = [build.notes[0].span for build in builds if build.notes]
     old, new = (build.tensorrt_version for build in builds)
@@ -128,7 +128,7 @@ def versions(case: Case) -> Iterator[Observation]:
     needs=_NEED,
 )
 def batch(case: Case) -> Iterator[Observation]:
-    """The first dimension of an input of one name: -1 in one log, a number in the other."""
+    """Report an input whose first dimension is -1 in one log and a number in the other."""
     before, now = (_inputs(build) for build in (case.the_baseline.build, case.build))
     for name in before.keys() & now.keys():
         sizes = [_batch(one[name]) for one in (before, now)]
