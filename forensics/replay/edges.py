@@ -1,4 +1,4 @@
-"""Which layer reads what another one writes: a replay does not say it, a log, a model or layer information does."""
+"""The tensors between layers, which a replay does not state: from a log, an ONNX model or layer information."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DataflowNode:
-    """A layer with the names of the tensors it reads and writes; a ForeignNode is several nodes of one name."""
+    """A layer with the names of the tensors it reads and writes; a ForeignNode may be several nodes of one name."""
 
     layer: str
     inputs: tuple[str, ...]
@@ -30,7 +30,7 @@ class DataflowNode:
 
 @dataclass(frozen=True, slots=True)
 class DataflowEdge:
-    """A tensor on its way; ``output`` and ``input`` are its places in the two layers' lists."""
+    """A tensor from one layer to another; ``output`` and ``input`` are its indexes in the two layers' lists."""
 
     producer: str
     output: int
@@ -41,7 +41,7 @@ class DataflowEdge:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """An edge between two entries; a format is empty where the lists of the two sources cannot be compared."""
+    """The formats at both ends of an edge between two entries of a replay; a format that is not known is empty."""
 
     edge: DataflowEdge
     leaves: str
@@ -54,9 +54,9 @@ class Meeting:
 
 
 def edges_between(nodes: Sequence[DataflowNode]) -> tuple[DataflowEdge, ...]:
-    """Return the edges between layers, past the reformats of TensorRT, which a replay may lack."""
+    """Return the edges between layers, through TensorRT's reformats, which a replay may lack."""
     writers = {tensor: (node, place) for node in nodes for place, tensor in enumerate(node.outputs)}
-    found: dict[DataflowEdge, None] = {}
+    edges: dict[DataflowEdge, None] = {}
     for node in nodes:
         if is_reformat(node.layer):
             continue
@@ -65,11 +65,11 @@ def edges_between(nodes: Sequence[DataflowNode]) -> tuple[DataflowEdge, ...]:
             seen = set()
             while writer is not None and is_reformat(writer[0].layer) and writer[0].inputs and tensor not in seen:
                 seen.add(tensor)
-                tensor = writer[0].inputs[0]  # noqa: PLW2901 - the tensor before the reformat is what is followed
+                tensor = writer[0].inputs[0]  # noqa: PLW2901 - follows the tensor to before the reformat
                 writer = writers.get(tensor)
             if writer is not None and writer[0].layer != node.layer and not is_reformat(writer[0].layer):
-                found[DataflowEdge(writer[0].layer, writer[1], node.layer, place, tensor)] = None
-    return tuple(found)
+                edges[DataflowEdge(writer[0].layer, writer[1], node.layer, place, tensor)] = None
+    return tuple(edges)
 
 
 def meetings(
@@ -77,7 +77,7 @@ def meetings(
 ) -> list[Meeting]:
     """Return the edges between entries with the format on either side.
 
-    The tensors of an entry are compared with those of its node by their place, so only where there are as many.
+    The tensors of an entry correspond to those of its node by index, so only where both have equally many.
     """
     by_layer: dict[str, list[DataflowNode]] = defaultdict(list)
     for node in nodes:
@@ -98,7 +98,7 @@ def meetings(
 
 
 def nodes_of_build(build: Build) -> tuple[DataflowNode, ...]:
-    """Return the layers of a build's engine, a Myelin kernel under the name of its ForeignNode where the log tells."""
+    """Return the layers of a build's engine; a Myelin kernel has the name of its ForeignNode where that is known."""
     found = []
     for layer in last_dump(build.engine_layers):
         name = layer.name
@@ -115,7 +115,7 @@ def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...
 
     Raises:
         SourceError: it cannot be read.
-        ForensicsError: it is no such JSON, or one with names only.
+        ForensicsError: it is no such JSON, or has only the names of layers.
     """
     data = read_document(path, max_bytes=max_bytes).data
     try:
@@ -139,9 +139,9 @@ def _names(layer: dict[str, Any], side: str) -> tuple[str, ...]:
 
 
 def nodes_of_model(operators: Iterable[DataflowNode], layers: Iterable[str]) -> tuple[DataflowNode, ...]:
-    """Return layers as nodes by the ONNX operators fused into them: what they read from outside, and what leaves them.
+    """Return layers as nodes, by the ONNX operators fused into them: the tensors that enter and leave each layer.
 
-    ``operators`` are the model's own nodes. Tensors inside a layer are left out; a ForeignNode's members are unknown.
+    ``operators`` are the model's nodes. Tensors inside a layer are left out; a ForeignNode's members are not known.
     """
     by_name = {operator.layer: operator for operator in operators}
     readers: dict[str, set[str]] = defaultdict(set)

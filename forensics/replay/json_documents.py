@@ -39,7 +39,7 @@ def show_document(replay: Replay) -> JsonObject:
 
 
 def lint_document(replay: Replay, report: LintReport, against: Sequence[str]) -> JsonObject:
-    """Return what lint found; ``accepted`` is null without a log."""
+    """Return the result of lint; ``accepted`` is null without a log."""
     return {
         **_head("replay-lint", replay),
         "against": list(against),
@@ -53,7 +53,7 @@ def lint_document(replay: Replay, report: LintReport, against: Sequence[str]) ->
 
 
 def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: Iterable[LeftOut]) -> JsonObject:
-    """Return what a conversion wrote, and what it could not express."""
+    """Return what a conversion wrote, and the layers that it left out."""
     return {
         **_head("replay-convert", replay),
         "output": output,
@@ -64,7 +64,7 @@ def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: It
 
 
 def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Iterable[Meeting]) -> JsonObject:
-    """Return what a mix wrote, and the edges between a taken and another layer."""
+    """Return what a mix wrote, and the edges between taken and other layers."""
     return {
         "schema": SCHEMA,
         "kind": "replay-mix",

@@ -379,4 +379,4 @@ def test_a_tensor_format_is_compared_as_far_as_its_name_tells(name: str, printed
     (combination,) = Offers(replace(build_of(ONE_PROFILE), choices=(choice,), cached=())).of("a")
     dtype = printed.partition("(")[0].upper()
     entry = ReplayEntry("a", 1, 1, (ReplayTensor(dtype, name),), (), choice.span)
-    assert (combination.differences(entry) == []) is fits
+    assert (combination.mismatches(entry) == []) is fits
