@@ -35,7 +35,7 @@ def to_json(comparison: Comparison) -> str:
 
 
 def document(comparison: Comparison) -> JsonObject:
-    """Return a comparison as what ``json.dump`` takes."""
+    """Return a comparison as an object for ``json.dump``."""
     return {
         "schema": SCHEMA,
         "kind": "diff",

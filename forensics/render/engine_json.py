@@ -23,7 +23,7 @@ def to_json(files: EngineFiles) -> str:
 
 
 def document(files: EngineFiles) -> JsonObject:
-    """Return the files as what ``json.dump`` takes. Tactic ids are strings, durations milliseconds."""
+    """Return the files as an object for ``json.dump``. Tactic ids are strings, durations milliseconds."""
     infos: tuple[EngineInfo | ProfileInfo, ...] = (*files.layers, *files.profiles)
     repairs = [one for info in infos for one in info.repairs]
     return {

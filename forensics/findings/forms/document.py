@@ -20,7 +20,7 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
 
 
 def document(report: Report) -> JsonObject:
-    """Return a report as what ``json.dump`` takes."""
+    """Return a report as an object for ``json.dump``."""
     return {
         "schema": SCHEMA,
         "kind": "report",
@@ -40,7 +40,7 @@ def document(report: Report) -> JsonObject:
 
 
 def finding_document(finding: Finding) -> JsonObject:
-    """Return one finding as what ``json.dump`` takes."""
+    """Return one finding as an object for ``json.dump``."""
     return {
         "code": finding.code,
         "severity": finding.severity.word,

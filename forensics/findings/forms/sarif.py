@@ -39,7 +39,7 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
 
 
 def document(report: Report) -> JsonObject:
-    """Return a report as a SARIF log, in what ``json.dump`` takes."""
+    """Return a report as a SARIF log, as an object for ``json.dump``."""
     shown, hidden = report.findings, report.suppressed
     codes = sorted({one.code for one in (*shown, *hidden)})
     positions = {code: index for index, code in enumerate(codes)}
