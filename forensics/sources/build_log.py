@@ -32,7 +32,7 @@ _REST_FACTOR = 5
 _WHAT_TO_GIVE = "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error: the caller asked for it
+class ReadingCancelled(Exception):  # noqa: N818 - not an error: the caller asked for it
     """Reading was cancelled before its end."""
 
 
@@ -113,7 +113,7 @@ def read_build_log(
     Raises:
         SourceError: the source cannot be read to its end.
         NotABuildLogError: no line carries a TensorRT or trtexec prefix.
-        Cancelled: ``cancelled`` returned True.
+        ReadingCancelled: ``cancelled`` returned True.
     """
     scanner = Scanner()
     live = _Live(scanner, source, on_log) if on_log is not None and source.size is None else None
@@ -122,7 +122,7 @@ def read_build_log(
         if live is not None:
             live.hand_out()
         if cancelled():
-            raise Cancelled
+            raise ReadingCancelled
 
     with source:
         source.while_waiting(attend)
