@@ -77,8 +77,8 @@ def no_errors(case: Case) -> Iterator[Observation]:
     "TF703",
     Severity.NOTE,
     "The last pass in the log is not the engine's",
-    cause="The builder made several engines, one a backend strategy, and kept the one it estimated fastest. Lines near "
-    "the end of the log may belong to one that it threw away.",
+    cause="The builder made several engines, one for each backend strategy, and kept the engine that it estimated "
+    "fastest. Lines near the end of the log may belong to an engine that it discarded.",
     confirm="The lines 'Use', 'Chose' and 'Skip backend strategy'.",
     fixes=(Fix("Read trtforensics parse, which marks what the engine uses.", "10.13"),),
     sources=("10.14 and 10.16 logs at optimisation level 5",),
@@ -100,8 +100,8 @@ def passes(case: Case) -> Iterator[Observation]:
     "TF704",
     Severity.NOTE,
     "The engine is printed by names only",
-    cause="Without detailed profiling verbosity the engine's layers carry no types, tactics or kernels: which "
-    "precision a layer runs in cannot be told.",
+    cause="Without detailed profiling verbosity the engine's layers carry no types, tactics or kernels: the log does "
+    "not show in which precision a layer runs.",
     confirm="The Profiling verbosity line of the options prints 0.",
     fixes=(
         Fix("Build with --profilingVerbosity=detailed.", "8.2"),

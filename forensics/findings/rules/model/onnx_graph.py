@@ -53,8 +53,8 @@ def _sanitize(case: Case) -> Step:
     "TF110",
     Severity.WARNING,
     "A Reshape has allowzero",
-    cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without, it means 'as the input'. "
-    "TensorRT has to decide at run time where the shape is not constant.",
+    cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without it, 0 means 'as the input'. "
+    "Where the shape is not constant, TensorRT has to decide that at run time.",
     confirm="Look at the shape input of the nodes named.",
     fixes=("Export without allowzero, with -1 or the size itself where 0 meant 'as the input'.",),
     sources=("the ONNX operator Reshape, opset 14 and later", "NVIDIA/TensorRT#3639"),
@@ -111,8 +111,8 @@ def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
     "TF112",
     Severity.WARNING,
     "LayerNorm is taken apart into small operations",
-    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT cannot tell that it "
-    "is one, so each of them may run in FP16, and the Pow overflows.",
+    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT does not recognise "
+    "these nodes as a LayerNorm, so each of them may run in FP16, where Pow overflows.",
     confirm="The model's opset, and Pow followed by ReduceMean and Sqrt in it.",
     fixes=(
         "Export with opset 17 or later.",
@@ -143,8 +143,8 @@ def decomposed(case: Case) -> Iterator[Observation]:
     "TF113",
     Severity.NOTE,
     "Shape computations are left in the model",
-    cause="The exporter left Shape, Gather and Concat chains that compute constants. TensorRT folds most of them, and "
-    "trips over some.",
+    cause="The exporter left Shape, Gather and Concat chains that compute constants. TensorRT folds most of these "
+    "chains, but fails at some.",
     confirm="polygraphy surgeon sanitize --fold-constants makes the model smaller.",
     fixes=("Run polygraphy surgeon sanitize --fold-constants before anything else.",),
     sources=("Polygraphy's surgeon sanitize",),
@@ -163,7 +163,7 @@ def unfolded(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "FP32 islands in an FP16 model that is built weakly typed",
     cause="The model computes some nodes in FP32 between two Casts. With weak typing the Casts may be folded and types "
-    "picked again, so the island need not survive.",
+    "picked again, so the nodes may run in FP16 after all.",
     confirm="Build strongly typed and compare the outputs.",
     fixes=(Fix("Build with --stronglyTyped.", "10"), Fix("Mark the islands' outputs.", before="10")),
     sources=("NVIDIA/TensorRT#4540", "public reports of FP16 models with FP32 islands"),

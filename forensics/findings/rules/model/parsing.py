@@ -90,7 +90,7 @@ def no_importer(case: Case) -> Iterator[Observation]:
     cause="In a strongly typed network both inputs of an elementwise operation must have one type; a Cast is missing "
     "in the model.",
     confirm="The warning before the error names both tensors and their types.",
-    fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert it whole.",),
+    fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert the whole model.",),
     sources=("a TensorRT-RTX 1.7.1 log (elementWiseNode.cpp, validateTypes)",),
 )
 def mixed_types(case: Case) -> Iterator[Observation]:
@@ -139,8 +139,8 @@ def _sanitize(case: Case) -> Step:
     "TF104",
     Severity.NOTE,
     "INT64 weights become INT32",
-    cause="Before 10 TensorRT has no INT64; weights are cast down. That is harmless unless a value does not fit, "
-    "which is then clamped.",
+    cause="TensorRT before 10 has no INT64, so weights are cast to INT32. That is harmless unless a value does not "
+    "fit: such a value is clamped.",
     confirm="A line 'outside the range of INT32 was clamped' follows where a value did not fit.",
     fixes=(Fix("Ignore it unless values were clamped; if so, change the constants of the model.", before="10"),),
     sources=("NVIDIA/TensorRT#800, #2574",),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Severity.WARNING,
     "LayerNorm runs in FP16 and may overflow",
     cause="The squares that a LayerNorm adds up pass 65504 easily; FP16 then holds infinity, and the layers after it "
-    "NaN or noise. More than 20 % of accuracy was lost so on A100.",
+    "NaN or noise. On an A100 a model lost more than 20 % of its accuracy that way.",
     confirm="Mark the output of each LayerNorm and compare it with FP32; look for infinity and NaN.",
     fixes=(
         "Export with opset 17 or later: LayerNormalization becomes one node, which TensorRT normalises in FP32.",

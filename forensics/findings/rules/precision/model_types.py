@@ -25,7 +25,7 @@ _REDUCTIONS = {"LayerNormalization", "Softmax", "Pow", "ReduceMean", "ReduceSum"
     Severity.NOTE,
     "The engine computes in FP32 throughout",
     cause="A strongly typed network takes its types from the model: an FP32 model gives an FP32 engine, silently. "
-    "TensorRT 11 and RTX are always so, and there is no --fp16 to change it.",
+    "TensorRT 11 and TensorRT-RTX always build strongly typed, and have no --fp16 to change that.",
     confirm="The engine's dump shows FP32 outputs only; the model's weights are FP32.",
     fixes=(Fix("Convert the model: python -m modelopt.onnx.autocast --onnx_path MODEL, then build that.", "10"),),
     sources=("roboflow/rf-detr#1453", "the 10.x to 11.x migration guide"),

@@ -80,15 +80,12 @@ def _fewer(case: Case) -> tuple[Step, ...]:
     Severity.ERROR,
     "TensorRT's results differ from the reference",
     cause="An output is further from the reference than the tolerance allows. Polygraphy's default of 1e-5 is finer "
-    "than FP16 can be, and than TF32.",
-    confirm="First FP32 alone (without TF32): a fair start is 1e-3. Only when FP32 is right, go on to FP16 step by "
-    "step.",
+    "than the precision of FP16 and of TF32.",
+    confirm="Compare an FP32 build (without TF32) first, with a tolerance of 1e-3. Only when FP32 is right, go on to "
+    "FP16 step by step.",
     fixes=(
-        (
-            "Is FP32 right? polygraphy run MODEL --trt --onnxrt --atol 1e-3 --rtol 1e-3. If not, it is no question of "
-            "FP16."
-        ),
-        "If FP32 is right and FP16 is not: trtforensics bisect precision, or mark a few tensors on the way.",
+        "Is FP32 right? polygraphy run MODEL --trt --onnxrt --atol 1e-3 --rtol 1e-3. If not, FP16 is not the cause.",
+        "If FP32 is right and FP16 is not: trtforensics bisect precision, or compare a few tensors marked as outputs.",
     ),
     sources=("Polygraphy's comparison, 0.38 to 0.53",),
 )

@@ -32,7 +32,8 @@ def emulated(case: Case) -> Iterator[Observation]:
     "TF211",
     Severity.WARNING,
     "Tensors have no INT8 range",
-    cause="Implicit INT8 needs a range for every tensor; a layer that touches one without stays in FP32 or FP16.",
+    cause="Implicit INT8 needs a range for every tensor; a layer with a tensor that has no range stays in FP32 or "
+    "FP16.",
     confirm="Count INT8 layers in the engine's dump.",
     fixes=("Calibrate with data that reaches these tensors, set their ranges, or quantise the model with Q/DQ.",),
     sources=("10.x and 8.x logs", "NVIDIA/TensorRT#2462"),

@@ -92,8 +92,8 @@ def no_constraints(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "A layer does not run in the precision that was asked for",
     cause="TensorRT took a faster implementation of another precision, because constraints are not binding, or "
-    "because there is none of the precision that was asked for. The ONNX parser asks for precisions too, for some "
-    "helpers.",
+    "because no implementation has the precision that was asked for. The ONNX parser asks for precisions too, for "
+    "some layers that it adds.",
     confirm="The engine's dump shows the types of the layer's inputs and outputs.",
     fixes=(
         Fix(
@@ -121,7 +121,7 @@ def non_conforming(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "A layer asked for in FP32 hands on another type",
     cause="--layerPrecisions sets the type a layer computes in, not the type of its output: that is "
-    "--layerOutputTypes, and without it the result is rounded as TensorRT likes.",
+    "--layerOutputTypes, and without it TensorRT chooses the type to which the result is rounded.",
     confirm="The engine's dump shows the output's type; mark the output and compare it with FP32.",
     fixes=(Fix("Ask for the output too: --layerOutputTypes=NAME:fp32, or layer.set_output_type.", "8.4", "11"),),
     sources=("trtexec's help, 8.4 to 10.16", "the interface's own description of setPrecision and setOutputType"),
@@ -183,7 +183,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
     "TF207",
     Severity.WARNING,
     "A fusion of constants undoes a precision that was asked for",
-    cause="ConstShuffleFusion folds a shuffle into a constant; the precision that was set on either is lost with it.",
+    cause="ConstShuffleFusion folds a shuffle into a constant; a precision that was set on one of the two is lost.",
     confirm="Look whether the layer is in the engine's dump, and with which type.",
     fixes=(Fix("Put a Cast behind the constant in the model, or mark the shuffle's output.", before="11"),),
     sources=("NVIDIA/TensorRT#2838, #3224, #3257",),

@@ -38,7 +38,7 @@ def unread(case: Case) -> Iterator[Observation]:
     "TF502",
     Severity.NOTE,
     "Timings are not kept",
-    cause="With a local timing cache, or none, every build times all tactics anew, and near ties fall as noise has it.",
+    cause="With a local timing cache, or none, every build times all tactics anew, and noise decides near ties.",
     confirm="Build twice and compare: trtforensics diff FIRST SECOND.",
     fixes=(
         Fix("Keep a timing cache: --timingCacheFile=FILE, IBuilderConfig.set_timing_cache.", "8.0"),
@@ -74,7 +74,8 @@ def invalid(case: Case) -> Iterator[Observation]:
     "TF504",
     Severity.WARNING,
     "A timing cache and an algorithm selector at once",
-    cause="Layers that the cache knows are not offered to the selector: a replay is then incomplete, without a word.",
+    cause="Layers that the cache knows are not offered to the selector: a replay is then incomplete, and nothing "
+    "warns of it.",
     confirm="Compare the layers of the replay with those of the log: trtforensics replay lint.",
     fixes=(Fix("Set DISABLE_TIMING_CACHE while recording and replaying; Polygraphy does.", before="11"),),
     sources=("a 10.x log of the AlgorithmSelector sample",),
@@ -106,7 +107,7 @@ def no_hits(case: Case) -> Iterator[Observation]:
     "TF509",
     Severity.WARNING,
     "Optimisation level 0 ignores the timing cache",
-    cause="At level 0 tactics are picked by heuristics, and a timing cache, editable or not, has no say.",
+    cause="At level 0 tactics are picked by heuristics, and a timing cache, editable or not, is ignored.",
     confirm="BuilderOptimizationLevel and timingCacheFile in the build options.",
     fixes=(Fix("Build at level 1 or higher.", "8.6"),),
     sources=("TensorRT's description of builder_optimization_level",),

@@ -52,7 +52,7 @@ def device(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "The file is no plan of this TensorRT",
     cause="The first bytes are not a plan's: an ONNX model, a Git LFS pointer, a cut file, or a TensorRT-RTX plan "
-    "(vtrt) given to TensorRT (ftrt). Of a timing cache the same message means another version.",
+    "(vtrt) given to TensorRT (ftrt). For a timing cache the same message means that another version wrote it.",
     confirm="head -c 4 FILE prints ftrt for TensorRT, vtrt for RTX.",
     fixes=("Give the file that the builder wrote, whole.",),
     sources=("NVIDIA/TensorRT#3566", "plans of 10.x and RTX 1.7.1"),

@@ -42,8 +42,8 @@ def default_stream(case: Case) -> Iterator[Observation]:
     "TF606",
     Severity.NOTE,
     "The host or the transfers hold the GPU up",
-    cause="Enqueueing, or copying inputs and outputs, takes as long as computing: the measured throughput is not the "
-    "GPU's.",
+    cause="Enqueueing, or copying inputs and outputs, takes as long as computing: the measured throughput is lower "
+    "than the GPU's.",
     confirm="Compare Enqueue Time, H2D and D2H Latency with GPU Compute Time.",
     fixes=("Use CUDA graphs, a larger batch, or keep data on the GPU.", Fix("CUDA graphs are on by default.", "11")),
     sources=("trtexec's source and 8.6 to 10.16 logs",),

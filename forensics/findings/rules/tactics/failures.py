@@ -80,7 +80,7 @@ def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     Severity.WARNING,
     "Tactics were skipped because of an exception",
     cause="A kernel or its compilation threw while it was timed. That is not fatal while other tactics remain, but "
-    "which ones remain may differ from machine to machine.",
+    "the remaining tactics may differ from machine to machine.",
     confirm="The message names the operation or the assertion; search for it among TensorRT's issues.",
     fixes=("Update TensorRT; if the build fails, break the fusion at the operation named.",),
     sources=("a 10.14 log", "NVIDIA/TensorRT#4028, #4658, #4845"),
@@ -101,8 +101,8 @@ def exceptions(case: Case) -> Iterator[Observation]:
     "TF308",
     Severity.ERROR,
     "Myelin failed inside",
-    cause="The compiler of ForeignNodes failed a check of its own. It is TensorRT's bug; which model part provokes it "
-    "can be found, and avoided.",
+    cause="The compiler of ForeignNodes failed a check of its own. That is a bug of TensorRT. The part of the model "
+    "that provokes it can be searched for and changed.",
     confirm="The same model on another TensorRT version, or without the last change to its outputs (mark all).",
     fixes=(
         "Update TensorRT; NVIDIA mends these release by release.",

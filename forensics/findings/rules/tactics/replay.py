@@ -93,7 +93,7 @@ def partly(case: Case) -> Iterator[Observation]:
     "A type was set that the layer does not give",
     cause="verify_output_type fails where a replay, a layer precision or an output type asks a layer for a type that "
     "its implementation does not produce, often inside a ForeignNode.",
-    confirm="Take the requests for that layer out; the error goes.",
+    confirm="Remove the requests for that layer: the error disappears.",
     fixes=(
         Fix("Ask for the output type as well as the precision, or for neither.", before="11"),
         Fix("Put a Cast behind the layer in the model instead.", "10"),

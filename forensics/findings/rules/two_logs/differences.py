@@ -41,8 +41,8 @@ def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[O
     "TF901",
     Severity.WARNING,
     "Two builds of one model fuse differently",
-    cause="Layers that one build fuses, or gives to a ForeignNode, are apart in the other: other kernels run, which "
-    "round differently. Everything behind the first difference may follow from it.",
+    cause="Layers that one build fuses, or gives to a ForeignNode, are separate in the other: other kernels run, "
+    "which round differently. All later differences may follow from the first.",
     confirm="trtforensics diff FIRST SECOND lists the fusions before anything else.",
     fixes=("Make flags, version, GPU and marked outputs equal; what is left is TensorRT's choice.",),
     sources=("NVIDIA/TensorRT#4540, #4730",),
@@ -76,7 +76,7 @@ def types(case: Case) -> Iterator[Observation]:
     "TF903",
     Severity.NOTE,
     "Two builds of one model chose different tactics",
-    cause="The kernels differ. Near ties fall by noise, the rest by clocks, free memory, flags or version.",
+    cause="The kernels differ. Noise decides near ties; clocks, free memory, flags or the version decide the rest.",
     confirm="trtforensics diff FIRST SECOND prints both times.",
     fixes=(
         Fix("Pin them: an editable timing cache.", "10.8"),
@@ -96,8 +96,8 @@ def tactics(case: Case) -> Iterator[Observation]:
     "TF904",
     Severity.NOTE,
     "Two logs are of different TensorRT versions or GPUs",
-    cause="Tactics, fusions and even layer names differ between versions and GPUs: a difference between these builds "
-    "need not be an accident.",
+    cause="Tactics, fusions and even layer names differ between versions and GPUs: differences between these builds "
+    "are to be expected.",
     confirm="The version and device lines of both logs.",
     fixes=("Compare builds of one version on one GPU, and change one thing at a time.",),
     sources=("NVIDIA/TensorRT#4723, #4742",),
@@ -121,7 +121,7 @@ def versions(case: Case) -> Iterator[Observation]:
     Severity.NOTE,
     "One build has a dynamic batch, the other a static one",
     cause="A static batch of 1 lets operations broadcast that dimension by accident; a dynamic batch is tuned for its "
-    "optimum. That the results differ may be that alone.",
+    "optimum. That alone may make the results differ.",
     confirm="Build both forms from one model and run them at the same batch.",
     fixes=("Compare builds of one form. If only the static one is wrong, look for broadcast dimensions of 1 (TF217).",),
     sources=("public reports: right with batch 1 to 2, wrong with static batch 1",),
