@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import Footer
 from textual.worker import get_current_worker
 
-from trtforensics.diff.differences import Type
+from trtforensics.diff.differences import DifferenceType
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff_lists import DiffList, PlaceList
 from trtforensics.tui.diff_rows import places, rows_of
@@ -93,14 +93,14 @@ class DiffApp(RowsApp):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("0", "only('')", "All", show=False),
-        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in Type),
+        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
     ]
 
     def __init__(self, session: CompareSession, *, no_color: bool = False) -> None:
         super().__init__(no_color=no_color)
         self._session = session
         self._comparison: Comparison | None = None
-        self._only: Type | None = None
+        self._only: DifferenceType | None = None
         self.rows = DiffList(id="rows")
         self.places = PlaceList(id="places")
         self.good = TextPane(session, "good", Role.GOOD, id="good")
@@ -175,7 +175,7 @@ class DiffApp(RowsApp):
         self.rows.show_rows(rows, empty, scored=len(found.good.builds) + len(found.bad.builds) > 2)  # noqa: PLR2004 - one a side
         summary = found.summary()
         pieces = [Piece(" 0 all ", Role.STRONG if self._only is None else Role.DIM)]
-        for type_ in Type:
+        for type_ in DifferenceType:
             role = Role.STRONG if type_ is self._only else Role.DIM
             pieces += [Piece(f" {type_.rank + 1} {type_}", role), Piece(f" {summary[type_]} ", Role.ACCENT)]
         self.query_one("#types", LineBar).show(*pieces)
@@ -194,7 +194,7 @@ class DiffApp(RowsApp):
 
     def action_only(self, type_: str) -> None:
         """Show one type of differences, or all."""
-        self._only = Type(type_) if type_ else None
+        self._only = DifferenceType(type_) if type_ else None
         self.fill()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

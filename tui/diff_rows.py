@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.differences import Difference, Entry, Half, SuspiciousPair, Type
+from trtforensics.diff.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.tui.pieces import Line, Piece, Role, fit, fit_right
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 ROLES = {
-    Type.FUSION: Role.ERROR,
-    Type.PRECISION: Role.WARNING,
-    Type.FORMAT: Role.ACCENT,
-    Type.TACTIC: Role.PLAIN,
-    Type.MISSING: Role.DIM,
-    Type.ADDED: Role.DIM,
+    DifferenceType.FUSION: Role.ERROR,
+    DifferenceType.PRECISION: Role.WARNING,
+    DifferenceType.FORMAT: Role.ACCENT,
+    DifferenceType.TACTIC: Role.PLAIN,
+    DifferenceType.MISSING: Role.DIM,
+    DifferenceType.ADDED: Role.DIM,
 }
 NEAR_TIE = "≈"
 _TYPE = 12
@@ -51,7 +51,7 @@ class Place:
     good: bool | None = None
 
 
-def rows_of(comparison: Comparison, type_: Type | None, needle: str = "") -> list[Row]:
+def rows_of(comparison: Comparison, type_: DifferenceType | None, needle: str = "") -> list[Row]:
     """Return the rows: of all types, causes first with what follows from them below; of one type, these alone."""
     every = comparison.differences
     if type_ is not None:
@@ -86,7 +86,7 @@ def row_pieces(row: Row, width: int, *, scored: bool) -> Line:
         seen = f"together in {counts.bad} of {counts.of_bad} bad builds, no good one"
         return (score, Piece(fit(" pair", _TYPE), Role.ERROR), Piece(fit(row.layer, name)), Piece(f"│ {seen}"))
     label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), ROLES[subject.type])
-    tied = subject.type is Type.TACTIC
+    tied = subject.type is DifferenceType.TACTIC
     good, bad = (_values(entries, tied=tied) for entries in (subject.good, subject.bad))
     return (
         score,
@@ -106,7 +106,7 @@ def _widths(width: int, *, scored: bool) -> tuple[int, int]:
     return name, max((rest - name) // 2, 4)
 
 
-def _values(entries: Sequence[Entry], *, tied: bool) -> str:
+def _values(entries: Sequence[SideValue], *, tied: bool) -> str:
     """Return a side's most frequent value, how many others there are, and if asked for a mark for a near tie."""
     if not entries:
         return "not told"
@@ -130,7 +130,7 @@ def places(row: Row) -> list[Place]:
     return [*found, *(Place(why, None) for why in subject.why)]
 
 
-def _half(half: Half) -> str:
+def _half(half: PairHalf) -> str:
     return f"{half.layer}: {half.text} (alone: {half.counts.bad} bad, {half.counts.good} good)"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.diff import aspects
-from trtforensics.diff.differences import Type
+from trtforensics.diff.differences import DifferenceType
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.pieces import Line, Piece, Role, fit, fit_right, milliseconds, width_of
 from trtforensics.tui.virtual_list import VirtualList
@@ -34,7 +34,7 @@ def layer_pieces(layer: LayerView) -> Line:
         Piece(
             fit_right(time, _TIME) + ("≈ " if layer.near_tie else "  "), Role.WARNING if layer.near_tie else Role.DIM
         ),
-        Piece(aspects.text(Type.FORMAT, layer)),
+        Piece(aspects.text(DifferenceType.FORMAT, layer)),
         Piece(f"{kernel}  {layer.key}".rstrip(), Role.DIM),
     )
 

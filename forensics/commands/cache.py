@@ -1,4 +1,4 @@
-"""``trtforensics cache``: timing-cache keys from a log or a binary cache to JSON, and from JSON into a binary cache."""
+"""``trtforensics cache``: export timing-cache keys to JSON, and apply such an export to a binary cache."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _action(actions: _SubParsersAction[ArgumentParser], name: str, summary: str,
 
 
 def run(args: Namespace) -> int:
-    """Export or apply.
+    """Run a subcommand.
 
     Raises:
         ForensicsError: A source cannot be read or is of another kind, TensorRT is needed and not there, it refuses a

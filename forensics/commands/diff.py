@@ -1,4 +1,4 @@
-"""``trtforensics diff``: what differs between good and bad builds."""
+"""``trtforensics diff``: the differences between good and bad builds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Compare and print.
+    """Load both sides, compare them and print the result.
 
     Raises:
         ForensicsError: A source cannot be used, a directory holds none, or the result cannot be written.

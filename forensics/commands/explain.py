@@ -1,4 +1,4 @@
-"""``trtforensics explain``: one finding code at length, or the list of all."""
+"""``trtforensics explain``: the whole explanation of a finding code, or the list of all codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print what is known of a code.
+    """Print the explanation of a code, or the list.
 
     Raises:
         UsageError: There is no such code.

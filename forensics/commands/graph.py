@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Write the graph and say on stderr how large it is.
+    """Write the graph and print its size to stderr.
 
     Raises:
         SourceError: The source cannot be read.

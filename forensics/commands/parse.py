@@ -1,4 +1,4 @@
-"""``trtforensics parse``: what a build log or a replay says, for a person or as JSON."""
+"""``trtforensics parse``: a build log, replay, timing cache or engine-layer file as text or JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Parse and print.
+    """Parse the sources and print the summary or the JSON document.
 
     Raises:
         SourceError: The source cannot be read.
@@ -70,7 +70,7 @@ def run(args: Namespace) -> int:
 
 
 def _kind(args: Namespace) -> Kind:
-    """Return what the sources are; several are parts of a build log, unless all are exports of one engine."""
+    """Return the kind of the sources; several are parts of a build log, unless all are engine-layer or profile JSON."""
     from trtforensics.sources.kinds import Kind, kind_of
 
     if args.kind:
@@ -108,12 +108,11 @@ def _replay(args: Namespace) -> str:
 
 
 def _engine(args: Namespace) -> str:
-    from trtforensics.render import engine_json as engine_document
-    from trtforensics.render import engine_text as engine_summary
+    from trtforensics.render import engine_json, engine_text
     from trtforensics.sources.engine import load_engine_files
 
     files = load_engine_files(args.sources, kind=args.kind, max_bytes=args.max_bytes)
-    return engine_document.to_json(files) if args.json else engine_summary.summarise(files)
+    return engine_json.to_json(files) if args.json else engine_text.summarise(files)
 
 
 def _timing_cache(args: Namespace) -> str:

@@ -1,4 +1,4 @@
-"""``trtforensics redact``: the same log with names replaced, fit to attach to a public issue."""
+"""``trtforensics redact``: write a log with made-up names, to attach to a public issue."""
 
 from __future__ import annotations
 

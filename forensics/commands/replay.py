@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.replay.edges import Node
+    from trtforensics.replay.edges import DataflowNode
     from trtforensics.replay.from_log import LeftOut
-    from trtforensics.replay.json_documents import Document
+    from trtforensics.replay.json_documents import JsonObject
 
 EXAMPLE = """examples:
   trtforensics replay show replay.json
@@ -126,7 +126,7 @@ def _lint(args: Namespace) -> int:
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
     from trtforensics.console.terminal import wants_colour
-    from trtforensics.model.replay import Severity
+    from trtforensics.model.replay import ProblemSeverity
     from trtforensics.replay.json_documents import lint_document, to_json
     from trtforensics.replay.lint import Lint
     from trtforensics.replay.text import lint_text
@@ -134,12 +134,12 @@ def _lint(args: Namespace) -> int:
 
     file = ReplayFile(args.file, max_bytes=args.max_bytes)
     lint = Lint(file.replay, file.place)
-    around = _Surroundings(args)
-    if around.build is not None:
-        lint.against_build(around.build, args.log)
-    if around.operators:
-        lint.against_model(around.operators)
-    lint.against_edges(around.nodes(entry.layer for entry in file.replay.entries))
+    context = _ReplayContext(args)
+    if context.build is not None:
+        lint.against_build(context.build, args.log)
+    if context.operators:
+        lint.against_model(context.operators)
+    lint.against_edges(context.nodes(entry.layer for entry in file.replay.entries))
     report = lint.report()
     against = [path for path in (args.log, args.onnx, args.layer_info) if path is not None]
     if args.json:
@@ -147,7 +147,7 @@ def _lint(args: Namespace) -> int:
     else:
         text = lint_text(file.replay, report, against, colour=wants_colour(sys.stdout))
     streams.print_result(text)
-    return ExitCode.NO if report.count(Severity.ERROR) else ExitCode.OK
+    return ExitCode.NO if report.count(ProblemSeverity.ERROR) else ExitCode.OK
 
 
 def _convert(args: Namespace) -> int:
@@ -193,15 +193,15 @@ def _mix(args: Namespace) -> int:
     check_layers(bad, args.take)
     mixer = Mixer(good, bad)
     entries = mixed_entries(good, bad, set(args.take))
-    cut = across_cut(_Surroundings(args).nodes(entry.layer for entry in entries), entries, set(args.take))
+    cut = across_cut(_ReplayContext(args).nodes(entry.layer for entry in entries), entries, set(args.take))
     _write(args, mixer.text(set(args.take)), mix_document(args.output or "", mixer.form, args.take, cut))
     if cut and not args.quiet:
         streams.tell(cut_text(cut))
     return 0
 
 
-class _Surroundings:
-    """What ``--log``, ``--onnx`` and ``--layer-info`` tell besides the replay itself."""
+class _ReplayContext:
+    """What ``--log``, ``--onnx`` and ``--layer-info`` say about the network of a replay."""
 
     def __init__(self, args: Namespace) -> None:
         from trtforensics.replay.edges import nodes_of_layer_info
@@ -209,12 +209,12 @@ class _Surroundings:
 
         self.build = _select_build(_load_log(args, args.log), args.build) if args.log is not None else None
         self.operators = operators_of(args.onnx) if args.onnx is not None else ()
-        self._layer_info: tuple[Node, ...] = ()
+        self._layer_info: tuple[DataflowNode, ...] = ()
         if args.layer_info is not None:
             self._layer_info = nodes_of_layer_info(args.layer_info, max_bytes=args.max_bytes)
 
-    def nodes(self, layers: Iterable[str]) -> tuple[Node, ...]:
-        """Return the layers with their tensors, from whichever source knows them best."""
+    def nodes(self, layers: Iterable[str]) -> tuple[DataflowNode, ...]:
+        """Return the layers with their tensors, from the most exact source that the user gave."""
         from trtforensics.replay.edges import nodes_of_build, nodes_of_model
 
         of_build = nodes_of_build(self.build) if self.build is not None else ()
@@ -236,7 +236,7 @@ def _select_build(log: BuildLog, number: int | None) -> Build:
 
 
 def _log_to_convert(args: Namespace) -> BuildLog | None:
-    """Return FILE as a build log; None where it is a replay, or nothing that could be either."""
+    """Return FILE as a build log; None where it is not one."""
     from trtforensics.errors import NotABuildLogError
     from trtforensics.sources.kinds import Kind, kind_of
 
@@ -247,7 +247,7 @@ def _log_to_convert(args: Namespace) -> BuildLog | None:
     try:
         return _load_log(args, args.file)
     except NotABuildLogError:
-        return None  # whoever reads replays says what it is
+        return None  # reading it as a replay reports what is wrong
 
 
 def _check_output(args: Namespace, sources: list[str | None]) -> None:
@@ -260,7 +260,7 @@ def _check_output(args: Namespace, sources: list[str | None]) -> None:
         raise UsageError("--json", "says what was written, and the replay itself goes to stdout", "Name OUT with `-o`")
 
 
-def _write(args: Namespace, text: str, document: Document) -> None:
+def _write(args: Namespace, text: str, document: JsonObject) -> None:
     from trtforensics.console import streams
     from trtforensics.console.output import write_text
     from trtforensics.replay.json_documents import to_json

@@ -1,4 +1,4 @@
-"""``trtforensics report``: what is wrong with a build, why, where, and what to do."""
+"""``trtforensics report``: the findings about builds, with causes, lines and next steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Severity
-    from trtforensics.findings.suppression import Settings
+    from trtforensics.findings.suppression import ReportSettings
 
 EXAMPLE = """examples:
   trtforensics report build.log
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Read, judge and print.
+    """Read the sources, judge them and print the report.
 
     Raises:
         SourceError: A source cannot be read.
@@ -91,8 +91,8 @@ def run(args: Namespace) -> int:
     return ExitCode.NO if failed else ExitCode.OK
 
 
-def _fails_from(args: Namespace, settings: Settings) -> Severity | None:
-    """Return the severity from which on the exit code is 1; None where nobody asked."""
+def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
+    """Return the lowest severity that makes the exit code 1; None where neither option nor settings name one."""
     from trtforensics.findings.finding import Severity
 
     asked = args.fail_on or settings.fail_on

@@ -63,7 +63,7 @@ class FileSession:
         cancelled: Callable[[], bool],
     ) -> BuildLog:
         """Parse the log; see :class:`trtforensics.tui.protocol.LogSession`."""
-        from trtforensics.sources.build_log import Cancelled, read_build_log
+        from trtforensics.sources.build_log import ReadingCancelled, read_build_log
         from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
 
         def report(progress: Progress) -> None:
@@ -73,7 +73,7 @@ class FileSession:
             return read_build_log(
                 self._source, on_window=self.text.append, on_progress=report, on_log=on_log, cancelled=cancelled
             )
-        except Cancelled:
+        except ReadingCancelled:
             raise ParseCancelledError from None
 
     def judge(self, log: BuildLog) -> Report:

@@ -1,1 +1,1 @@
-"""What differs between good and bad builds, whatever tells of them: logs, replays, engine layers, timing caches."""
+"""Compares good and bad builds, given as logs, replays, engine layers or timing caches."""

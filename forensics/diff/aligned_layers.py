@@ -1,4 +1,4 @@
-"""The layers of many builds side by side: a slot is one layer of the model, with what each build made of it."""
+"""The layers of many builds side by side: for each layer of the model, what it became in each build."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ _WEAKEST = (MatchedBy.NAME, MatchedBy.FUSED_MEMBERS, MatchedBy.POSITION)
 
 
 @dataclass(slots=True)
-class Slot:
-    """One layer of the model. ``layers`` has it by the number of the build; a build without it is missing there.
+class AlignedLayer:
+    """One layer of the model, and what it became in each build.
 
-    ``position`` orders slots as the layers stand in the builds.
+    ``by_build`` maps the number of a build to its layer and leaves out the builds that lack it. ``position`` orders
+    the layers as they stand in the builds. ``how`` is the weakest evidence by which they were matched.
     """
 
     name: str
     position: float
-    layers: dict[int, LayerView] = field(default_factory=dict)
+    by_build: dict[int, LayerView] = field(default_factory=dict)
     how: MatchedBy = MatchedBy.NAME
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """Members that builds fuse in different ways, and by build the layers that hold them."""
+class FusionSite:
+    """Members that builds fuse in different ways; ``layers`` maps each build to the layers that hold them."""
 
     parts: frozenset[str]
     position: float
@@ -44,86 +45,86 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
-    """All slots and sites of the builds, in order; ``builds`` are the numbers of those that tell of such layers."""
+class AlignedBuilds:
+    """The layers and fusion sites of several builds, in order; ``numbers`` are the builds that have such layers."""
 
-    builds: tuple[int, ...]
-    slots: tuple[Slot, ...]
-    sites: tuple[Site, ...]
+    numbers: tuple[int, ...]
+    layers: tuple[AlignedLayer, ...]
+    sites: tuple[FusionSite, ...]
 
     def in_sites(self) -> set[tuple[int, int]]:
-        """Return the layers of sites, as number of the build and ``id`` of the layer."""
+        """Return the layers of all sites, each as the number of its build and its ``id``."""
         return {(build, id(layer)) for site in self.sites for build, layers in site.layers.items() for layer in layers}
 
 
-def side_by_side(builds: Mapping[int, Layers]) -> SideBySide:
-    """Align the layers of builds, given by number, good ones first.
+def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
+    """Align the layers of builds; the keys are the builds' numbers, good builds first.
 
-    Most builds have the same layers; one such list, the most frequent, is the reference that the others are aligned to.
+    Most builds have the same list of layers. The most frequent list is the reference to which the others are aligned.
     """
     shapes: dict[tuple[tuple[str, str], ...], list[int]] = defaultdict(list)
     for number, layers in builds.items():
         shapes[tuple((layer.key, layer.name) for layer in layers)].append(number)
     ordered = sorted(shapes.values(), key=lambda numbers: (-len(numbers), numbers[0]))
     if not ordered:
-        return SideBySide((), (), ())
+        return AlignedBuilds((), (), ())
     reference = builds[ordered[0][0]]
-    slots = [Slot(layer.name, position) for position, layer in enumerate(reference)]
+    aligned = [AlignedLayer(layer.name, position) for position, layer in enumerate(reference)]
     for number in ordered[0]:
-        for slot, layer in zip(slots, builds[number], strict=True):
-            slot.layers[number] = layer
-    extra: dict[tuple[str, int], Slot] = {}
-    groups: list[_Group] = []
+        for aligned_layer, layer in zip(aligned, builds[number], strict=True):
+            aligned_layer.by_build[number] = layer
+    extra: dict[tuple[str, int], AlignedLayer] = {}
+    groups: list[_RegroupedMembers] = []
     for numbers in ordered[1:]:
         alignment = align(reference, builds[numbers[0]])
-        _place(slots, extra, alignment, numbers, builds)
+        _place(aligned, extra, alignment, numbers, builds)
         groups += _groups(reference, builds[numbers[0]], alignment)
-    every = sorted((*slots, *extra.values()), key=lambda slot: slot.position)
-    return SideBySide(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
+    every = sorted((*aligned, *extra.values()), key=lambda layer: layer.position)
+    return AlignedBuilds(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
 
 
 def _place(
-    slots: Sequence[Slot],
-    extra: dict[tuple[str, int], Slot],
+    aligned: Sequence[AlignedLayer],
+    extra: dict[tuple[str, int], AlignedLayer],
     alignment: Alignment,
     numbers: Sequence[int],
     builds: Mapping[int, Layers],
 ) -> None:
-    """Put the layers of builds of one shape into the slots of the reference, or into slots of their own."""
+    """Add the layers of builds with one list of layers to the reference's; ``extra`` takes layers without a match."""
     layers = builds[numbers[0]]
-    where = {pair.right: slots[pair.left] for pair in alignment.pairs}
+    where = {pair.right: aligned[pair.left] for pair in alignment.pairs}
     for pair in alignment.pairs:
-        slot = slots[pair.left]
-        slot.how = max(slot.how, pair.how, key=_WEAKEST.index)
+        matched = aligned[pair.left]
+        matched.how = max(matched.how, pair.how, key=_WEAKEST.index)
     seen: dict[str, int] = defaultdict(int)
     last = -1.0
     for index, layer in enumerate(layers):
         if index not in where:
             count = seen[layer.name] = seen[layer.name] + 1
-            where[index] = extra.setdefault((layer.name, count), Slot(layer.name, last + 0.5))
+            where[index] = extra.setdefault((layer.name, count), AlignedLayer(layer.name, last + 0.5))
         last = where[index].position
         for number in numbers:
-            where[index].layers[number] = builds[number][index]
+            where[index].by_build[number] = builds[number][index]
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
-    """Members that a shape and the reference split up differently."""
+class _RegroupedMembers:
+    """Members that another list of layers groups otherwise than the reference does."""
 
     parts: frozenset[str]
     position: int
 
 
-def _groups(reference: Layers, layers: Layers, alignment: Alignment) -> list[_Group]:
+def _groups(reference: Layers, layers: Layers, alignment: Alignment) -> list[_RegroupedMembers]:
     found = []
     for one in alignment.regroupings:
         parts = frozenset().union(*(reference[i].parts for i in one.left), *(layers[j].parts for j in one.right))
-        found.append(_Group(parts, one.left[0]))
+        found.append(_RegroupedMembers(parts, one.left[0]))
     return found
 
 
-def _sites(groups: Sequence[_Group], builds: Mapping[int, Layers]) -> list[Site]:
-    """Join the groups of all shapes and find their layers in every build."""
+def _sites(groups: Sequence[_RegroupedMembers], builds: Mapping[int, Layers]) -> list[FusionSite]:
+    """Join the groups that share members, and collect their layers in every build."""
     joined = [frozenset(parts) for parts in join_groups([sorted(group.parts) for group in groups])]
     owner = {part: number for number, parts in enumerate(joined) for part in parts}
     position = {owner[min(group.parts)]: group.position for group in reversed(groups)}
@@ -133,7 +134,7 @@ def _sites(groups: Sequence[_Group], builds: Mapping[int, Layers]) -> list[Site]
             for site in {owner[part] for part in layer.parts if part in owner}:
                 holders[site][number].append(layer)
     sites = [
-        Site(parts, position[number], {build: tuple(layers) for build, layers in holders[number].items()})
+        FusionSite(parts, position[number], {build: tuple(layers) for build, layers in holders[number].items()})
         for number, parts in enumerate(joined)
     ]
     return sorted(sites, key=lambda site: site.position)

@@ -1,4 +1,4 @@
-"""Which layers of two builds are the same: by name, then by what was fused into them, then by where they stand."""
+"""Aligns the layers of two builds: by name, then by what was fused into them, then by position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MYELIN_NUMBER = re.compile(r"_myl\d+(?:_\d+)?\b")
 
 
 class MatchedBy(StrEnum):
-    """Why two layers are taken for the same. ``NAME`` includes kernels whose names differ in Myelin's numbers only."""
+    """Why two layers count as the same. ``NAME`` includes kernels whose names differ in Myelin's numbers only."""
 
     NAME = "name"
     FUSED_MEMBERS = "fused-members"
@@ -29,7 +29,7 @@ class MatchedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LayerPair:
     """A layer of one build and the same layer of another, by index."""
 
     left: int
@@ -39,7 +39,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Regrouping:
-    """Layers that share members with layers of the other build and split them up otherwise."""
+    """Layers of both builds that share members but group them differently."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
@@ -47,38 +47,38 @@ class Regrouping:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How the layers of two builds correspond; what is in no pair and no regrouping is in one of them only.
+    """How the layers of two builds correspond; a layer in no pair and no regrouping is in one of the builds only.
 
-    A layer of a regrouping may be in a pair too: with the one it shares most with.
+    A layer of a regrouping may be in a pair too: with the layer that shares most members with it.
     """
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[LayerPair, ...]
     regroupings: tuple[Regrouping, ...]
 
 
 def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
     """Align two builds' layers, both in the order of their source."""
-    todo = _Todo(set(range(len(left))), set(range(len(right))))
+    unaligned = _Unaligned(set(range(len(left))), set(range(len(right))))
     pairs = [
-        Pair(i, j, MatchedBy.NAME)
+        LayerPair(i, j, MatchedBy.NAME)
         for key in (lambda layer: layer.key, lambda layer: layer.name, _without_numbers)
-        for i, j in todo.equal(left, right, key)
+        for i, j in unaligned.equal(left, right, key)
     ]
     regroupings = []
-    for group in _regroupings(left, right, todo):
-        closest = [Pair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group)]
+    for group in _regroupings(left, right, unaligned):
+        closest = [LayerPair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group)]
         pairs += closest
         if len(closest) != 1 or left[closest[0].left].parts != right[closest[0].right].parts:
             regroupings.append(group)
-        todo.left -= set(group.left)
-        todo.right -= set(group.right)
-    pairs += [Pair(i, j, MatchedBy.POSITION) for i, j in _by_position(left, right, pairs, todo)]
+        unaligned.left -= set(group.left)
+        unaligned.right -= set(group.right)
+    pairs += [LayerPair(i, j, MatchedBy.POSITION) for i, j in _by_position(left, right, pairs, unaligned)]
     return Alignment(tuple(pairs), tuple(regroupings))
 
 
 @dataclass(slots=True)
-class _Todo:
-    """What is not aligned yet, by index."""
+class _Unaligned:
+    """The layers that are not aligned yet, by index."""
 
     left: set[int]
     right: set[int]
@@ -86,7 +86,7 @@ class _Todo:
     def equal(
         self, left: Sequence[LayerView], right: Sequence[LayerView], key: Callable[[LayerView], str]
     ) -> Iterator[tuple[int, int]]:
-        """Pair off what has the same key, first with first; a key that is empty pairs nothing."""
+        """Pair off layers with the same key, in order; layers with an empty key are not paired."""
         waiting: dict[str, list[int]] = defaultdict(list)
         for j in sorted(self.right, reverse=True):
             waiting[key(right[j])].append(j)
@@ -111,10 +111,10 @@ def plain_name(name: str) -> str:
     return _MYELIN_NUMBER.sub("_myl", name)
 
 
-def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], todo: _Todo) -> list[Regrouping]:
-    """Gather the layers that hang together by common members, over both builds."""
+def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], unaligned: _Unaligned) -> list[Regrouping]:
+    """Gather the layers that are connected by common members, over both builds."""
     owners: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for side, layers, indexes in ((0, left, todo.left), (1, right, todo.right)):
+    for side, layers, indexes in ((0, left, unaligned.left), (1, right, unaligned.right)):
         for index in sorted(indexes):
             for part in layers[index].parts:
                 owners[part].append((side, index))
@@ -127,7 +127,7 @@ def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], todo: _T
 
 
 def join_groups(sets: Iterable[Sequence[_T]]) -> list[list[_T]]:
-    """Join sets that have an element in common, until none have; each set has at least one element."""
+    """Join sets until no two have an element in common; each set has at least one element."""
     parent: dict[_T, _T] = {}
 
     def root(item: _T) -> _T:
@@ -161,31 +161,31 @@ def _closest(left: Sequence[LayerView], right: Sequence[LayerView], group: Regro
 
 
 def _by_position(
-    left: Sequence[LayerView], right: Sequence[LayerView], pairs: Sequence[Pair], todo: _Todo
+    left: Sequence[LayerView], right: Sequence[LayerView], pairs: Sequence[LayerPair], unaligned: _Unaligned
 ) -> Iterator[tuple[int, int]]:
-    """Pair layers between the same aligned neighbours, where as many of the same runners stand on either side."""
+    """Pair layers between aligned neighbours, where both builds have equally many layers with the same runners."""
     anchors = [(-1, -1), *_in_order(sorted((p.left, p.right) for p in pairs)), (len(left), len(right))]
     for (i, j), (k, m) in pairwise(anchors):
-        ours = [n for n in range(i + 1, k) if n in todo.left and not left[n].is_reformat]
-        theirs = [n for n in range(j + 1, m) if n in todo.right and not right[n].is_reformat]
+        ours = [n for n in range(i + 1, k) if n in unaligned.left and not left[n].is_reformat]
+        theirs = [n for n in range(j + 1, m) if n in unaligned.right and not right[n].is_reformat]
         if len(ours) != len(theirs):
             continue
         alone = len(ours) == 1
         if not all(_alike(left[a], right[b], alone=alone) for a, b in zip(ours, theirs, strict=True)):
             continue
-        todo.left -= set(ours)
-        todo.right -= set(theirs)
+        unaligned.left -= set(ours)
+        unaligned.right -= set(theirs)
         yield from zip(ours, theirs, strict=True)
 
 
 def _alike(one: LayerView, other: LayerView, *, alone: bool) -> bool:
-    """Whether nothing speaks against two layers being the same: as many inputs and outputs, and the same runner.
+    """Whether two layers may be the same: they have as many inputs and outputs, and the same runner.
 
-    ``alone``: they are the only ones between their neighbours, and then may have changed their runner.
+    ``alone``: they are the only layers between their neighbours; then their runners may differ.
     """
-    told = [(a, b) for a, b in ((one.runner, other.runner), (one.runner_id, other.runner_id)) if a and b]
+    runners = [(a, b) for a, b in ((one.runner, other.runner), (one.runner_id, other.runner_id)) if a and b]
     counts = [(len(layer.tensors.texts), layer.tensors.inputs) for layer in (one, other) if layer.tensors.texts]
-    return (alone or all(a == b for a, b in told)) and len(set(counts)) <= 1 and bool(told or counts)
+    return (alone or all(a == b for a, b in runners)) and len(set(counts)) <= 1 and bool(runners or counts)
 
 
 def _in_order(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -1,11 +1,11 @@
-"""What can differ at a layer, as values that compare: only what every build that tells of the aspect tells."""
+"""What can differ at a layer (precision, format, tactic) as comparable values: only fields that all builds state."""
 
 from __future__ import annotations
 
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.diff.differences import Type
+from trtforensics.diff.differences import DifferenceType
 from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
@@ -17,43 +17,49 @@ if TYPE_CHECKING:
 Value = tuple[Any, ...]
 
 _FIELDS = {
-    Type.PRECISION: ("tensors.types",),
-    Type.FORMAT: ("tensors.strides", "tensors.packing", "tensors.packed_dim", "tensors.layout", "tensors.enumerator"),
-    Type.TACTIC: ("runner_id", "runner", "tactic", "kernel"),
+    DifferenceType.PRECISION: ("tensors.types",),
+    DifferenceType.FORMAT: (
+        "tensors.strides",
+        "tensors.packing",
+        "tensors.packed_dim",
+        "tensors.layout",
+        "tensors.enumerator",
+    ),
+    DifferenceType.TACTIC: ("runner_id", "runner", "tactic", "kernel"),
 }
 ASPECTS = tuple(_FIELDS)
-_READERS: dict[Type, Callable[[LayerView], Value]] = {
-    Type.PRECISION: lambda layer: (layer.tensors.types,),
-    Type.FORMAT: attrgetter(*_FIELDS[Type.FORMAT]),
-    Type.TACTIC: attrgetter(*_FIELDS[Type.TACTIC]),
+_READERS: dict[DifferenceType, Callable[[LayerView], Value]] = {
+    DifferenceType.PRECISION: lambda layer: (layer.tensors.types,),
+    DifferenceType.FORMAT: attrgetter(*_FIELDS[DifferenceType.FORMAT]),
+    DifferenceType.TACTIC: attrgetter(*_FIELDS[DifferenceType.TACTIC]),
 }
 _NOTHING = {aspect: (None,) * len(fields) for aspect, fields in _FIELDS.items()}
 
 
-def values(aspect: Type, layers: Mapping[int, LayerView], kinds: Mapping[int, Kind]) -> dict[int, Value]:
-    """Return an aspect's value by build; a build that does not tell it is missing, and none where nothing is common."""
+def values(aspect: DifferenceType, layers: Mapping[int, LayerView], kinds: Mapping[int, Kind]) -> dict[int, Value]:
+    """Return an aspect's value by build, without builds that do not state it; empty where no field is common."""
     read = _READERS[aspect]
-    told = {build: row for build, layer in layers.items() if (row := read(layer)) != _NOTHING[aspect]}
-    common = [n for n, column in enumerate(zip(*told.values(), strict=True)) if None not in column]
-    if not common or (aspect is not Type.TACTIC and _unlike(layers, told, kinds)):
+    stated = {build: row for build, layer in layers.items() if (row := read(layer)) != _NOTHING[aspect]}
+    common = [n for n, column in enumerate(zip(*stated.values(), strict=True)) if None not in column]
+    if not common or (aspect is not DifferenceType.TACTIC and _unlike(layers, stated, kinds)):
         return {}
     if len(common) == len(_FIELDS[aspect]):
-        return told
-    return {build: tuple(row[n] for n in common) for build, row in told.items()}
+        return stated
+    return {build: tuple(row[n] for n in common) for build, row in stated.items()}
 
 
-def _unlike(layers: Mapping[int, LayerView], told: Mapping[int, object], kinds: Mapping[int, Kind]) -> bool:
-    """Whether sources of different kinds count a layer's tensors differently, so that they cannot be told apart."""
-    if len({kinds[build] for build in told}) <= 1:
+def _unlike(layers: Mapping[int, LayerView], stated: Mapping[int, object], kinds: Mapping[int, Kind]) -> bool:
+    """Whether sources of different kinds list different numbers of tensors, which cannot be compared."""
+    if len({kinds[build] for build in stated}) <= 1:
         return False
-    return len({(layers[build].tensors.inputs, len(layers[build].tensors.texts)) for build in told}) > 1
+    return len({(layers[build].tensors.inputs, len(layers[build].tensors.texts)) for build in stated}) > 1
 
 
-def text(aspect: Type, layer: LayerView) -> str:
-    """Spell an aspect of a layer for people."""
-    if aspect is Type.PRECISION:
+def text(aspect: DifferenceType, layer: LayerView) -> str:
+    """Return an aspect of a layer as text for people."""
+    if aspect is DifferenceType.PRECISION:
         return arrow(layer, layer.tensors.types or ())
-    if aspect is Type.FORMAT:
+    if aspect is DifferenceType.FORMAT:
         return arrow(layer, layer.tensors.texts)
     runner = layer.runner or (f"0x{layer.runner_id:08x}" if layer.runner_id else "")
     words = [runner, tactic_text(layer.tactic), layer.kernel]
@@ -63,6 +69,6 @@ def text(aspect: Type, layer: LayerView) -> str:
 
 
 def arrow(layer: LayerView, texts: tuple[str, ...]) -> str:
-    """Spell inputs and outputs: ``Half, Half -> Float``."""
+    """Return inputs and outputs as text: ``Half, Half -> Float``."""
     inputs = layer.tensors.inputs
     return f"{', '.join(texts[:inputs])} -> {', '.join(texts[inputs:])}".strip()

@@ -1,4 +1,4 @@
-"""The comparison: builds aligned, values counted, rows made, effects put under their causes."""
+"""Compares two sides: aligns their builds, counts values, makes differences, and puts effects under their causes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.diff import aspects, effects, fusion_lines
-from trtforensics.diff.aligned_layers import side_by_side
+from trtforensics.diff.aligned_layers import align_builds
 from trtforensics.diff.alignment import MatchedBy, plain_name
-from trtforensics.diff.differences import Comparison, Difference, Entry, Half, SuspiciousPair, Type
+from trtforensics.diff.differences import Comparison, Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.diff.granularity import comparable
-from trtforensics.diff.scores import Item, count, suspicious_pairs, worst
+from trtforensics.diff.scores import ValueOccurrence, count, suspicious_pairs, worst
 from trtforensics.model.timings import NEAR_TIE_RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
-    from trtforensics.diff.aligned_layers import SideBySide, Site, Slot
-    from trtforensics.diff.loading import Side
+    from trtforensics.diff.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.views import BuildView, LayerView
     from trtforensics.model.span import SourceSpan
@@ -26,90 +26,96 @@ _ABSENT = "absent"
 _SORTS = (("layers", "engine layers"), ("operations", "operations inside ForeignNodes"))
 
 
-def compare(good: Side, bad: Side) -> Comparison:
+def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
     """Compare the builds of two sides, each with at least one."""
-    tables = [_Table(good.builds, bad.builds, sort, name) for sort, name in _SORTS]
+    tables = [_LayerComparison(good.builds, bad.builds, sort, name) for sort, name in _SORTS]
     rows = [row for table in tables for row in table.rows()]
     groups, fusion_notes = fusion_lines.differing(good.builds, bad.builds)
     rows = fusion_lines.merged(rows, groups, len(good.builds))
-    rows = effects.ordered(rows, [table.table for table in tables], len(good.builds))
+    rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
     pairs, others = _pairs(tables, len(good.builds), len(bad.builds))
-    matched = Counter(slot.how for table in tables for slot in table.table.slots if len(slot.layers) > 1)
+    matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
     notes = [note for table in tables for note in table.notes]
     return Comparison(good, bad, tuple(rows), pairs, others, matched, (*notes, *fusion_notes))
 
 
-class _Table:
-    """One sort of layers of all builds side by side, and the differences in it."""
+class _LayerComparison:
+    """The differences in one sort of layers (engine layers, or operations of ForeignNodes) over all builds."""
 
     def __init__(self, good: Sequence[BuildView], bad: Sequence[BuildView], sort: str, name: str) -> None:
         self.goods = len(good)
         self.notes: list[str] = []
         every = (*good, *bad)
         self._kinds = {number: build.kind for number, build in enumerate(every)}
-        told = {number: layers for number, build in enumerate(every) if (layers := getattr(build, sort)) is not None}
-        sides = [sum(number < self.goods for number in told), sum(number >= self.goods for number in told)]
-        if told and not all(sides):
-            self.notes.append(f"{name} are told by the {'bad' if sides[1] else 'good'} side only and not compared")
-            told = {}
-        told, left_out = comparable(told, self._kinds)
+        layers_of = {
+            number: layers for number, build in enumerate(every) if (layers := getattr(build, sort)) is not None
+        }
+        sides = [sum(number < self.goods for number in layers_of), sum(number >= self.goods for number in layers_of)]
+        if layers_of and not all(sides):
+            self.notes.append(f"only the {'bad' if sides[1] else 'good'} side has {name}: they are not compared")
+            layers_of = {}
+        layers_of, left_out = comparable(layers_of, self._kinds)
         self.notes += left_out
-        self.table: SideBySide = side_by_side(told)
-        self.items: list[Item] = []
-        self.of_items: list[tuple[str, str, SourceSpan | None]] = []
+        self.builds: AlignedBuilds = align_builds(layers_of)
+        self.occurrences: list[ValueOccurrence] = []
+        self.descriptions: list[tuple[str, str, SourceSpan | None]] = []
 
     def rows(self) -> list[Difference]:
-        """Return the differences, by position, and remember each slot's values for :meth:`items`."""
-        in_sites = self.table.in_sites()
-        rows = [row for site in self.table.sites for row in self._site(site)]
+        """Return the differences, by position, and collect the values of each layer in :attr:`occurrences`."""
+        in_sites = self.builds.in_sites()
+        rows = [row for site in self.builds.sites for row in self._site(site)]
         silent = 0
-        for slot in self.table.slots:
-            found = {aspect: aspects.values(aspect, slot.layers, self._kinds) for aspect in aspects.ASPECTS}
-            of_slot = [row for aspect, values in found.items() for row in self._aspect(slot, aspect, values)]
-            explained = any((build, id(layer)) in in_sites for build, layer in slot.layers.items())
-            rows += of_slot if explained else [*self._renamed(slot), *of_slot, *self._presence(slot)]
-            silent += len(slot.layers) > 1 and not any(found.values())
-            self._remember(slot, found, explained=explained)
-        if silent and silent == sum(len(slot.layers) > 1 for slot in self.table.slots):
-            self.notes.append("only the names of layers are told in common: their tactics cannot be compared")
+        for aligned in self.builds.layers:
+            found = {aspect: aspects.values(aspect, aligned.by_build, self._kinds) for aspect in aspects.ASPECTS}
+            of_layer = [row for aspect, values in found.items() for row in self._aspect(aligned, aspect, values)]
+            explained = any((build, id(layer)) in in_sites for build, layer in aligned.by_build.items())
+            rows += of_layer if explained else [*self._renamed(aligned), *of_layer, *self._presence(aligned)]
+            silent += len(aligned.by_build) > 1 and not any(found.values())
+            self._remember(aligned, found, explained=explained)
+        if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
+            self.notes.append("the sources have only the names of layers in common: tactics cannot be compared")
         elif silent:
-            self.notes.append(f"of {silent} layers the sources tell nothing in common but the name")
+            self.notes.append(f"for {silent} layers the sources have nothing in common but the name")
         return rows
 
-    def _site(self, site: Site) -> list[Difference]:
-        """Return the row of members that builds fuse differently."""
+    def _site(self, site: FusionSite) -> list[Difference]:
+        """Return the difference of members that builds fuse differently."""
         values = {build: site.arrangement(build) for build in site.layers}
         entries = self._entries(values, site.layers)
         first = {build: layers[0] for build, layers in site.layers.items()}
         name = first[min(values, key=lambda build: (len(values[build]), build))].name
-        self._add_items(values, first, name)
+        self._add_occurrences(values, first, name)
         why = (f"{len(site.parts)} members: {', '.join(sorted(site.parts))}",)
-        about = _About(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
-        return self._row(Type.FUSION, about, values, entries)
+        about = _RowSubject(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
+        return self._row(DifferenceType.FUSION, about, values, entries)
 
-    def _renamed(self, slot: Slot) -> list[Difference]:
-        """Return the row of a layer that has another name in some builds: a replay would not find it there."""
-        if slot.how is MatchedBy.NAME:
+    def _renamed(self, aligned: AlignedLayer) -> list[Difference]:
+        """Return the difference of a layer that has another name in some builds: a replay does not find it there."""
+        if aligned.how is MatchedBy.NAME:
             return []
-        values = {build: plain_name(layer.name) for build, layer in slot.layers.items()}
-        entries = self._entries(values, {build: (layer,) for build, layer in slot.layers.items()})
+        values = {build: plain_name(layer.name) for build, layer in aligned.by_build.items()}
+        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
         why = ("the same layer under another name: a replay made of one build does not apply to it in the other",)
-        return self._row(Type.FUSION, _about(slot, why), values, entries)
+        return self._row(DifferenceType.FUSION, _about(aligned, why), values, entries)
 
-    def _aspect(self, slot: Slot, aspect: Type, values: Mapping[int, aspects.Value]) -> list[Difference]:
+    def _aspect(
+        self, aligned: AlignedLayer, aspect: DifferenceType, values: Mapping[int, aspects.Value]
+    ) -> list[Difference]:
         if len(set(values.values())) <= 1:
             return []
-        entries = self._entries(values, {build: (slot.layers[build],) for build in values}, aspect)
-        return self._row(aspect, _about(slot), values, entries)
+        entries = self._entries(values, {build: (aligned.by_build[build],) for build in values}, aspect)
+        return self._row(aspect, _about(aligned), values, entries)
 
-    def _presence(self, slot: Slot) -> list[Difference]:
-        """Return the row of a layer that some builds lack."""
-        if len(slot.layers) == len(self.table.builds):
+    def _presence(self, aligned: AlignedLayer) -> list[Difference]:
+        """Return the difference of a layer that some builds lack."""
+        if len(aligned.by_build) == len(self.builds.numbers):
             return []
-        values = {build: build in slot.layers for build in self.table.builds}
-        entries = self._entries(values, {build: (layer,) for build, layer in slot.layers.items()})
+        values = {build: build in aligned.by_build for build in self.builds.numbers}
+        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
         good, bad = self._shares(values, of=True)
-        return self._row(Type.MISSING if good >= bad else Type.ADDED, _about(slot), values, entries)
+        return self._row(
+            DifferenceType.MISSING if good >= bad else DifferenceType.ADDED, _about(aligned), values, entries
+        )
 
     def _shares(self, values: Mapping[int, bool], *, of: bool) -> tuple[float, float]:
         counts = count([build for build, value in values.items() if value is of], values, self.goods)
@@ -117,25 +123,28 @@ class _Table:
 
     def _row(
         self,
-        type_: Type,
-        about: _About,
+        type_: DifferenceType,
+        about: _RowSubject,
         values: Mapping[int, Hashable],
-        entries: tuple[tuple[Entry, ...], tuple[Entry, ...]],
+        entries: tuple[tuple[SideValue, ...], tuple[SideValue, ...]],
     ) -> list[Difference]:
-        """Make a row, unless both sides tell the same in the same shares, or one does not tell."""
+        """Make a difference, unless both sides have the same values in the same shares or one side knows none."""
         counts = worst(values, self.goods)
         if counts is None:
             return []
         good, bad = entries
         why = [*about.why, *_seen(counts)]
-        if type_ is Type.TACTIC:
+        if type_ is DifferenceType.TACTIC:
             why += _near_ties(good, "good") + _near_ties(bad, "bad")
         name, how, position, parts, _, regroups = about
         return [Difference(type_, name, how, good, bad, counts, tuple(why), position, parts, regroups)]
 
     def _entries(
-        self, values: Mapping[int, Hashable], layers: Mapping[int, Sequence[LayerView]], aspect: Type | None = None
-    ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        self,
+        values: Mapping[int, Hashable],
+        layers: Mapping[int, Sequence[LayerView]],
+        aspect: DifferenceType | None = None,
+    ) -> tuple[tuple[SideValue, ...], tuple[SideValue, ...]]:
         """Return the distinct values of either side, the most frequent first."""
         sides: tuple[dict[Hashable, list[int]], dict[Hashable, list[int]]] = (defaultdict(list), defaultdict(list))
         for build, value in values.items():
@@ -145,29 +154,33 @@ class _Table:
         )
         return good, bad
 
-    def _remember(self, slot: Slot, found: Mapping[Type, Mapping[int, aspects.Value]], *, explained: bool) -> None:
-        """Keep what the slot is in each build as items for pairs."""
-        told = [values for values in found.values() if values]
-        builds = slot.layers if explained else dict.fromkeys(self.table.builds)
-        values = {build: tuple(one.get(build) for one in told) if build in slot.layers else _ABSENT for build in builds}
-        self._add_items(values, slot.layers, slot.name)
+    def _remember(
+        self, aligned: AlignedLayer, found: Mapping[DifferenceType, Mapping[int, aspects.Value]], *, explained: bool
+    ) -> None:
+        """Keep what the layer is in each build, for the search of pairs."""
+        known = [values for values in found.values() if values]
+        builds = aligned.by_build if explained else dict.fromkeys(self.builds.numbers)
+        values = {
+            build: tuple(one.get(build) for one in known) if build in aligned.by_build else _ABSENT for build in builds
+        }
+        self._add_occurrences(values, aligned.by_build, aligned.name)
 
-    def _add_items(self, values: Mapping[int, Hashable], layers: Mapping[int, LayerView], name: str) -> None:
+    def _add_occurrences(self, values: Mapping[int, Hashable], layers: Mapping[int, LayerView], name: str) -> None:
         seen: dict[Hashable, list[int]] = defaultdict(list)
         for build, value in values.items():
             seen[value].append(build)
         if len(seen) <= 1:
             return
-        slot = len(self.items)
+        number = len(self.occurrences)
         for builds in seen.values():
             layer = layers.get(builds[-1])
-            text = aspects.text(Type.TACTIC, layer) or layer.name if layer is not None else _ABSENT
-            self.items.append(Item(slot, frozenset(builds)))
-            self.of_items.append((name, text, layer.span if layer is not None else None))
+            text = aspects.text(DifferenceType.TACTIC, layer) or layer.name if layer is not None else _ABSENT
+            self.occurrences.append(ValueOccurrence(number, frozenset(builds)))
+            self.descriptions.append((name, text, layer.span if layer is not None else None))
 
 
-class _About(NamedTuple):
-    """What a row is about: a slot, or members that are fused differently."""
+class _RowSubject(NamedTuple):
+    """What a difference is about: an aligned layer, or members that are fused differently."""
 
     name: str
     how: MatchedBy
@@ -177,21 +190,23 @@ class _About(NamedTuple):
     regroups: bool = False
 
 
-def _about(slot: Slot, why: tuple[str, ...] = ()) -> _About:
-    parts = frozenset().union(*{layer.parts for layer in slot.layers.values()})
-    return _About(slot.name, slot.how, slot.position, parts, why)
+def _about(aligned: AlignedLayer, why: tuple[str, ...] = ()) -> _RowSubject:
+    parts = frozenset().union(*{layer.parts for layer in aligned.by_build.values()})
+    return _RowSubject(aligned.name, aligned.how, aligned.position, parts, why)
 
 
-def _entry(builds: Sequence[int], layers: Mapping[int, Sequence[LayerView]], aspect: Type | None) -> Entry:
+def _entry(
+    builds: Sequence[int], layers: Mapping[int, Sequence[LayerView]], aspect: DifferenceType | None
+) -> SideValue:
     of_builds = [layers[build] for build in builds if build in layers]
     if not of_builds:
-        return Entry(_ABSENT, len(builds), ())
+        return SideValue(_ABSENT, len(builds), ())
     first = of_builds[0]
-    # A near tie in any build is worth showing: the entry's layer is one that has it, where there is one.
+    # A near tie in any build is worth showing, so a layer that has one represents the value.
     shown = next((group[0] for group in of_builds if group[0].near_tie), first[0])
     text = aspects.text(aspect, shown) if aspect else ", ".join(layer.name for layer in first)
     spans = tuple(layer.span for group in of_builds for layer in group)
-    return Entry(text, len(builds), spans, shown, tuple(layer.name for layer in first))
+    return SideValue(text, len(builds), spans, shown, tuple(layer.name for layer in first))
 
 
 def _most_first(builds: Sequence[int]) -> tuple[int, int]:
@@ -205,7 +220,7 @@ def _seen(counts: Counts) -> list[str]:
     return [f"in {counts.bad} of {counts.of_bad} bad builds and {counts.good} of {counts.of_good} good ones"]
 
 
-def _near_ties(entries: Collection[Entry], side: str) -> list[str]:
+def _near_ties(entries: Collection[SideValue], side: str) -> list[str]:
     found = []
     for entry in entries:
         layer = entry.layer
@@ -219,19 +234,19 @@ def _near_ties(entries: Collection[Entry], side: str) -> list[str]:
     return found
 
 
-def _pairs(tables: Sequence[_Table], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
-    """Return the pairs among the values of all sorts of layers."""
-    items: list[Item] = []
+def _pairs(tables: Sequence[_LayerComparison], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
+    """Return the suspicious pairs among the values of all sorts of layers."""
+    occurrences: list[ValueOccurrence] = []
     described: list[tuple[str, str, SourceSpan | None]] = []
     for table in tables:
-        shift = len(items)
-        items += [Item(item.slot + shift, item.seen) for item in table.items]
-        described += table.of_items
-    found = suspicious_pairs(items, goods, bads)
+        shift = len(occurrences)
+        occurrences += [ValueOccurrence(one.layer + shift, one.builds) for one in table.occurrences]
+        described += table.descriptions
+    ranked = suspicious_pairs(occurrences, goods, bads)
 
-    def half(index: int) -> Half:
+    def half(index: int) -> PairHalf:
         name, text, span = described[index]
-        return Half(name, text, span, count(items[index].seen, range(goods + bads), goods))
+        return PairHalf(name, text, span, count(occurrences[index].builds, range(goods + bads), goods))
 
-    pairs = tuple(SuspiciousPair((half(one.first), half(one.second)), one.counts) for one in found.found)
-    return pairs, found.others
+    pairs = tuple(SuspiciousPair((half(one.first), half(one.second)), one.counts) for one in ranked.pairs)
+    return pairs, ranked.others

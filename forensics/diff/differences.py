@@ -1,4 +1,4 @@
-"""What a comparison says: differences, pairs, and what was compared."""
+"""The result of a comparison: the differences, the suspicious pairs, and the two sides that were compared."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trtforensics.diff.alignment import MatchedBy
-    from trtforensics.diff.loading import Side
+    from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.views import LayerView
     from trtforensics.model.span import SourceSpan
 
 
-class Type(StrEnum):
-    """What differs, in the order of the report: what comes first may be the cause of what follows."""
+class DifferenceType(StrEnum):
+    """What differs, in the order of the report: an earlier type may be the cause of a later one."""
 
     FUSION = "fusion"
     PRECISION = "precision"
@@ -29,14 +29,15 @@ class Type(StrEnum):
     @property
     def rank(self) -> int:
         """Its place in the report."""
-        return list(Type).index(self)
+        return list(DifferenceType).index(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One value on one side: ``text`` for people, ``layer`` one that has it, ``spans`` where each build states it.
+class SideValue:
+    """A value that builds of one side have.
 
-    ``count`` is the number of builds of the side; ``layer`` is None where a log's fusion lines or an absence are meant.
+    ``text`` shows the value, ``count`` is how many builds have it, ``spans`` are the lines that state it. ``layer`` is
+    a layer with the value; None for a log's fusion lines and for an absent layer.
     """
 
     text: str
@@ -48,18 +49,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference. ``suspicion`` is that of the most suspicious value of the bad side, with its ``counts``.
+    """A difference between the sides; ``counts`` are those of the most suspicious value of the bad side.
 
-    ``parts`` are the network layers and ONNX nodes it is about; ``position`` orders differences as the layers stand in
-    the builds. ``regroups``: members are fused otherwise; a fusion row without it is a layer under another name, from
-    which nothing follows. ``cause`` is the index of the difference that this one follows from, or None.
+    ``parts`` are the network layers and ONNX nodes concerned; ``position`` orders differences as the layers stand in
+    the builds. ``regroups``: members are fused otherwise; a fusion difference without it is a layer under another name,
+    from which no other difference follows. ``cause`` is the index of the difference that this one follows from.
     """
 
-    type: Type
+    type: DifferenceType
     layer: str
     matched_by: MatchedBy
-    good: tuple[Entry, ...]
-    bad: tuple[Entry, ...]
+    good: tuple[SideValue, ...]
+    bad: tuple[SideValue, ...]
     counts: Counts
     why: tuple[str, ...]
     position: float
@@ -74,8 +75,8 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
-    """One half of a pair: the layer, and the value that is suspicious."""
+class PairHalf:
+    """One half of a suspicious pair: a layer and its value."""
 
     layer: str
     text: str
@@ -85,9 +86,9 @@ class Half:
 
 @dataclass(frozen=True, slots=True)
 class SuspiciousPair:
-    """Two values that were seen together in bad builds only, each also in a good one."""
+    """Two values that only bad builds have together, although some good build has each of them."""
 
-    halves: tuple[Half, Half]
+    halves: tuple[PairHalf, PairHalf]
     counts: Counts
 
     @property
@@ -98,14 +99,14 @@ class SuspiciousPair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The whole answer. ``differences`` are most suspicious first, each followed by what follows from it.
+    """The whole result. ``differences`` are most suspicious first, each followed by its effects.
 
-    ``matched`` counts aligned layers by how they were matched; ``other_pairs`` pairs as suspicious as the last listed.
-    ``notes`` say what could not be compared.
+    ``matched`` counts aligned layers by how they were matched; ``other_pairs`` counts unlisted pairs that are as
+    suspicious as the last listed pair. ``notes`` say what could not be compared.
     """
 
-    good: Side
-    bad: Side
+    good: ComparedSide
+    bad: ComparedSide
     differences: tuple[Difference, ...]
     pairs: tuple[SuspiciousPair, ...]
     other_pairs: int
@@ -114,4 +115,4 @@ class Comparison:
 
     def summary(self) -> dict[str, int]:
         """Count the differences of each type."""
-        return {type_.value: sum(one.type is type_ for one in self.differences) for type_ in Type}
+        return {type_.value: sum(one.type is type_ for one in self.differences) for type_ in DifferenceType}

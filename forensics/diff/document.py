@@ -10,8 +10,8 @@ from trtforensics.model.timings import tactic_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.diff.differences import Comparison, Difference, Entry, Half, SuspiciousPair
-    from trtforensics.diff.loading import Side
+    from trtforensics.diff.differences import Comparison, Difference, PairHalf, SideValue, SuspiciousPair
+    from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.views import BuildView
     from trtforensics.model.span import SourceSpan
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 _DIGITS = 4
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def to_json(comparison: Comparison) -> str:
@@ -34,8 +34,8 @@ def to_json(comparison: Comparison) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def document(comparison: Comparison) -> Document:
-    """Return a comparison as what ``json.dump`` takes."""
+def document(comparison: Comparison) -> JsonObject:
+    """Return a comparison as an object for ``json.dump``."""
     return {
         "schema": SCHEMA,
         "kind": "diff",
@@ -51,7 +51,7 @@ def document(comparison: Comparison) -> Document:
     }
 
 
-def _build(build: BuildView) -> Document:
+def _build(build: BuildView) -> JsonObject:
     return {
         "path": build.source,
         "kind": build.kind.value,
@@ -63,11 +63,11 @@ def _build(build: BuildView) -> Document:
     }
 
 
-def _skipped(side: Side, name: str) -> Iterable[Document]:
+def _skipped(side: ComparedSide, name: str) -> Iterable[JsonObject]:
     return ({"side": name, "path": one.path, "why": one.why} for one in side.skipped)
 
 
-def _difference(index: int, row: Difference) -> Document:
+def _difference(index: int, row: Difference) -> JsonObject:
     return {
         "index": index,
         "type": row.type.value,
@@ -82,9 +82,9 @@ def _difference(index: int, row: Difference) -> Document:
     }
 
 
-def _entry(entry: Entry) -> Document:
-    """Return a value with its builds; the layer's own fields are those of the first build that has it."""
-    found: Document = {"text": entry.text, "builds": entry.count, "lines": [_place(span) for span in entry.spans]}
+def _entry(entry: SideValue) -> JsonObject:
+    """Return a value with its builds, and the fields of the layer that represents it."""
+    found: JsonObject = {"text": entry.text, "builds": entry.count, "lines": [_place(span) for span in entry.spans]}
     layer = entry.layer
     if layer is None:
         return found
@@ -105,15 +105,15 @@ def _entry(entry: Entry) -> Document:
     }
 
 
-def _place(span: SourceSpan) -> Document:
+def _place(span: SourceSpan) -> JsonObject:
     return {"path": span.file, "line": span.line}
 
 
-def _counts(counts: Counts) -> Document:
+def _counts(counts: Counts) -> JsonObject:
     return {"good": counts.good, "of_good": counts.of_good, "bad": counts.bad, "of_bad": counts.of_bad}
 
 
-def _pair(pair: SuspiciousPair) -> Document:
+def _pair(pair: SuspiciousPair) -> JsonObject:
     return {
         "layers": [half.layer for half in pair.halves],
         "suspicion": round(pair.suspicion, _DIGITS),
@@ -122,6 +122,6 @@ def _pair(pair: SuspiciousPair) -> Document:
     }
 
 
-def _half(half: Half) -> Document:
+def _half(half: PairHalf) -> JsonObject:
     place = _place(half.span) if half.span is not None else None
     return {"layer": half.layer, "text": half.text, "line": place, "seen": _counts(half.counts)}

@@ -1,4 +1,4 @@
-"""The fusions that logs print, where builds differ in them: evidence for a fusion difference, or all there is of it.
+"""The fusion lines in which logs differ: evidence for a fusion difference, or the only sign of it.
 
 A fusion inside a ForeignNode, or of constants, leaves no trace in the engine's layer names.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.diff.alignment import MatchedBy, join_groups
-from trtforensics.diff.differences import Difference, Entry, Type
+from trtforensics.diff.differences import Difference, DifferenceType, SideValue
 from trtforensics.diff.scores import worst
 from trtforensics.parsers.notation.names import members, without_profile
 
@@ -20,47 +20,49 @@ if TYPE_CHECKING:
     from trtforensics.diff.views import BuildView
     from trtforensics.model.log import Fusion
 
-Inputs = frozenset[str]
+FusedNames = frozenset[str]
 _SHOWN = 3
 _LINES_ONLY = "only the logs' fusion lines tell it; the layers do not show it"
 
 
 @dataclass(frozen=True, slots=True)
 class FusionGroup:
-    """Fusions that some builds have and others have not, and that share members; by the number of the build."""
+    """Fusions that share members and that only some builds have; ``fusions`` maps the number of a build to its own."""
 
     parts: frozenset[str]
-    fusions: Mapping[int, Mapping[Inputs, Fusion]]
+    fusions: Mapping[int, Mapping[FusedNames, Fusion]]
 
 
 def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list[FusionGroup], tuple[str, ...]]:
-    """Return the fusions that not all logs have, grouped, and what there is to note about what is not compared."""
-    told = {
+    """Return the fusions that not all logs have, in groups, and notes on what is not compared."""
+    fusions_of = {
         number: {frozenset(map(without_profile, fusion.inputs)): fusion for fusion in build.fusions}
         for number, build in enumerate((*good, *bad))
         if build.fusions is not None
     }
-    sides = {number >= len(good) for number in told}
+    sides = {number >= len(good) for number in fusions_of}
     if len(sides) == 1:
-        return [], (f"fusion lines are printed by the {'bad' if True in sides else 'good'} side only and not compared",)
-    everywhere = frozenset.intersection(*map(frozenset, told.values())) if told else frozenset()
-    parts = {inputs: _parts(inputs) for fusions in told.values() for inputs in fusions if inputs not in everywhere}
+        return [], (f"only the {'bad' if True in sides else 'good'} side prints fusion lines: they are not compared",)
+    everywhere = frozenset.intersection(*map(frozenset, fusions_of.values())) if fusions_of else frozenset()
+    parts = {
+        inputs: _parts(inputs) for fusions in fusions_of.values() for inputs in fusions if inputs not in everywhere
+    }
     groups = join_groups([sorted(found) for found in parts.values()])
     owner = {part: number for number, group in enumerate(groups) for part in group}
-    by_group: list[dict[int, dict[Inputs, Fusion]]] = [{build: {} for build in told} for _ in groups]
-    for build, fusions in told.items():
+    by_group: list[dict[int, dict[FusedNames, Fusion]]] = [{build: {} for build in fusions_of} for _ in groups]
+    for build, fusions in fusions_of.items():
         for inputs, fusion in fusions.items():
             if inputs in parts:
                 by_group[owner[min(parts[inputs])]][build][inputs] = fusion
     return [FusionGroup(frozenset(group), found) for group, found in zip(groups, by_group, strict=True)], ()
 
 
-def _parts(inputs: Inputs) -> frozenset[str]:
+def _parts(inputs: FusedNames) -> frozenset[str]:
     return frozenset(part for name in inputs for part in (members(name) or (name,)))
 
 
 def merged(rows: Iterable[Difference], groups: Iterable[FusionGroup], goods: int) -> list[Difference]:
-    """Put each group's lines under the fusion rows they explain; a group that explains none becomes a row itself."""
+    """Add each group's lines to the fusion differences they explain, or make a difference of the group."""
     every = list(rows)
     for group in groups:
         explained = [n for n, row in enumerate(every) if row.regroups and row.parts & group.parts]
@@ -73,7 +75,7 @@ def merged(rows: Iterable[Difference], groups: Iterable[FusionGroup], goods: int
 
 
 def _evidence(group: FusionGroup, goods: int) -> list[str]:
-    """Say which lines of which side state a fusion that others have not; the first of each side."""
+    """Quote the first lines of each side that state a fusion of the group."""
     said = []
     for side, of_side in (("good", range(goods)), ("bad", range(goods, 1 << 62))):
         lines = [fusion for build, fusions in group.fusions.items() if build in of_side for fusion in fusions.values()]
@@ -93,20 +95,31 @@ def _row(group: FusionGroup, goods: int, why: str) -> list[Difference]:
     name = " + ".join(first.inputs)
     whys = (why,) if why else ()
     return [
-        Difference(Type.FUSION, name, MatchedBy.NAME, good, bad, counts, whys, float("inf"), group.parts, regroups=True)
+        Difference(
+            DifferenceType.FUSION,
+            name,
+            MatchedBy.NAME,
+            good,
+            bad,
+            counts,
+            whys,
+            float("inf"),
+            group.parts,
+            regroups=True,
+        )
     ]
 
 
-def _entries(builds: Sequence[Mapping[Inputs, Fusion]]) -> tuple[Entry, ...]:
+def _entries(builds: Sequence[Mapping[FusedNames, Fusion]]) -> tuple[SideValue, ...]:
     """Return the distinct sets of fusions of a side, the most frequent first."""
-    alike: dict[frozenset[Inputs], list[Mapping[Inputs, Fusion]]] = defaultdict(list)
+    alike: dict[frozenset[FusedNames], list[Mapping[FusedNames, Fusion]]] = defaultdict(list)
     for fusions in builds:
         alike[frozenset(fusions)].append(fusions)
     entries = []
     for found in sorted(alike.values(), key=len, reverse=True):
         lines = sorted(found[0].values(), key=_line)
         text = "; ".join(_text(fusion) for fusion in lines) or "no such fusion"
-        entries.append(Entry(text, len(found), tuple(f.span for fusions in found for f in fusions.values())))
+        entries.append(SideValue(text, len(found), tuple(f.span for fusions in found for f in fusions.values())))
     return tuple(entries)
 
 

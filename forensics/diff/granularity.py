@@ -1,7 +1,7 @@
-"""Layers that some sources show and others by their nature do not; to compare those would be to invent differences.
+"""Leaves out layers that a kind of source never shows: comparing them would report differences that do not exist.
 
-A replay has no entries for reformats. A dump at detailed verbosity shows the kernels inside a ForeignNode where another
-one, and every replay, shows the ForeignNode.
+A replay has no entries for reformats. A dump at detailed verbosity shows the kernels inside a ForeignNode; other dumps
+and all replays show the ForeignNode instead.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def comparable(builds: Mapping[int, Layers], kinds: Mapping[int, Kind]) -> tuple[dict[int, Layers], tuple[str, ...]]:
-    """Return the layers that all builds could show, and what was left out."""
+    """Return the layers that all builds could show, and notes on what was left out."""
     found = dict(builds)
     notes: list[str] = []
     replays = {kinds[build] is Kind.REPLAY for build in builds}
     if len(replays) > 1 and any(layer.is_reformat for layers in builds.values() for layer in layers):
         found = {build: tuple(one for one in layers if not one.is_reformat) for build, layers in found.items()}
-        notes.append("reformats are not compared: a replay does not tell them")
+        notes.append("reformats are not compared: a replay does not list them")
     inside = {build: any(_is_kernel(layer) for layer in layers) for build, layers in builds.items()}
     outside = {build: any(_is_foreign(layer) for layer in layers) for build, layers in builds.items()}
     if any(inside.values()) and any(outside[build] and not inside[build] for build in builds):

@@ -1,4 +1,4 @@
-"""From the paths of a side to its builds: files, directories, artifacts; what is left out is said, never dropped."""
+"""Loads the builds of one side of a comparison from files, directories or artifacts; skipped files are recorded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.diff import view_building as readings
+from trtforensics.diff import view_building
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file of a directory that was left out, and why."""
+class SkippedFile:
+    """A file of a directory that was not used, and why."""
 
     path: str
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """All builds of one side. ``path`` is what the user named."""
+class ComparedSide:
+    """One side of a comparison (the good or the bad builds). ``path`` is what the user named."""
 
     path: str
     builds: tuple[BuildView, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
 
 
 def load_side(
@@ -46,11 +46,11 @@ def load_side(
     max_bytes: int = MAX_BYTES,
     kind: Kind | None = None,
     on_file: Callable[[str], None] = lambda _: None,
-) -> Side:
+) -> ComparedSide:
     """Read a side of a comparison: a file, a directory of files, or the ``name`` part of an artifacts directory.
 
     ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
-    to directories are not followed. ``on_file`` is told each file before it is read.
+    to directories are not followed. ``on_file`` is called with the name of each file before it is read.
 
     Raises:
         ForensicsError: a file that was named cannot be used, or no file of a directory can.
@@ -58,28 +58,28 @@ def load_side(
     folder = Path(path)
     if path == "-" or not folder.is_dir():
         on_file(path)
-        return Side(path, _views(path, kind, max_bytes))
+        return ComparedSide(path, _views(path, kind, max_bytes))
     if (folder / name).is_dir():
         folder /= name
     builds: list[BuildView] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedFile] = []
     for file, why in _files(folder):
         if why:
-            skipped.append(Skipped(file, why))
+            skipped.append(SkippedFile(file, why))
             continue
         on_file(file)
         try:
             builds += _views(file, kind, max_bytes)
         except ForensicsError as error:
-            skipped.append(Skipped(file, error.what if error.where == file else f"{error.where}: {error.what}"))
+            skipped.append(SkippedFile(file, error.what if error.where == file else f"{error.where}: {error.what}"))
     if not builds:
         tried = f"{len(skipped)} files were tried, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
         raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
-    return Side(path, tuple(builds), tuple(skipped))
+    return ComparedSide(path, tuple(builds), tuple(skipped))
 
 
 def _files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Give the files of a directory in order of their names, each with why it is not to be read, or nothing."""
+    """Give the files of a directory in order of their names, each with why it cannot be read (empty: it can)."""
     refused: list[tuple[str, str]] = []
     walk = os.walk(folder, onerror=lambda error: refused.append((str(error.filename), error.strerror or str(error))))
     for root, folders, names in walk:
@@ -103,24 +103,26 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
     """Read one file.
 
     Raises:
-        ForensicsError: it cannot be read, or tells nothing of an engine.
+        ForensicsError: it cannot be read, or says nothing about an engine.
     """
     kind = kind or kind_of(path)
     if kind is Kind.REPLAY:
-        from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - each kind's reader where it is needed
+        from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - only for this kind
 
-        return (readings.of_replay(load_replay(path, max_bytes=max_bytes)),)
+        return (view_building.of_replay(load_replay(path, max_bytes=max_bytes)),)
     if kind is Kind.LAYER_INFO:
-        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - each kind's reader likewise
+        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - only for this kind
 
-        return readings.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
+        return view_building.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
     if kind is Kind.TIMING_CACHE or is_binary(path):
-        return (readings.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
+        return (view_building.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
     if kind is not Kind.BUILD_LOG:
-        raise UsageError(path, f"is of kind {kind}, which tells of no tactic and no layer's precision", _WHAT_TO_GIVE)
-    view = readings.of_log(load_build_log([path], max_bytes=max_bytes))
+        raise UsageError(
+            path, f"is of kind {kind}, which states neither tactics nor precisions of layers", _WHAT_TO_GIVE
+        )
+    view = view_building.of_log(load_build_log([path], max_bytes=max_bytes))
     if view is None:
-        raise UsageError(path, "tells of no layer, no tactic and no fusion", "Build with `trtexec --verbose`")
+        raise UsageError(path, "shows no layer, no tactic and no fusion", "Build with `trtexec --verbose`")
     return (view,)
 
 

@@ -1,4 +1,4 @@
-"""A comparison for a person: what was compared, what differs, cause first and most suspicious first, lines with it."""
+"""A comparison as text: what was compared, and the differences with their lines, causes and most suspicious first."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.diff.differences import Type
+from trtforensics.diff.differences import DifferenceType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.diff.differences import Comparison, Difference, Entry, SuspiciousPair
-    from trtforensics.diff.loading import Side
+    from trtforensics.diff.differences import Comparison, Difference, SideValue, SuspiciousPair
+    from trtforensics.diff.loading import ComparedSide
     from trtforensics.model.span import SourceSpan
 
 SHOWN = 25
@@ -25,26 +25,26 @@ _NAME = 100
 _VALUE = 160
 _BOLD, _RED, _GREEN, _DIM, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
 _TITLES = {
-    Type.FUSION: "fusion",
-    Type.PRECISION: "precision",
-    Type.FORMAT: "format",
-    Type.TACTIC: "tactic",
-    Type.MISSING: "missing in bad",
-    Type.ADDED: "added in bad",
+    DifferenceType.FUSION: "fusion",
+    DifferenceType.PRECISION: "precision",
+    DifferenceType.FORMAT: "format",
+    DifferenceType.TACTIC: "tactic",
+    DifferenceType.MISSING: "missing in bad",
+    DifferenceType.ADDED: "added in bad",
 }
 
 
 def report(comparison: Comparison, *, everything: bool = False, colour: bool = False) -> str:
-    """Return the report; the sources' own text never carries control characters into it.
+    """Return the report, without control characters from the sources' own text.
 
-    ``everything``: every difference is printed, however many there are.
+    ``everything`` prints every difference, however many there are.
     """
-    writer = _Writer(comparison, limit=None if everything else SHOWN, colour=colour)
+    writer = _ReportWriter(comparison, limit=None if everything else SHOWN, colour=colour)
     return "\n".join(writer.lines()) + "\n"
 
 
-class _Writer:
-    """Knows what all parts of a report need: how much to print, in colour or not, and what follows from what."""
+class _ReportWriter:
+    """Writes the parts of a report with one limit, one choice of colour and one map from causes to effects."""
 
     def __init__(self, comparison: Comparison, *, limit: int | None, colour: bool) -> None:
         self._comparison = comparison
@@ -64,13 +64,13 @@ class _Writer:
         yield from self._verdict()
         if comparison.pairs:
             yield from self._pairs(comparison.pairs)
-        for type_ in Type:
+        for type_ in DifferenceType:
             rows = enumerate(comparison.differences)
             roots = [(n, row) for n, row in rows if row.type is type_ and row.cause is None]
             if roots:
                 yield from self._section(type_, roots)
 
-    def _side(self, name: str, side: Side) -> Iterator[str]:
+    def _side(self, name: str, side: ComparedSide) -> Iterator[str]:
         kinds = Counter(build.kind.value for build in side.builds)
         versions = sorted({build.tensorrt_version for build in side.builds if build.tensorrt_version})
         of = f", TensorRT {', '.join(versions)}" if versions else ""
@@ -97,7 +97,7 @@ class _Writer:
         if not comparison.differences:
             yield self._bold("no difference found")
             return
-        counts = ", ".join(f"{count} {_TITLES[Type(name)]}" for name, count in summary.items() if count)
+        counts = ", ".join(f"{count} {_TITLES[DifferenceType(name)]}" for name, count in summary.items() if count)
         following = sum(row.cause is not None for row in comparison.differences)
         listed = f" ({following} follow from others and are listed under them)" if following else ""
         yield self._bold(f"differences: {counts}{listed}")
@@ -120,7 +120,7 @@ class _Writer:
         elif hidden:
             yield f"  {hidden} more, less suspicious (--all lists them)"
 
-    def _section(self, type_: Type, roots: Sequence[tuple[int, Difference]]) -> Iterator[str]:
+    def _section(self, type_: DifferenceType, roots: Sequence[tuple[int, Difference]]) -> Iterator[str]:
         yield ""
         yield self._bold(f"{_TITLES[type_].upper()} ({len(roots)})")
         for index, row in roots[: self._limit]:
@@ -156,7 +156,7 @@ class _Writer:
         for why in row.why:
             yield visible(f"{indent}{why}")
 
-    def _entry(self, entry: Entry) -> str:
+    def _entry(self, entry: SideValue) -> str:
         times = f"{entry.count} × " if self._many else ""  # noqa: RUF001 - a multiplication sign
         text = visible(f"{times}{_short(entry.text or 'not told', _VALUE)}")
         return text + self._paint(_DIM, _places(entry.spans, named=self._many))
@@ -169,9 +169,9 @@ class _Writer:
 
 
 def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
-    """Return the lines of the first file that states a value, and how many other files do.
+    """Return the lines of the first file that states a value, and how many other files state it.
 
-    Where each side is one file, the head of the report has named it.
+    Where each side is one file, its name is left out: the head of the report has it.
     """
     if not spans:
         return ""
@@ -186,7 +186,7 @@ def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
 
 
 def _short(text: str, width: int) -> str:
-    """Cut the middle out of a text: both ends of a fused name tell it apart."""
+    """Cut the middle out of a long text: both ends of a fused name identify it."""
     if len(text) <= width:
         return text
     half = (width - 1) // 2

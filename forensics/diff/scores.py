@@ -1,7 +1,7 @@
-"""Suspicion from counts: in how many bad builds something was seen, and in how many good ones, alone and in pairs.
+"""Suspicion from counts: how many bad builds and how many good builds have a value, alone or together with another.
 
-Nothing is ever struck out: what was seen in a good build is less suspicious, not innocent. It may need something else
-to do harm, which is what pairs are for.
+A value that a good build has is less suspicious, not innocent: it may do harm only together with another value. Pairs
+show that.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
-_MOST_ITEMS = 3_000
-"""Items that are paired with each other: those in most bad builds. Their pairs take some tens of megabytes."""
+_MOST_VALUES = 3_000
+"""Values that are paired with each other: those in most bad builds. Their pairs take some tens of megabytes."""
 
 MOST_PAIRS = 20
+"""Pairs that are listed."""
 
 
 class Counts(NamedTuple):
-    """In how many of the builds that tell, on either side, something was seen."""
+    """How many builds of each side have a value; ``of_good`` and ``of_bad`` count those that could show it."""
 
     good: int
     of_good: int
@@ -28,7 +29,7 @@ class Counts(NamedTuple):
 
     @property
     def suspicion(self) -> float:
-        """How much more it goes with bad builds: share of bad ones, times share of good ones without it.
+        """How typical the value is of bad builds: the share of them with it, times that of good builds without it.
 
         Both shares are estimates with half a build added to either outcome, so that one build a side gives 0.56 and
         twenty give 0.95: more builds are better evidence.
@@ -38,17 +39,17 @@ class Counts(NamedTuple):
         return bad * (1 - good)
 
 
-def count(seen: Collection[int], told: Collection[int], goods: int) -> Counts:
-    """Count builds by number; those below ``goods`` are good. ``told`` are the builds that could have shown it."""
+def count(seen: Collection[int], observable: Collection[int], goods: int) -> Counts:
+    """Count builds by number; those below ``goods`` are good. ``observable``: the builds that could show the value."""
     good = sum(number < goods for number in seen)
-    of_good = sum(number < goods for number in told)
-    return Counts(good, of_good, len(seen) - good, len(told) - of_good)
+    of_good = sum(number < goods for number in observable)
+    return Counts(good, of_good, len(seen) - good, len(observable) - of_good)
 
 
 def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
     """Return the counts of the most suspicious value of the bad side, given each build's value.
 
-    None where both sides have the same values in the same shares, or one side tells none: that is no difference.
+    None is no difference: both sides have the same values in the same shares, or one side shows no value.
     """
     seen: dict[Hashable, list[int]] = defaultdict(list)
     for build, value in values.items():
@@ -61,49 +62,50 @@ def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
     return max((one for one in counts if one.bad), key=lambda one: (one.suspicion, one.bad))
 
 
-class Item(NamedTuple):
-    """What one slot is in some builds. ``slot`` is any number that its items have in common."""
+class ValueOccurrence(NamedTuple):
+    """A value of a layer, and the builds that have it; ``layer`` is a number that all values of the layer share."""
 
-    slot: int
-    seen: frozenset[int]
+    layer: int
+    builds: frozenset[int]
 
 
-class ItemPair(NamedTuple):
-    """Two items, by their index, that were seen together in bad builds only, although each is in some good one."""
+class OccurrencePair(NamedTuple):
+    """Two values, by index, that only bad builds have together, although some good build has each of them."""
 
     first: int
     second: int
     counts: Counts
 
 
-class Pairs(NamedTuple):
-    """The most suspicious pairs; ``others`` counts those beyond that are just as suspicious as the last of them."""
+class RankedPairs(NamedTuple):
+    """The most suspicious pairs; ``others`` counts further pairs that are as suspicious as the last of them."""
 
-    found: tuple[ItemPair, ...]
+    pairs: tuple[OccurrencePair, ...]
     others: int
 
 
-def suspicious_pairs(items: Sequence[Item], goods: int, bads: int) -> Pairs:
-    """Find pairs of items that were seen together in bad builds only, and explain more bad builds than either alone.
+def suspicious_pairs(values: Sequence[ValueOccurrence], goods: int, bads: int) -> RankedPairs:
+    """Find pairs of values that only bad builds have together, and that explain more bad builds than either alone.
 
-    An item that no good build has is suspicious by itself and makes no pair. ``goods`` and ``bads`` count the builds.
+    A value that no good build has is suspicious by itself and makes no pair. ``goods`` and ``bads`` count the builds.
     """
     import numpy as np  # noqa: PLC0415 - not for two files, which have no pairs
 
-    bad_count = [sum(number >= goods for number in item.seen) for item in items]
-    usable = [n for n, item in enumerate(items) if 0 < bad_count[n] < len(item.seen) and len(item.seen) < goods + bads]
-    usable = sorted(usable, key=lambda n: (-bad_count[n], n))[:_MOST_ITEMS]
+    bad_count = [sum(number >= goods for number in value.builds) for value in values]
+    every = goods + bads
+    usable = [n for n, one in enumerate(values) if 0 < bad_count[n] < len(one.builds) and len(one.builds) < every]
+    usable = sorted(usable, key=lambda n: (-bad_count[n], n))[:_MOST_VALUES]
     if len(usable) <= 1 or not goods or not bads:
-        return Pairs((), 0)
+        return RankedPairs((), 0)
     matrix = np.zeros((len(usable), goods + bads), np.float32)
     for row, n in enumerate(usable):
-        matrix[row, list(items[n].seen)] = 1
+        matrix[row, list(values[n].builds)] = 1
     good, bad = matrix[:, :goods], matrix[:, goods:]
     together_good, together_bad = good @ good.T, bad @ bad.T
-    slots = np.array([items[n].slot for n in usable])
-    alone = np.array([count(items[n].seen, range(goods + bads), goods).suspicion for n in usable], np.float32)
+    layers = np.array([values[n].layer for n in usable])
+    alone = np.array([count(values[n].builds, range(goods + bads), goods).suspicion for n in usable], np.float32)
     paired = (together_bad + 0.5) / (bads + 1) * (1 - 0.5 / (goods + 1))
-    wanted = (together_good == 0) & (together_bad > 0) & (slots[:, None] != slots[None, :])
+    wanted = (together_good == 0) & (together_bad > 0) & (layers[:, None] != layers[None, :])
     wanted &= paired > np.maximum(alone[:, None], alone[None, :])
     first, second = np.nonzero(np.triu(wanted, 1))
     order = np.lexsort((second, first, -(alone[first] + alone[second]), -paired[first, second]))
@@ -111,7 +113,7 @@ def suspicious_pairs(items: Sequence[Item], goods: int, bads: int) -> Pairs:
     limit = paired[first[best[-1]], second[best[-1]]] if len(best) == MOST_PAIRS else None
     others = int(np.sum(paired[first, second] >= limit)) - MOST_PAIRS if limit is not None else 0
     found = [
-        ItemPair(usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
+        OccurrencePair(usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
         for a, b in zip(first[best].tolist(), second[best].tolist(), strict=True)
     ]
-    return Pairs(tuple(found), max(others, 0))
+    return RankedPairs(tuple(found), max(others, 0))

@@ -1,4 +1,4 @@
-"""Tensors as logs, replays and the inspector spell them, brought to one form."""
+"""Reads tensors as logs, replays and the engine inspector spell them into one form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.diff.views import NOTHING, Tensors
+from trtforensics.diff.views import NO_TENSORS, LayerTensors
 from trtforensics.parsers.notation.formats import Format, parse_formats
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ _SHORT = re.compile(r"\w+\[.*\]")
 
 
 @lru_cache(maxsize=1 << 14)
-def of_formats(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Tensors:
+def of_formats(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> LayerTensors:
     """Read formats as the autotuner prints them (``Half(100352,50176:2,224,1)``)."""
     texts = (*inputs, *outputs)
     formats: list[Format] = []
     for text in texts:
         parsed = parse_formats(text)
         if not parsed:
-            return Tensors(len(inputs), texts=texts)
+            return LayerTensors(len(inputs), texts=texts)
         formats += parsed[:1]
-    return Tensors(
+    return LayerTensors(
         inputs=len(inputs),
         types=tuple(one.dtype for one in formats),
         packing=tuple(one.components for one in formats),
@@ -60,15 +60,15 @@ def of_formats(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Tensors:
 
 
 @lru_cache(maxsize=1 << 14)
-def of_replay(inputs: tuple[ReplayTensor, ...], outputs: tuple[ReplayTensor, ...]) -> Tensors:
-    """Read the tensors of a replay's entry; what its form does not have stays untold."""
+def of_replay(inputs: tuple[ReplayTensor, ...], outputs: tuple[ReplayTensor, ...]) -> LayerTensors:
+    """Read the tensors of a replay's entry; fields that its form does not have are None."""
     both = (*inputs, *outputs)
     types = [None if one.dtype is None else _LOG_TYPES.get(one.dtype.upper(), one.dtype) for one in both]
     strides = [one.strides for one in both]
     packing = [one.components for one in both]
     packed_dim = [one.vectorized_dim for one in both]
     enumerator = [one.format for one in both]
-    return Tensors(
+    return LayerTensors(
         inputs=len(inputs),
         types=_whole(types),
         packing=_whole(packing),
@@ -80,15 +80,15 @@ def of_replay(inputs: tuple[ReplayTensor, ...], outputs: tuple[ReplayTensor, ...
 
 
 @lru_cache(maxsize=1 << 14)
-def of_engine(inputs: tuple[EngineTensor, ...], outputs: tuple[EngineTensor, ...]) -> Tensors:
+def of_engine(inputs: tuple[EngineTensor, ...], outputs: tuple[EngineTensor, ...]) -> LayerTensors:
     """Read tensors as the inspector or an engine dump describes them: layouts in words, no strides."""
     both = (*inputs, *outputs)
     if not both:
-        return NOTHING
+        return NO_TENSORS
     types = [one.dtype if one.dtype in _KNOWN else None for one in both]
     packing = [one.components if one.format else None for one in both]
     layout = [_layout(one.format) if one.format and not _SHORT.fullmatch(one.format) else None for one in both]
-    return Tensors(
+    return LayerTensors(
         inputs=len(inputs),
         types=_whole(types),
         packing=_whole(packing),
@@ -102,6 +102,6 @@ def _layout(text: str) -> str:
 
 
 def _whole(values: Sequence[_T | None]) -> tuple[_T, ...] | None:
-    """Return the values if every one is told, else None."""
-    told = [value for value in values if value is not None]
-    return tuple(told) if len(told) == len(values) else None
+    """Return the values if none of them is None, else None."""
+    known = [value for value in values if value is not None]
+    return tuple(known) if len(known) == len(values) else None

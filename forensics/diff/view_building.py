@@ -1,4 +1,4 @@
-"""From what the parsers made of a source to :class:`~trtforensics.diff.views.BuildView`, one function a kind."""
+"""Makes a :class:`~trtforensics.diff.views.BuildView` of a parsed source: one function for each kind of source."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from trtforensics.model.timing_cache import TimingCache
 
 _NO_RUNNER = {"Myelin"}
-"""A ForeignNode's own tactic is always 0: it says nothing of what happens inside."""
+"""Types whose tactic is always 0 and says nothing of the kernels inside: ForeignNodes."""
 
 
 def of_log(log: BuildLog) -> BuildView | None:
-    """Return the build that a log is about: the last with an engine dump, else with tuning; None for none of these."""
-    told = [b for b in log.builds if b.engine_layers or b.layer_names]
-    told = told or [b for b in log.builds if b.choices or b.cached or b.timing_cache_keys or b.fusions]
-    if not told:
+    """Return the last build with an engine dump, else the last with tuning; None where the log has neither."""
+    candidates = [b for b in log.builds if b.engine_layers or b.layer_names]
+    candidates = candidates or [b for b in log.builds if b.choices or b.cached or b.timing_cache_keys or b.fusions]
+    if not candidates:
         return None
-    build = told[-1]
+    build = candidates[-1]
     several = f"build {build.index + 1} of {len(log.builds)}" if len(log.builds) > 1 else ""
     layers, notes = _log_layers(build)
     chosen = [f for f in build.fusions if f.pass_index is None or build.passes[f.pass_index].chosen is not False]
@@ -52,12 +52,14 @@ def _log_layers(build: Build) -> tuple[tuple[LayerView, ...] | None, tuple[str, 
     undecided = sum(bool(layer.undecided) for layer in tuned)
     notes = ["it prints no engine layers: its layers are those that it tunes"] if tuned else []
     if undecided:
-        notes.append(f"of {undecided} layers it tunes several combinations of formats and does not tell which won")
+        notes.append(
+            f"for {undecided} layers it tunes several combinations of formats and does not say which the engine uses"
+        )
     return tuple(tuned) or None, tuple(notes)
 
 
 def _dumped(build: Build, layer: EngineLayer) -> LayerView:
-    """Make a layer of the engine dump, with formats and times of the choice it came from where that is known."""
+    """Make a layer of the engine dump; formats and times are those of the choice it came from, where known."""
     origin: Choice | CachedResult | None = None
     runner_up = None
     if layer.choice is not None:
@@ -87,19 +89,20 @@ def _dumped(build: Build, layer: EngineLayer) -> LayerView:
 
 
 def _tuned(build: Build) -> list[LayerView]:
-    """Make the layers of a log without engine dump from what may be final; several combinations leave one undecided."""
+    """Make the layers of a log without an engine dump from the choices and cached results that may be final."""
     by_layer: dict[str, list[Choice | CachedResult]] = {}
-    tuned: list[Choice | CachedResult] = [*build.choices, *build.cached]
-    for one in sorted(tuned, key=lambda found: found.span.line):
+    every: list[Choice | CachedResult] = [*build.choices, *build.cached]
+    for one in sorted(every, key=lambda result: result.span.line):
         discarded = one.pass_index is not None and build.passes[one.pass_index].chosen is False
         if one.final is not False and not discarded:
             by_layer.setdefault(one.layer, []).append(one)
-    return [_tuned_layer(build, layer, found) for layer, found in by_layer.items()]
+    return [_tuned_layer(build, layer, tuned) for layer, tuned in by_layer.items()]
 
 
-def _tuned_layer(build: Build, name: str, found: list[Choice | CachedResult]) -> LayerView:
-    first = found[0]
-    if any((one.tactic, one.runner, one.inputs, one.outputs) != _pinned(first) for one in found):
+def _tuned_layer(build: Build, name: str, tuned: list[Choice | CachedResult]) -> LayerView:
+    """Make a layer of what was tuned for it; combinations that differ leave it undecided."""
+    first = tuned[0]
+    if any(_pinned(one) != _pinned(first) for one in tuned):
         return LayerView(name, first.span, undecided=True)
     return LayerView(
         name=name,
@@ -118,7 +121,7 @@ def _pinned(one: Choice | CachedResult) -> tuple[int | None, str, tuple[str, ...
 
 
 def of_replay(replay: Replay) -> BuildView:
-    """Return what a replay pins."""
+    """Return the layers that a replay pins, as a build."""
     layers = tuple(
         LayerView(
             name=entry.layer,
@@ -130,7 +133,9 @@ def of_replay(replay: Replay) -> BuildView:
         for entry in replay.entries
     )
     notes = [f"{len(replay.shadowed)} entries stand twice; the last of each counts"] if replay.shadowed else []
-    notes += [f"{len(replay.problems)} problems in it: `trtforensics replay lint` tells"] if replay.problems else []
+    notes += (
+        [f"{len(replay.problems)} problems in it: `trtforensics replay lint` lists them"] if replay.problems else []
+    )
     what = f"form {replay.form}" if replay.form else ""
     return BuildView(replay.source.path, Kind.REPLAY, what, layers, notes=tuple(notes))
 
@@ -173,16 +178,16 @@ def of_timing_cache(cache: TimingCache) -> BuildView:
 
 
 def _timed_by_myelin(build: Build) -> Iterable[MyelinOperation]:
-    """Return the operations with a key, and of those without one the ones that a choice of the engine is made of."""
+    """Return the operations with a timing-cache key, and those without one that the engine's own choices contain."""
     used = (choice for choice in build.choices if choice.final and is_foreign_node(choice.layer))
     keyless = (operation for choice in used for operation in build.operations_of(choice) if not operation.key)
     return (*build.timing_cache_keys, *keyless)
 
 
 def _operations(keys: Iterable[MyelinOperation]) -> tuple[LayerView, ...] | None:
-    """Make operations of keys; without a ``selected`` line the table's fastest row is the one taken.
+    """Make views of operations, of each key the last.
 
-    TensorRT prints the tables sorted by cost, so that the first row is the winner.
+    Without a ``selected`` line the first candidate counts as taken: TensorRT prints candidates sorted by cost.
     """
     found = {key.key or (key.foreign_node, key.op): _operation(key) for key in keys}
     return tuple(found.values()) or None

@@ -1,6 +1,6 @@
-"""One build as one source tells it: what every kind of source is brought to before anything is compared.
+"""A build as one source shows it: the common form of every kind of source, which the comparison works on.
 
-A field is None where the source does not tell it, so that a comparison can leave out what one side does not know.
+A field is None where the source does not state it, so that the comparison can leave out what one side does not know.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensors:
-    """What is told of a layer's inputs and outputs, inputs first.
+class LayerTensors:
+    """A layer's inputs and outputs, inputs first, as far as the source describes them.
 
     ``types`` are spelled as in logs (``Half``). ``packing``: elements a pack of a vectorised format holds, 1 for none.
     ``packed_dim``: which dimension is packed, -1 for none. ``strides``: in elements, the outermost first. ``layout``:
@@ -38,15 +38,15 @@ class Tensors:
     texts: tuple[str, ...] = ()
 
 
-NOTHING = Tensors()
+NO_TENSORS = LayerTensors()
 
 
 @dataclass(frozen=True, slots=True)
 class LayerView:
     """A layer of an engine, or an operation inside a ForeignNode (then ``key`` is its timing-cache key).
 
-    ``reads`` and ``writes`` are names of tensors, empty where not told. ``undecided``: the log tunes
-    several combinations of formats and does not tell which of them the engine uses.
+    ``reads`` and ``writes`` are names of tensors, empty where not known. ``undecided``: the log tunes several
+    combinations of formats and does not say which of them the engine uses.
     """
 
     name: str
@@ -55,7 +55,7 @@ class LayerView:
     runner_id: int | None = None
     tactic: int | None = None
     kernel: str | None = None
-    tensors: Tensors = NOTHING
+    tensors: LayerTensors = NO_TENSORS
     time_ms: float | None = None
     runner_up_ms: float | None = None
     onnx_nodes: tuple[str, ...] = ()
@@ -89,9 +89,9 @@ def _parts(name: str, onnx_nodes: tuple[str, ...]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class BuildView:
-    """A build. ``layers``, ``operations`` and ``fusions`` are None where the source tells nothing of that sort.
+    """A build. ``layers``, ``operations`` and ``fusions`` are None where the source has none of that sort.
 
-    ``source`` is the path as given or found; ``what`` names the build for people (``build 2 of 3 in a log of …``).
+    ``source`` is its path; ``what`` names the build for people (``build 2 of 3 in a log of …``).
     """
 
     source: str

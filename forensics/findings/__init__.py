@@ -1,1 +1,1 @@
-"""What is wrong with a build, why, where, and what to do: rules over parsed logs, models and tactic files."""
+"""Judges builds: rules over parsed logs, models and replays say what is wrong, why, where, and what to do."""

@@ -1,4 +1,4 @@
-"""Which build of another log a build is to be compared with."""
+"""Finds the build of an earlier log to compare a build with, and compares the two."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog
 
 _SHARED = 0.5
-"""Share of ONNX nodes (or engine layers) that two builds of one model have in common by name."""
+"""Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""
 
 
-class Other(NamedTuple):
-    """A build of another log of the same model, to compare with."""
+class LoggedBuild(NamedTuple):
+    """A build, and the log that it is in."""
 
     log: BuildLog
     build: Build
 
 
-def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> Other | None:
-    """Return the build of the first earlier log that is of the same model; None where there is none."""
-    others = (Other(log, other) for log in logs[:index] for other in log.builds)
-    return next((other for other in others if same_model(other.build, build)), None)
+def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> LoggedBuild | None:
+    """Return the first build in an earlier log that is of the same model; None where there is none."""
+    earlier = (LoggedBuild(log, other) for log in logs[:index] for other in log.builds)
+    return next((one for one in earlier if same_model(one.build, build)), None)
 
 
 def same_model(one: Build, other: Build) -> bool:
-    """Whether two builds are of one model, as far as the names of nodes or layers tell."""
+    """Whether two builds are of one model, judged by the names of nodes or layers."""
     mine, yours = _names(one), _names(other)
     return bool(mine and yours) and len(mine & yours) >= _SHARED * min(len(mine), len(yours))
 
@@ -38,14 +38,16 @@ def _names(build: Build) -> set[str]:
     return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}
 
 
-def differences(one: Other, other: Other) -> list[Difference]:
-    """Compare two builds and return what differs and follows from no other difference."""
-    from trtforensics.diff.compare import compare  # noqa: PLC0415 - the diff is for those who give two logs
-    from trtforensics.diff.loading import Side  # noqa: PLC0415 - likewise
-    from trtforensics.diff.view_building import of_log  # noqa: PLC0415 - likewise
+def root_differences(one: LoggedBuild, other: LoggedBuild) -> list[Difference]:
+    """Compare two builds and return the differences that follow from no other difference."""
+    from trtforensics.diff.compare import compare  # noqa: PLC0415 - only where two logs are given
+    from trtforensics.diff.loading import ComparedSide  # noqa: PLC0415 - as above
+    from trtforensics.diff.view_building import of_log  # noqa: PLC0415 - as above
 
     views = [of_log(replace(log, builds=(build,))) for log, build in (one, other)]
     if views[0] is None or views[1] is None:
         return []
-    good, bad = (Side(log.source.path, (view,)) for (log, _), view in zip((one, other), views, strict=True) if view)
+    good, bad = (
+        ComparedSide(log.source.path, (view,)) for (log, _), view in zip((one, other), views, strict=True) if view
+    )
     return [difference for difference in compare(good, bad).differences if difference.cause is None]

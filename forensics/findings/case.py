@@ -1,4 +1,4 @@
-"""What a rule is given: one build, and whatever else the user handed over about it."""
+"""The input of a rule: one build, and the other files that the user gave about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.errors import ForensicsError
-from trtforensics.findings.baseline import Other, differences
+from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
 from trtforensics.model.engine import last_dump
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Need(StrEnum):
-    """An input beside the log that a rule cannot do without."""
+    """An input beside the log that a rule may need."""
 
     ONNX = "onnx"
     REPLAY = "replay"
@@ -38,9 +38,9 @@ class Need(StrEnum):
 
 @dataclass(frozen=True)
 class Case:
-    """One build of one log; the other inputs are None where the user gave none.
+    """One build of one log; inputs that the user did not give are None.
 
-    ``baseline`` is the first build of an earlier log that is of the same model.
+    ``baseline`` is the first build of an earlier log of the same model.
     """
 
     build: Build
@@ -48,10 +48,10 @@ class Case:
     model: OnnxModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
-    baseline: Other | None = None
+    baseline: LoggedBuild | None = None
 
     def has(self, need: Need) -> bool:
-        """Whether an input is there."""
+        """Whether the user gave an input."""
         inputs = {
             Need.ONNX: self.model,
             Need.REPLAY: self.replay,
@@ -62,33 +62,33 @@ class Case:
 
     @property
     def the_model(self) -> OnnxModel:
-        """The ONNX model, for rules that declare that they need it."""
+        """The ONNX model; only for rules that declare that they need it."""
         return _declared(self.model, Need.ONNX)
 
     @property
     def the_replay(self) -> ReplayFile:
-        """The replay, for rules that declare that they need it."""
+        """The replay; only for rules that declare that they need it."""
         return _declared(self.replay, Need.REPLAY)
 
     @property
-    def the_baseline(self) -> Other:
-        """The build to compare with, for rules that declare that they need it."""
+    def the_baseline(self) -> LoggedBuild:
+        """The build to compare with; only for rules that declare that they need it."""
         return _declared(self.baseline, Need.OTHER_LOG)
 
     @cached_property
     def version(self) -> Version | None:
-        """The TensorRT version; None where the log does not tell."""
+        """The TensorRT version; None where the log does not state it."""
         return Version.of(self.build)
 
     @cached_property
     def differences(self) -> Sequence[Difference]:
-        """What differs from the baseline and follows from nothing else; nothing where layers are not told."""
-        return differences(self.the_baseline, Other(self.log, self.build))
+        """The differences from the baseline that follow from no other difference; none where a log shows no layers."""
+        return root_differences(self.the_baseline, LoggedBuild(self.log, self.build))
 
     @cached_property
     def replay_problems(self) -> Sequence[Problem]:
-        """What stands against the replay in this build; nothing where the log does not say what was offered."""
-        from trtforensics.replay.lint import Lint  # noqa: PLC0415 - likewise, for those who give a replay
+        """The problems of the replay in this build; none where the log does not show which tactics were offered."""
+        from trtforensics.replay.lint import Lint  # noqa: PLC0415 - only where a replay is given
 
         lint = Lint(self.the_replay.replay, self.the_replay.place)
         try:
@@ -99,9 +99,11 @@ class Case:
 
     @cached_property
     def engine(self) -> Sequence[EngineLayer]:
-        """The engine's layers: of the engine-layer file where it tells their types, else of the log's last dump."""
-        told = [engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed]
-        return told[-1] if told else last_dump(self.build.engine_layers)
+        """The engine's layers: of the engine-layer file where that is detailed, else of the log's last dump."""
+        detailed = [
+            engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed
+        ]
+        return detailed[-1] if detailed else last_dump(self.build.engine_layers)
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:
@@ -111,14 +113,14 @@ class Case:
         return by_kind
 
     def notes(self, *kinds: str) -> list[Note]:
-        """Return the lines of these kinds (grammar rules), in the log's order."""
+        """Return the notes of these kinds (names of grammar rules), in the log's order."""
         if len(kinds) == 1:
             return self._notes.get(kinds[0], [])
         return sorted((n for kind in kinds for n in self._notes.get(kind, ())), key=lambda note: note.span.line)
 
 
 def _declared(value: T | None, need: Need) -> T:
-    """Return an input that the engine has made sure of.
+    """Return an input that is there whenever the rule declares its need.
 
     Raises:
         LookupError: The rule does not declare its need.

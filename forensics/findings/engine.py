@@ -1,4 +1,4 @@
-"""Runs the rules over everything that was handed in, and makes a report of what they see."""
+"""Runs the rules over every build of every log, and makes a report of their observations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.baseline import baseline_of
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import (
-    Common,
     Evidence,
     Finding,
     NotJudged,
     Report,
     ReportSource,
+    SharedFinding,
 )
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.sources.quoting import quote_file
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from trtforensics.sources.replay import ReplayFile
 
 MAX_EVIDENCE = 20
-"""Lines that a finding quotes; it counts the rest."""
+"""Lines that a finding quotes; further lines are only counted."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the user handed in: logs, and the other files that are about them."""
+    """What the user gave: logs, and the other files about their builds."""
 
     logs: Sequence[QuotedLog]
     model: OnnxModel | None = None
@@ -50,7 +50,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """An observation with its rule and its place."""
+    """An observation with its rule, its case, and the index of its log."""
 
     rule: Rule
     case: Case
@@ -59,37 +59,37 @@ class _Seen:
 
 
 def judge(inputs: Inputs, suppression: Suppression) -> Report:
-    """Ask every rule about every build.
+    """Run every rule on every build for which its inputs are there.
 
     Raises:
         SourceError: A log whose lines are quoted cannot be read again.
         UsageError: A rule of another package cannot be loaded.
     """
     seen: list[_Seen] = []
-    asked: set[str] = set()
+    judged: set[str] = set()
     logs = [one.log for one in inputs.logs]
     for index, log in enumerate(logs):
         for build in log.builds:
-            other = baseline_of(logs, index, build)
-            case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, other)
+            baseline = baseline_of(logs, index, build)
+            case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, baseline)
             able = [rule for rule in rules() if all(map(case.has, rule.needs))]
-            asked |= {rule.code for rule in able}
-            seen += [_Seen(rule, case, one, index) for rule in able for one in rule.check(case)]
+            judged |= {rule.code for rule in able}
+            seen += [_Seen(rule, case, observation, index) for rule in able for observation in rule.check(case)]
     quotes = _quotes(seen, inputs.logs)
-    found = [_finding(one, quotes) for one in seen]
-    found.sort(key=lambda one: (-one.severity, one.source, one.code, one.line))
-    shown = tuple(one for one in found if not suppression.covers(one))
+    findings = [_finding(one, quotes) for one in seen]
+    findings.sort(key=lambda finding: (-finding.severity, finding.source, finding.code, finding.line))
+    shown = tuple(finding for finding in findings if not suppression.covers(finding))
     return Report(
         sources=tuple(_source(log) for log in logs),
         findings=shown,
         common=_common(shown),
-        suppressed=tuple(one for one in found if suppression.covers(one)),
-        not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in asked),
+        suppressed=tuple(finding for finding in findings if suppression.covers(finding)),
+        not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in judged),
     )
 
 
 def _quotes(seen: Sequence[_Seen], logs: Sequence[QuotedLog]) -> dict[SourceSpan, str]:
-    """Read the lines that are quoted: of the logs, and of the other files that findings point to."""
+    """Read the lines that findings quote, from the logs and from the other files that they cite."""
     wanted: dict[str, set[SourceSpan]] = {}
     for one in seen:
         for span in one.observation.spans[:MAX_EVIDENCE]:
@@ -131,8 +131,8 @@ def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
     )
 
 
-def _common(findings: Sequence[Finding]) -> tuple[Common, ...]:
-    """Return what several logs share, most shared first."""
+def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
+    """Return the findings that several logs share, most shared first."""
     groups: dict[str, list[Finding]] = {}
     for one in findings:
         groups.setdefault(one.signature, []).append(one)
@@ -141,10 +141,10 @@ def _common(findings: Sequence[Finding]) -> tuple[Common, ...]:
     return tuple(sorted(several, key=lambda one: (-len(one.sources), -one.severity, one.code)))
 
 
-def _shared(signature: str, group: Sequence[Finding]) -> Common:
+def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
     first = group[0]
     title = first.title if all(one.title == first.title for one in group) else rule_of(first.code).title
-    return Common(first.code, first.severity, title, signature, tuple(sorted({one.source for one in group})))
+    return SharedFinding(first.code, first.severity, title, signature, tuple(sorted({one.source for one in group})))
 
 
 def _source(log: BuildLog) -> ReportSource:

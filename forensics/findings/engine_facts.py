@@ -1,4 +1,4 @@
-"""What an engine's layers, choices and passes add up to: times, types, ForeignNodes."""
+"""Facts about an engine's layers that several rules use: times, types, ForeignNodes, reformats."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SPELLINGS = {
     "FP4": "FP4",
     "Int4": "Int4",
 }
-"""Types in which an engine computes, as logs and exports of 7.x to 11 spell them; the rest are indexes and masks."""
+"""The types in which an engine computes, as TensorRT 7 to 11 spells them; other types are of indexes and masks."""
 
 
 def is_foreign(layer: EngineLayer) -> bool:
-    """Whether a layer is Myelin's, as a whole (``{ForeignNode[…]}``) or a kernel of it."""
+    """Whether a layer is a ForeignNode, or a Myelin kernel inside one."""
     return is_foreign_node(layer.name) or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
 
 
@@ -40,14 +40,14 @@ def is_reformat(layer: EngineLayer) -> bool:
 
 
 def timing_of(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
-    """Return what was measured for a layer when it was tuned; None where the log does not tell."""
+    """Return the choice or cached result that a layer came from; None where the log does not show it."""
     if layer.choice is not None:
         return build.choices[layer.choice]
     return build.cached[layer.cached] if layer.cached is not None else None
 
 
 def tuned_ms(build: Build, layers: Sequence[EngineLayer]) -> float:
-    """Add up what the layers took when they were tuned, in ms; layers without a measurement count nothing."""
+    """Return the sum of the layers' times when they were tuned, in ms; layers without a time count as 0."""
     timings = (timing_of(build, layer) for layer in layers)
     return sum(one.time_ms or 0.0 for one in timings if one is not None)
 
@@ -58,7 +58,7 @@ def output_types(layer: EngineLayer) -> set[str]:
 
 
 def in_engine(build: Build, pass_index: int | None) -> bool:
-    """Whether a fact of this pass may be the engine's: its pass was not discarded."""
+    """Whether a pass may have made the engine: the log does not say that it was discarded."""
     return pass_index is None or build.passes[pass_index].chosen is not False
 
 

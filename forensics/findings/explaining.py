@@ -1,4 +1,4 @@
-"""What ``explain`` prints: cause, how to confirm, fix by TensorRT version, sources."""
+"""The texts of ``explain``: cause, how to confirm, fixes by TensorRT version, sources."""
 
 from __future__ import annotations
 
@@ -15,21 +15,30 @@ _WIDTH = 100
 
 
 def explain(rule: Rule) -> str:
-    """Return everything that is known of a code, as text."""
-    told = rule.explanation
+    """Return the whole explanation of a code, as text."""
+    explanation = rule.explanation
     lines = [f"{rule.code} ({rule.severity.word}): {rule.title}"]
     if rule.needs:
         lines.append(f"needs, beside a log: {', '.join(sorted(rule.needs))}")
-    lines += ["", "Cause", *_wrapped(told.cause), "", "How to confirm", *_wrapped(told.confirm), "", "Fix"]
-    for fix in told.fixes:
+    lines += [
+        "",
+        "Cause",
+        *_wrapped(explanation.cause),
+        "",
+        "How to confirm",
+        *_wrapped(explanation.confirm),
+        "",
+        "Fix",
+    ]
+    for fix in explanation.fixes:
         lines += _wrapped(f"{fix.versions}: {fix.text}" if fix.versions else fix.text, "- ")
-    if told.sources:
-        lines += ["", "Sources", *(line for source in told.sources for line in _wrapped(source, "- "))]
+    if explanation.sources:
+        lines += ["", "Sources", *(line for source in explanation.sources for line in _wrapped(source, "- "))]
     return "\n".join(lines) + "\n"
 
 
 def list_codes(rules: Iterable[Rule]) -> str:
-    """Return a line a code."""
+    """Return one line for each code."""
     return "".join(f"{rule.code} {rule.severity.word:<7} {rule.title}\n" for rule in rules)
 
 

@@ -1,4 +1,4 @@
-"""What a finding is: a code, what it says, the lines that show it, how sure it is, and what to do next."""
+"""Findings and the report: code, title, cause, the lines that show it, confidence, fixes and next steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Severity(IntEnum):
-    """How bad it is; ``--fail-on`` compares."""
+    """How bad a finding is; ``--fail-on`` names the lowest severity that fails."""
 
     NOTE = 1
     """Worth knowing."""
@@ -29,19 +29,19 @@ class Severity(IntEnum):
 
 
 class Confidence(StrEnum):
-    """How sure a finding is. Anything but ``CERTAIN`` says what would settle it."""
+    """How sure a finding is. A finding that is not ``CERTAIN`` says what would settle it."""
 
     CERTAIN = "certain"
-    """The lines say so."""
+    """The lines state it."""
     LIKELY = "likely"
-    """The lines fit, and it is what they usually mean."""
+    """The lines usually mean it."""
     POSSIBLE = "possible"
-    """The lines allow it."""
+    """The lines do not exclude it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do next; ``command`` is what to type, empty where there is nothing to type."""
+    """What to do next, with the command to type; ``command`` is empty where there is none."""
 
     what: str
     command: str = ""
@@ -49,10 +49,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a rule saw in one build. The engine adds code, severity, the text of the lines and the rule's fixes.
+    """What a rule reports of one build. The engine adds code, severity, the text of the lines and the rule's fixes.
 
-    ``spans`` must not be empty. ``severity`` None is the rule's own. ``settle`` must be given unless ``confidence`` is
-    certain. ``same_as`` is what two logs must share for the finding to be the same in both, beside the code.
+    ``spans`` must not be empty. ``severity`` None stands for the rule's own. ``settle`` must be given unless
+    ``confidence`` is certain. Findings of two logs count as the same where code and ``same_as`` are equal.
     """
 
     title: str
@@ -69,7 +69,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A line that shows it: where it stands and its text without the line ending."""
+    """A line that shows a finding: its place, and its text without the line ending."""
 
     span: SourceSpan
     text: str
@@ -77,7 +77,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or worth knowing, in one build of one source.
+    """A fact about one build of one source that is wrong or worth knowing.
 
     ``source`` indexes the report's sources, ``build`` the builds of that log. ``evidence`` holds the first
     :data:`~trtforensics.findings.engine.MAX_EVIDENCE` of ``evidence_total`` lines. ``fixes`` are those of the rule that
@@ -99,7 +99,7 @@ class Finding:
     layers: tuple[str, ...] = ()
     onnx_nodes: tuple[str, ...] = ()
     signature: str = ""
-    """Equal in two logs that show the same thing."""
+    """Equal in two logs that have the same finding."""
 
     @property
     def line(self) -> int:
@@ -109,7 +109,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """A log that was read; ``bytes`` and ``sha256`` are of the stored form."""
+    """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not."""
 
     path: str
     bytes: int
@@ -119,8 +119,8 @@ class ReportSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
-    """A finding that several logs share: the indexes of the sources that show it."""
+class SharedFinding:
+    """A finding that several logs share; ``sources`` are the indexes of those logs."""
 
     code: str
     severity: Severity
@@ -131,7 +131,7 @@ class Common:
 
 @dataclass(frozen=True, slots=True)
 class NotJudged:
-    """A rule that could not be applied, and the inputs that it would have needed (``onnx``, ``replay`` …)."""
+    """A rule that did not run, and the inputs that it needs (``onnx``, ``replay`` …)."""
 
     code: str
     title: str
@@ -140,11 +140,11 @@ class NotJudged:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that was found, worst first; ``suppressed`` is what the user asked not to see."""
+    """All findings, worst first; ``suppressed`` are those that the user asked not to see."""
 
     sources: tuple[ReportSource, ...]
     findings: tuple[Finding, ...]
-    common: tuple[Common, ...] = ()
+    common: tuple[SharedFinding, ...] = ()
     suppressed: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
 
@@ -153,14 +153,14 @@ class Report:
         return max((finding.severity for finding in self.findings), default=None)
 
     def counts(self) -> dict[str, int]:
-        """Return how many findings there are of each severity, worst first, by its word."""
+        """Return how many findings have each severity, worst first, by the severity's word."""
         severities = sorted(Severity, reverse=True)
         return {s.word: sum(f.severity is s for f in self.findings) for s in severities}
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """How to put it right. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty is no bound."""
+    """How to mend it. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty means no bound."""
 
     text: str
     since: str = ""
@@ -178,7 +178,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What ``explain CODE`` says: the cause, how to confirm it, fixes by version, and where that is known from."""
+    """The text of ``explain CODE``: the cause, how to confirm it, fixes by version, and the sources of all that."""
 
     cause: str
     confirm: str

@@ -1,4 +1,4 @@
-"""Observations of lines that say it themselves: all lines of a kind become one finding."""
+"""Observations made of log lines alone: all lines of a kind become one observation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note
 
 
-def told(  # noqa: PLR0913 - the fields of an observation
+def observe(  # noqa: PLR0913 - the fields of an observation
     notes: Sequence[Note],
     title: str,
     *,
@@ -25,10 +25,10 @@ def told(  # noqa: PLR0913 - the fields of an observation
     severity: Severity | None = None,
     same_as: str = "",
 ) -> Iterator[Observation]:
-    """Give one observation of these lines, none where there are none.
+    """Give one observation that cites these notes; none where there are no notes.
 
-    ``{names}`` in the title stands for what their field ``names`` holds; these are the observation's layers too.
-    Without a ``confidence`` it is certain, or likely where there is something to ``settle``.
+    ``names`` is a field of the notes: its values replace ``{names}`` in the title and are the observation's layers.
+    Without ``confidence`` the observation is certain, or likely where ``settle`` is given.
     """
     if notes:
         layers = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
@@ -46,7 +46,7 @@ def told(  # noqa: PLR0913 - the fields of an observation
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names, and how many there are beside: ``a, b, c and 4 more``."""
+    """Return the first names, and how many more there are: ``a, b, c and 4 more``."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -1,4 +1,4 @@
-"""The ONNX model beside a log: its nodes and initializers, without the weights that lie in other files."""
+"""Reads the ONNX model given with a log: its nodes and small initializers; external weights are not loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelNode:
-    """A node; ``attributes`` holds those that are an integer, as ``to`` of Cast and ``allowzero`` of Reshape."""
+    """A node; ``attributes`` are its integer attributes, such as ``to`` of Cast and ``allowzero`` of Reshape."""
 
     name: str
     op: str
@@ -27,12 +27,12 @@ class ModelNode:
 
 @dataclass(frozen=True)
 class OnnxModel:
-    """The nodes of a model in its own order, those of subgraphs behind the node that holds them."""
+    """The nodes of a model in its own order; the nodes of a subgraph follow the node that contains it."""
 
     path: str
     nodes: tuple[ModelNode, ...]
     inputs: Mapping[str, tuple[int | str, ...]]
-    """The dimensions of its inputs; a dynamic one is its name, or empty."""
+    """The dimensions of its inputs; a dynamic dimension is given by its name, or an empty text."""
     opset: int
     constants: Mapping[str, tuple[int, ...]]
     """Initializers of at most 64 integers, by name: shapes and axes."""
@@ -41,7 +41,7 @@ class OnnxModel:
 
     @cached_property
     def by_name(self) -> Mapping[str, ModelNode]:
-        """The nodes by name; of two with one name, the first."""
+        """The nodes by name; of two nodes with one name, the first."""
         return {node.name: node for node in reversed(self.nodes)}
 
     @cached_property
@@ -56,7 +56,7 @@ def load_model(path: str) -> OnnxModel:
     Raises:
         SourceError: The file cannot be read or is no ONNX model.
     """
-    import onnx  # noqa: PLC0415 - heavy, and only asked for with --onnx
+    import onnx  # noqa: PLC0415 - slow to import, and needed only with --onnx
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - comes with onnx
 
     try:
@@ -103,7 +103,7 @@ _FEW = 64
 
 
 def _constants(graph: onnx.GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:
-    from onnx import numpy_helper  # noqa: PLC0415 - heavy
+    from onnx import numpy_helper  # noqa: PLC0415 - slow to import
 
     small = [tensor for tensor in graph.initializer if _is_small(tensor)]
     yield from ((tensor.name, tuple(numpy_helper.to_array(tensor).flatten().tolist())) for tensor in small)
@@ -123,7 +123,7 @@ def _is_small(tensor: Any) -> bool:  # noqa: ANN401 - onnx has no types for its 
 def _float_types(initializers: Iterable[onnx.TensorProto]) -> tuple[str, ...]:
     from collections import Counter  # noqa: PLC0415 - beside its only use
 
-    from onnx import TensorProto  # noqa: PLC0415 - heavy
+    from onnx import TensorProto  # noqa: PLC0415 - slow to import
 
     names = (TensorProto.DataType.Name(tensor.data_type) for tensor in initializers)
     return tuple(name for name, _ in Counter(n for n in names if "FLOAT" in n or n == "DOUBLE").most_common())

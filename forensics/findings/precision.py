@@ -1,4 +1,4 @@
-"""Which precision was asked for, per layer, and which ONNX nodes a ForeignNode holds."""
+"""The precisions that the build options request, and which ONNX nodes each ForeignNode contains."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ WEAK_FLAGS = (
     "--layerOutputTypes",
     "--precisionConstraints",
 )
-"""What trtexec refuses together with --stronglyTyped, and 11 altogether."""
+"""Flags that trtexec refuses together with --stronglyTyped, and that TensorRT 11 no longer has."""
 
 _ENTRY = re.compile(r"(.+):([a-z0-9+]+)")
 _SPEC = re.compile(r" --(layerPrecisions|layerOutputTypes|precisionConstraints)[= ](\S+)")
 
 TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}
-"""How trtexec's words for types are spelled in the engine's dump."""
+"""trtexec's words for types, and how the engine's dump spells them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TypeRequest:
     """One entry of ``--layerPrecisions`` or ``--layerOutputTypes``: a name with at most one ``*``, and a type."""
 
     option: str
@@ -54,19 +54,21 @@ class Request:
 
     @property
     def text(self) -> str:
-        """The option with this entry alone, as one would type it."""
+        """The option with this entry alone, as on a command line."""
         return f"--{self.option}={self.pattern}:{self.type}"
 
 
-def requests(case: Case) -> list[Request]:
-    """Return what trtexec's command asked for, in its order (8.4 to 10.16: later entries override earlier ones)."""
+def type_requests(case: Case) -> list[TypeRequest]:
+    """Return the requests of trtexec's command in order (8.4 to 10.16: later entries override earlier ones)."""
     specs = dict(_SPEC.findall(f" {case.build.command or ''}"))
     fact = _fact(case.build, "LayerPrecisions")
     if fact is not None and fact.value.strip():
         specs.setdefault("layerPrecisions", fact.value.strip())
     banner = command_span(case)
     return [
-        Request(option, found.group(1), found.group(2), (fact.span if fact and option == "layerPrecisions" else banner))
+        TypeRequest(
+            option, found.group(1), found.group(2), (fact.span if fact and option == "layerPrecisions" else banner)
+        )
         for option in ("layerPrecisions", "layerOutputTypes")
         for entry in _entries(specs.get(option, ""))
         if (found := _ENTRY.fullmatch(entry))
@@ -79,11 +81,11 @@ def _entries(spec: str) -> Iterator[str]:
 
 
 def constraints(case: Case) -> str:
-    """Return ``obey``, ``prefer`` or ``none``: how binding the requests are."""
-    told = dict(_SPEC.findall(f" {case.build.command or ''}"))
+    """Return the precision constraints, which say how binding requests are: ``obey``, ``prefer`` or ``none``."""
+    given = dict(_SPEC.findall(f" {case.build.command or ''}"))
     printed = case.build.option("build", "Precision") or ""
     for word in ("obey", "prefer"):
-        if f"({word} precision constraints)" in printed or told.get("precisionConstraints") == word:
+        if f"({word} precision constraints)" in printed or given.get("precisionConstraints") == word:
             return word
     return "none"
 
@@ -94,7 +96,7 @@ def precision_fact(build: Build) -> Fact | None:
 
 
 def allows(case: Case, *types: str) -> bool:
-    """Whether the build options allow one of these reduced types (``FP16``); False where the log does not tell."""
+    """Whether the build options allow one of these reduced types (``FP16``); False where the log does not say."""
     fact = precision_fact(case.build)
     printed = "" if fact is None else fact.value
     flags = " ".join(note.text("text") for note in case.notes("poly_flags"))
@@ -102,7 +104,7 @@ def allows(case: Case, *types: str) -> bool:
 
 
 def strongly_typed(case: Case) -> bool:
-    """Whether the network is strongly typed, as far as the log tells."""
+    """Whether the log says, or its version implies, that the network is strongly typed."""
     fact = precision_fact(case.build)
     printed = fact is not None and "Strongly Typed" in fact.value
     return printed or bool(case.notes("strongly_typed")) or bool(case.version and case.version.has("11"))
@@ -122,24 +124,27 @@ def layer_names(build: Build) -> Mapping[str, OnnxNode]:
     return {layer: node for node in build.onnx_nodes for layer in node.layers}
 
 
-class Held(NamedTuple):
-    """The ForeignNode that holds an ONNX node; ``told`` False: the log does not list members, the order suggests it."""
+class HoldingForeignNode(NamedTuple):
+    """The ForeignNode that contains an ONNX node.
+
+    ``listed``: the log lists its members; otherwise the order of the nodes suggests them.
+    """
 
     name: str
     span: SourceSpan
-    told: bool
+    listed: bool
 
 
-def foreign_members(build: Build) -> Mapping[str, Held]:
-    """Return the ForeignNode that holds each ONNX node, in the engine's pass where the log tells it.
+def foreign_members(build: Build) -> Mapping[str, HoldingForeignNode]:
+    """Return the ForeignNode that contains each ONNX node, without passes that were discarded.
 
     TensorRT 10 and later list the members. Before, a ForeignNode's name gives its two ends: the nodes between them, in
     the model's order, are its members unless they are on another branch.
     """
-    held: dict[str, Held] = {}
+    held: dict[str, HoldingForeignNode] = {}
     for foreign in build.foreign_nodes:
         for node in foreign.onnx_nodes if in_engine(build, foreign.pass_index) else ():
-            held.setdefault(node, Held(foreign.name, foreign.span, told=True))
+            held.setdefault(node, HoldingForeignNode(foreign.name, foreign.span, listed=True))
     if held:
         return held
     places = {name: at for at, node in enumerate(build.onnx_nodes) for name in (node.name, *node.layers)}
@@ -148,5 +153,7 @@ def foreign_members(build: Build) -> Mapping[str, Held]:
         ends = [places.get(end.split(" + ")[0]) for end in members(name)] if is_foreign_node(name) else []
         if ends and ends[0] is not None and ends[-1] is not None:
             between = build.onnx_nodes[ends[0] : ends[-1] + 1]
-            held |= {node.name: Held(name, span, told=False) for node in between if node.name not in held}
+            held |= {
+                node.name: HoldingForeignNode(name, span, listed=False) for node in between if node.name not in held
+            }
     return held

@@ -1,4 +1,4 @@
-"""All rules: those of this package, module by module, and those that other packages bring by entry point."""
+"""All rules: those in the modules of :mod:`trtforensics.findings.rules`, and those of other packages' entry points."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "trtforensics.rules"
-"""The group of entry points; each names a module that holds rules, or a rule."""
+"""The group of entry points; each names a module with rules, or a rule."""
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Return every rule, by code.
+    """Return all rules, sorted by code.
 
     Raises:
         UsageError: An entry point cannot be loaded, holds no rule, or two rules share a code.
@@ -39,7 +39,7 @@ def rule_of(code: str) -> Rule:
     """Return the rule of a code, whatever the case of its letters.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no such rule.
     """
     known = {rule.code: rule for rule in rules()}
     if code.upper() not in known:
@@ -48,7 +48,7 @@ def rule_of(code: str) -> Rule:
 
 
 def _own() -> Iterator[Rule]:
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         yield from _rules_in(vars(importlib.import_module(module.name)).values())
 
 

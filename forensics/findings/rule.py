@@ -1,4 +1,4 @@
-"""A rule: a code, what it takes to judge it, the function that judges, and what ``explain`` says of it."""
+"""A rule: its code, the inputs it needs, the function that judges a build, and the text of ``explain``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Need
 
 Check = Callable[[Case], Iterable[Observation]]
-"""Looks at one build and gives what it sees; nothing where all is well."""
+"""Judges one build and gives its observations; none where all is well."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the registry. ``needs`` are the inputs beside the log without which it is not asked."""
+    """A rule of the registry. It runs only where all inputs in ``needs`` (beside the log) are given."""
 
     code: str
     severity: Severity
@@ -28,7 +28,7 @@ class Rule:
     needs: frozenset[Need] = frozenset()
 
 
-def rule(  # noqa: PLR0913 - one call declares a rule whole
+def rule(  # noqa: PLR0913 - one call declares the whole rule
     code: str,
     severity: Severity,
     title: str,
@@ -39,9 +39,9 @@ def rule(  # noqa: PLR0913 - one call declares a rule whole
     sources: Iterable[str] = (),
     needs: Iterable[Need] = (),
 ) -> Callable[[Check], Rule]:
-    """Make a rule of the function that judges a :class:`Case`; a fix that is a text applies to every version."""
-    told = tuple(Fix(fix) if isinstance(fix, str) else fix for fix in fixes)
-    explanation = Explanation(cause, confirm, told, tuple(sources))
+    """Make a rule of a function that judges a :class:`Case`; a fix given as a text applies to every version."""
+    every_fix = tuple(Fix(fix) if isinstance(fix, str) else fix for fix in fixes)
+    explanation = Explanation(cause, confirm, every_fix, tuple(sources))
 
     def declare(check: Check) -> Rule:
         return Rule(code, severity, title, explanation, check, frozenset(needs))

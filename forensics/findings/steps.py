@@ -1,4 +1,4 @@
-"""The next command to type: the log's own command with a flag more or less, right for its TensorRT version."""
+"""Next steps of findings: the log's own command with flags added or removed, for its TensorRT version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
 
 MODEL = "model.onnx"
-"""Stands for the model's path where the log does not tell it."""
+"""Stands for the model's path where the log does not state it."""
+TIMING_CACHE = "--timingCacheFile=timing.cache"
+"""trtexec's flag that keeps the timings of a build."""
 
 _OPTION = re.compile(r" (?=--[A-Za-z])")
 _PLAIN = re.compile(r"[\w@%+=:,./\\-]*")
@@ -27,16 +29,16 @@ def model_path(case: Case) -> str:
     """Return the path of the ONNX model: of ``--onnx``, of the command, of the parser's header."""
     if case.model is not None:
         return case.model.path
-    told = [option.partition("=")[2] for option in _options(case) if option.startswith("--onnx=")]
-    told += [note.text("value") for note in case.notes("onnx_header") if note.text("name") == "Input filename"]
-    return next((path for path in told if path), MODEL)
+    paths = [option.partition("=")[2] for option in _options(case) if option.startswith("--onnx=")]
+    paths += [note.text("value") for note in case.notes("onnx_header") if note.text("name") == "Input filename"]
+    return next((path for path in paths if path), MODEL)
 
 
 def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
-    """Return the log's trtexec command with these flags, each in the place of one of the same name.
+    """Return the log's trtexec command with these flags, which replace flags of the same name.
 
-    ``without`` names flags to leave out (``--fp16``). A log without such a command: it is made up from
-    the model.
+    ``without`` names flags to leave out (``--fp16``). Where the log has no trtexec command, the result names only the
+    model and these flags.
     """
     given = [option for option in _options(case) if not option.startswith("--verbose")]
     if not given:
@@ -52,14 +54,17 @@ def polygraphy(words: str, case: Case, *flags: str) -> str:
 
 
 def reduce(case: Case) -> Step:
-    """Advise Polygraphy's search for the smallest model that trtexec still fails to build."""
+    """Return the step that reduces the model with Polygraphy to the smallest that trtexec still fails to build."""
     check = "--check trtexec --onnx=polygraphy_debug.onnx"
     command = f"{polygraphy('debug reduce', case, '-o', 'reduced.onnx', '--mode=bisect')} {check}"
     return Step("Find the smallest model that fails", command)
 
 
 def workspace(case: Case, needed: int | None) -> Step:
-    """Advise a workspace of at least ``needed`` bytes, rounded up to a power of two of MiB; None: none is named."""
+    """Return the step that builds with a workspace of at least ``needed`` bytes, rounded up to a power of two of MiB.
+
+    Without ``needed`` (the log names no size) that is 1 GiB.
+    """
     mebibytes = 1 << max(0, (-(-(needed or _AMPLE) // MEBIBYTE) - 1).bit_length())
     named = f" (the log names {needed:,} bytes)" if needed else ""
     what = f"Build with a workspace of {mebibytes} MiB or more{named}"
@@ -75,7 +80,7 @@ def workspace(case: Case, needed: int | None) -> Step:
 
 
 def _options(case: Case) -> list[str]:
-    """Return the options of the log's trtexec command; they are joined by blanks, unquoted, so a path may hold some."""
+    """Return the options of the log's trtexec command; the log does not quote them, so a path may contain blanks."""
     if case.build.tool not in {Tool.TRTEXEC, Tool.TENSORRT_RTX} or not case.build.command:
         return []
     return [part.strip() for part in _OPTION.split(f" {case.build.command.strip()}") if part.strip().startswith("--")]

@@ -1,4 +1,4 @@
-"""What the user does not want to hear: ``--suppress CODE[:layer]`` and the settings of a project."""
+"""Which findings are not shown: ``--suppress CODE[:layer]``, and the settings of a project."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEYS = {"suppress", "fail-on"}
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """Codes, each perhaps with a layer; ``*`` stands for any text in both."""
+    """Codes to suppress, each with a layer or for all layers; ``*`` stands for any text in both."""
 
     entries: tuple[tuple[str, str], ...] = ()
 
@@ -44,7 +44,7 @@ class Suppression:
         return cls(entries)
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding is not to be shown: all its layers, or all its ONNX nodes, are covered."""
+        """Whether a finding is suppressed: its code, or all of its layers, or all of its ONNX nodes."""
         patterns = [layer for code, layer in self.entries if _matches(code, finding.code)]
         if "" in patterns:
             return True
@@ -66,14 +66,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of a project: what to suppress, and the severity that makes the exit code 1."""
+class ReportSettings:
+    """The settings of a project: what to suppress, and from which severity the exit code is 1."""
 
     suppress: tuple[str, ...] = ()
     fail_on: str | None = None
 
 
-def settings_for(folder: Path) -> Settings:
+def settings_for(folder: Path) -> ReportSettings:
     """Return the settings of the nearest file in a folder or above, ``trtforensics.toml`` before ``pyproject.toml``.
 
     Raises:
@@ -84,7 +84,7 @@ def settings_for(folder: Path) -> Settings:
             table = _table(place / name, path)
             if table is not None:
                 return _checked(table, str(place / name))
-    return Settings()
+    return ReportSettings()
 
 
 def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
@@ -100,7 +100,7 @@ def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _checked(table: Mapping[str, Any], where: str) -> Settings:
+def _checked(table: Mapping[str, Any], where: str) -> ReportSettings:
     unknown = sorted(set(table) - _KEYS)
     if unknown:
         raise UsageError(where, f"there is no setting {unknown[0]!r}", f"There are: {', '.join(sorted(_KEYS))}")
@@ -110,4 +110,4 @@ def _checked(table: Mapping[str, Any], where: str) -> Settings:
     levels = [severity.word for severity in Severity]
     if fail_on is not None and fail_on not in levels:
         raise UsageError(where, f"fail-on is {fail_on!r}", f"Write one of {', '.join(levels)}")
-    return Settings(tuple(suppress), fail_on)
+    return ReportSettings(tuple(suppress), fail_on)

@@ -1,7 +1,7 @@
-"""TensorRT versions, and what each of them has: the facts by which advice differs.
+"""TensorRT versions, and what depends on them in the advice of findings.
 
-Facts are from NVIDIA's bindings 10.0 to 11.4 (which symbols exist), from trtexec's option parser 7.2 to 11.1
-and from the 10.x to 11.x migration guide.
+Which version has what is known from NVIDIA's bindings 10.0 to 11.4, from trtexec's option parser 7.2 to 11.1 and from
+the 10.x to 11.x migration guide.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A TensorRT version. TensorRT-RTX counts on its own and shares the code base of 11."""
+    """A TensorRT version. TensorRT-RTX has version numbers of its own and counts as 11, whose code base it shares."""
 
     numbers: tuple[int, ...]
     rtx: bool = False
 
     @classmethod
     def of(cls, build: Build) -> Version | None:
-        """Return the version that built a log; None where the log does not tell."""
+        """Return the version that a build ran; None where the log does not state it."""
         if build.tool is Tool.TENSORRT_RTX:
             return cls((11,), rtx=True)
         found = _NUMBERS.match(build.tensorrt_version or "")
@@ -51,5 +51,5 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def layer_precisions(version: Version | None) -> bool:
-    """Whether per-layer precision can be asked for; an unknown version counts as one that can."""
+    """Whether the version has per-layer precisions; an unknown version counts as one that has."""
     return version is None or version.has(before="11")

@@ -1,1 +1,1 @@
-"""The graph of one build, and the forms in which it is written."""
+"""The graph of one build, and its export to files."""

@@ -1,9 +1,9 @@
-"""The graph of one build: ONNX nodes, network layers, engine layers and tensors, with how they hang together.
+"""The graph of one build: ONNX nodes, network layers, engine layers, tensors, and the relations between them.
 
 It is a ``networkx.MultiDiGraph``. Node ids are strings with a kind prefix (``onnx:conv1``,
 ``layer:conv1``, ``engine:conv1 + relu1``, ``tensor:x``); an edge's key is its kind. Attributes that
-the log does not state are absent, never None, so that every export can hold them. Everybody else
-asks :class:`BuildGraph` and digs for no string keys.
+the log does not state are absent, never None, because not every export can hold None. Other modules
+use the methods of :class:`BuildGraph` instead of the attributes' keys.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class NodeKind(StrEnum):
 
 
 class EdgeKind(StrEnum):
-    """What an edge says; the value is its key."""
+    """The relation that an edge states; the value is its key."""
 
     PRODUCES = "produces"
     CONSUMES = "consumes"
@@ -61,9 +61,9 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FusedMember:
-    """What went into an engine layer: a network layer, or an ONNX node where no such layer is known.
+    """A network layer that is part of an engine layer, or an ONNX node where no network layer is known.
 
-    ``fusions`` and ``lines`` are the kinds and lines of the fusions that took it there, in the log's order.
+    ``fusions`` and ``lines`` are the kinds and lines of the fusions that led to it, in the log's order.
     """
 
     node: str
@@ -73,10 +73,10 @@ class FusedMember:
 
 @dataclass(frozen=True)
 class BuildGraph:
-    """The graph of a build, asked in the field's terms.
+    """The graph of a build, with methods in the field's terms.
 
-    Nodes go by their id, a string; an id that the graph does not hold raises ``KeyError`` or
-    ``networkx.NetworkXError``. Answers are in the log's order.
+    Nodes are given by their id, a string; an unknown id raises ``KeyError`` or ``networkx.NetworkXError``. Results are
+    in the log's order.
     """
 
     build: Build
@@ -109,11 +109,11 @@ class BuildGraph:
         return self.layers_by_node[node]
 
     def measured(self, node: str) -> Choice | CachedResult | None:
-        """Return the autotuning result that an engine layer came from, where the log tells."""
+        """Return the autotuning result that an engine layer came from; None where the log does not show it."""
         return _measured(self.build, self.layers_by_node[node])
 
     def members_of(self, engine: str) -> tuple[FusedMember, ...]:
-        """Return what was fused into an engine layer."""
+        """Return the network layers and ONNX nodes that were fused into an engine layer."""
         return tuple(
             FusedMember(source, tuple(edge.get("fusions", ())), tuple(edge.get("lines", ())))
             for source, _, kind, edge in self.graph.in_edges(engine, keys=True, data=True)
@@ -121,7 +121,7 @@ class BuildGraph:
         )
 
     def onnx_nodes_of(self, engine: str) -> tuple[str, ...]:
-        """Return the ONNX nodes that an engine layer computes, directly known or by way of a network layer."""
+        """Return the ONNX nodes that an engine layer computes: named by the log, or known through a network layer."""
         found: dict[str, None] = {}
         for member in self.members_of(engine):
             if self.kind(member.node) is NodeKind.ONNX:
@@ -134,7 +134,7 @@ class BuildGraph:
         return self._targets(onnx, EdgeKind.IMPORTED_AS)
 
     def engine_layers_of(self, node: str) -> tuple[str, ...]:
-        """Return the engine layers that an ONNX node or a network layer ended in."""
+        """Return the engine layers that contain an ONNX node or a network layer."""
         found = dict.fromkeys(self._targets(node, EdgeKind.FUSED_INTO))
         for layer in self.layers_of(node):
             found.update(dict.fromkeys(self._targets(layer, EdgeKind.FUSED_INTO)))
@@ -167,7 +167,7 @@ class BuildGraph:
         return tuple(dict.fromkeys(c for tensor in self.outputs_of(node) for c in self.consumers(tensor, kind)))
 
     def reformatted_for(self, engine: str) -> tuple[str, ...]:
-        """Return what a reformat layer feeds: engine layers, or tensors where it makes outputs of the network."""
+        """Return the engine layers that read a reformat layer's outputs; for an output of the network, the tensor."""
         return self._targets(engine, EdgeKind.REFORMATS)
 
     def _targets(self, node: str, kind: EdgeKind) -> tuple[str, ...]:
@@ -178,12 +178,12 @@ class BuildGraph:
 
 
 def node_id(kind: NodeKind, name: str) -> str:
-    """Spell the id of the first node of this kind and name (a second one has `` #2`` at its end)."""
+    """Return the id of the first node of this kind and name (a second node's id ends in `` #2``)."""
     return f"{kind}:{name}"
 
 
 def select_build(log: BuildLog, number: int | None = None) -> Build:
-    """Pick the build to graph: the one asked for, counted from 1, else the last with engine layers, else the last.
+    """Return the build with a number (from 1); without a number the last with engine layers, else the last.
 
     Raises:
         UsageError: The log has no such build.
@@ -221,7 +221,7 @@ def build_graph(build: Build) -> BuildGraph:
 
 
 class _Assembly:
-    """The graph while it is put together; each step relies on the nodes of those before."""
+    """The graph under construction; each step needs the nodes of the steps before it."""
 
     def __init__(self, build: Build) -> None:
         self.build = build
@@ -229,7 +229,7 @@ class _Assembly:
         self.graph = nx.MultiDiGraph(**_known(schema=1, build=build.index, tensorrt_version=build.tensorrt_version))
 
     def add_onnx_nodes(self) -> None:
-        """Add what the ONNX parser met; a node that it met twice (a second parse of the model) is one."""
+        """Add the nodes that the ONNX parser read; a node that it read twice (a second parse) is added once."""
         seen: set[tuple[str, str, tuple[str, ...]]] = set()
         for onnx in self.build.onnx_nodes:
             if (onnx.name, onnx.op, onnx.outputs) not in seen:
@@ -247,13 +247,13 @@ class _Assembly:
             self._edge(node, self._node(NodeKind.LAYER, name, line), EdgeKind.IMPORTED_AS)
 
     def add_fused_layers(self) -> None:
-        """Add the network layers that fusions name; some of them end in no engine layer."""
+        """Add the network layers that fusions name; some of them are in no engine layer."""
         for fusion in self.build.fusions:
             for name in _members(fusion.inputs):
                 self._node(NodeKind.LAYER, name, fusion.span.line)
 
     def add_engine_layers(self) -> None:
-        """Add the engine's layers, their tensors (described by who writes them) and the layers they are made of."""
+        """Add the engine's layers, their tensors (as their producers describe them) and the network layers in them."""
         for layer in last_dump(self.build.engine_layers):
             node = self._new_node(NodeKind.ENGINE, layer.name, layer.span.line, **_engine_facts(self.build, layer))
             self.layers[node] = layer
@@ -267,7 +267,7 @@ class _Assembly:
                 self._node(NodeKind.LAYER, name, layer.span.line)
 
     def add_origins(self) -> None:
-        """Connect network layers and ONNX nodes with the engine layers they ended in, and say by which fusions."""
+        """Connect network layers and ONNX nodes with the engine layers that contain them, and name the fusions."""
         foreign = {node.name: node.onnx_nodes for node in self.build.foreign_nodes}
         fusions = _fusions_by_member(_fusions_of_engine(self.build))
         for node, layer in self.layers.items():
@@ -281,7 +281,7 @@ class _Assembly:
                 self._edge(member, node, EdgeKind.FUSED_INTO, fusions=kinds or None, lines=lines or None)
 
     def _member(self, name: str, layer: EngineLayer, *, from_onnx: bool) -> str:
-        """Return the network layer of this name, else the ONNX node; one that metadata alone names is added."""
+        """Return the network layer of this name, else the ONNX node, which is added if only metadata names it."""
         network_layer = node_id(NodeKind.LAYER, name)
         if not from_onnx:
             return network_layer
@@ -292,13 +292,13 @@ class _Assembly:
         return network_layer
 
     def add_reformats(self) -> None:
-        """Connect each reformat layer with what it feeds, and say between which formats where the log does."""
+        """Connect each reformat layer with the readers of its outputs, and add the formats that the log prints."""
         announced = {_REFORMAT_NAME.sub("", reformat.name, count=1): reformat for reformat in self.build.reformats}
         for node, layer in self.layers.items():
             if _is_reformat(layer):
-                told = announced.get(_REFORMAT_NAME.sub("", _PROFILE.sub("", layer.name), count=1))
+                reformat = announced.get(_REFORMAT_NAME.sub("", _PROFILE.sub("", layer.name), count=1))
                 for fed in self._fed_by(layer):
-                    self._edge(node, fed, EdgeKind.REFORMATS, **_reformat_facts(told))
+                    self._edge(node, fed, EdgeKind.REFORMATS, **_reformat_facts(reformat))
 
     def _fed_by(self, layer: EngineLayer) -> Iterable[str]:
         for tensor in layer.outputs:
@@ -323,7 +323,7 @@ class _Assembly:
         return node
 
     def _new_node(self, kind: NodeKind, name: str, line: int, **facts: object) -> str:
-        """Add one more node of this kind and name under an id of its own."""
+        """Add a further node of this kind and name, with an id of its own."""
         first = node = node_id(kind, name)
         count = 1
         while node in self.graph:
@@ -337,7 +337,7 @@ class _Assembly:
 
 
 def _known(**facts: object) -> dict[str, Any]:
-    """Leave out what the log does not state."""
+    """Return the facts without those that the log does not state."""
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 
@@ -375,7 +375,7 @@ def _engine_facts(build: Build, layer: EngineLayer) -> dict[str, object]:
 
 
 def _fusions_of_engine(build: Build) -> tuple[Fusion, ...]:
-    """Return the fusions of the pass that made the engine; all of them where the log does not tell the pass."""
+    """Return the fusions of the pass that made the engine; all fusions where the log does not show the pass."""
     chosen = {index for index, one in enumerate(build.passes) if one.chosen}
     return tuple(f for f in build.fusions if not chosen or f.pass_index is None or f.pass_index in chosen)
 

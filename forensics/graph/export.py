@@ -2,14 +2,14 @@ r"""Write a build's graph for other programs: node-link JSON, GraphML and DOT.
 
 The same graph gives the same bytes. Names come from the log and may hold anything:
 
-* JSON escapes by itself and reads back to an equal graph with
+* JSON escapes them by itself and reads back to an equal graph with
   ``networkx.node_link_graph(data, edges="edges")``.
-* GraphML (``networkx.read_graphml``) and DOT cannot or shall not hold control characters. Every
+* GraphML (``networkx.read_graphml``) cannot hold control characters, and DOT should not. Every
   string there, node ids included, goes through :func:`escape`, which :func:`unescape` reverses:
   ``\xHH``, ``\uHHHH`` or ``\UHHHHHHHH`` for a character that does not print, ``\\`` for a backslash.
 * GraphML has no lists: an attribute that is one is its JSON text, as it is (plain ASCII already).
-* Edges of the GraphML have the ids ``e0``, ``e1``, …, because readers such as Gephi drop an edge
-  whose id came before; their kind is the attribute ``kind``.
+* Edges of the GraphML have the ids ``e0``, ``e1``, …, because readers such as Gephi drop edges
+  with duplicate ids; their kind is the attribute ``kind``.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class GraphForm(StrEnum):
 
 
 def form_of(path: str) -> GraphForm:
-    """Return the form that the ending of a file's name asks for.
+    """Return the form for the ending of a file's name.
 
     Raises:
         UsageError: The ending is none of the three.
@@ -98,12 +98,12 @@ def to_graphml(graph: nx.MultiDiGraph) -> bytes:
 
 
 def to_dot(graph: nx.MultiDiGraph) -> bytes:
-    """Render Graphviz DOT, in UTF-8; a label holds the name and what tells the node from others of its kind."""
+    """Render Graphviz DOT, in UTF-8; a label holds the name and the node's most important attributes."""
     return "".join(f"{line}\n" for line in _dot_lines(graph)).encode()
 
 
 def escape(text: str) -> str:
-    r"""Show what does not print (0x1E: ``\x1e``) and double backslashes, so that nothing is lost."""
+    r"""Escape characters that do not print (0x1E: ``\x1e``) and double backslashes."""
     if _PLAIN.fullmatch(text):
         return text
     return "".join(map(_escape_character, text))
@@ -153,15 +153,15 @@ def _dot_lines(graph: nx.MultiDiGraph) -> Iterator[str]:
 
 
 def _label(attributes: Mapping[str, Any]) -> str:
-    """Put the name on the first line; below it an op, or a type with precision and tactic, or a tensor's shape."""
+    """Return the name, and below it the op, or the type with precision and tactic, or a tensor's type and shape."""
     dims = f"[{','.join(map(str, attributes['dims']))}]" if "dims" in attributes else ""
-    told = (
+    values = (
         *(attributes.get(name, "") for name in ("op", "type")),
         ",".join(attributes.get("precision", ())),
         *(attributes.get(name, "") for name in ("tactic", "dtype")),
         dims,
     )
-    below = " ".join(filter(None, told))
+    below = " ".join(filter(None, values))
     lines = (attributes["name"], below) if below else (attributes["name"],)
     return '"' + r"\n".join(_quoted(line)[1:-1] for line in lines) + '"'
 
@@ -171,6 +171,6 @@ def _edge_label(attributes: Mapping[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote for DOT: of a label Graphviz shows the text as escaped, an id stays as unique as it was."""
+    """Quote a text for DOT; Graphviz shows it in its escaped form, and different texts stay different."""
     escaped = escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

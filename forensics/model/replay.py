@@ -131,7 +131,7 @@ class ReplayEntry:
         )
 
 
-class Severity(StrEnum):
+class ProblemSeverity(StrEnum):
     """How bad a problem is. ``ERROR``: not accepted, or without effect; ``WARNING``: not what it seems."""
 
     ERROR = "error"
@@ -144,7 +144,7 @@ class Problem:
     """Something wrong with a replay. ``code`` is a stable word, ``layer`` empty where it is about the whole file."""
 
     code: str
-    severity: Severity
+    severity: ProblemSeverity
     layer: str
     path: FieldPath
     span: SourceSpan

@@ -1,1 +1,1 @@
-"""The same log with names replaced, so that it can be attached to a public issue."""
+"""Rewrites a log with made-up names, so that it can be attached to a public issue."""

@@ -1,4 +1,4 @@
-"""The words of a log that may tell whose it is: of layers, tensors and ONNX nodes, of paths, hosts and users."""
+"""Finds the names in a log that may reveal its owner: of layers, tensors and ONNX nodes, paths, hosts and users."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ PATH = re.compile(
     r"|[\w.+-]+@[\w.-]+"  # a user at a host
 )
 SOURCE_FILE = re.compile(r".*\.(?:cpp|cc|cu|h|hpp|inl)")
-"""TensorRT's own sources, which its errors name."""
+"""Source files of TensorRT, which its errors name."""
 
 ADDRESS = re.compile(
     r"(?P<version>(?:TensorRT|[Vv]ersion|\bv)[ :=v]*[\d.]+)"
     r"|\b(?P<address>(?:\d{1,3}\.){3}\d{1,3})\b(?!\.\d)"
     r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"
 )
-"""An internet address, or the serial number of a GPU; a version of four numbers looks like the first."""
+"""An IP address, or the UUID of a GPU; a version of four numbers, which looks like an IP address, is recognised too."""
 
 
 def named(log: BuildLog) -> Iterator[str]:
-    """Yield every text of a log that holds names of the user's."""
+    """Yield every text of a log that contains the user's names."""
     for build in log.builds:
         yield from _of_build(build)
 

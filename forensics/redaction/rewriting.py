@@ -1,4 +1,4 @@
-"""A log rewritten word by word; what it says of builds, layers and tactics stays the same, and that is checked."""
+"""Rewrites a log word by word, and checks that its builds, layers and tactics stay the same."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aeiou"
 
 
 class RedactionError(ForensicsError):
-    """A log that would say something else once its names are replaced."""
+    """The log would parse differently with its names replaced."""
 
 
-class Names:
-    """The user's words and what stands for each: made up, the same one each time, no word of the log's own."""
+class Pseudonyms:
+    """Made-up words for the user's words: always the same for a word, and never a word of TensorRT's own."""
 
     def __init__(self, kept: frozenset[str]) -> None:
         self._kept = kept
@@ -42,7 +42,7 @@ class Names:
         self.replacements: dict[str, str] = {}
 
     def add(self, text: str) -> None:
-        """Take in the words of a text that is the user's."""
+        """Add the words of a text that contains the user's names."""
         for word in words(text):
             if word not in self._kept and word not in self.replacements:
                 self.replacements[word] = next(self._made)
@@ -78,12 +78,12 @@ def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Pro
         NotABuildLogError: no line carries a TensorRT or trtexec prefix.
         OutputError: the output cannot be written.
         UsageError: the log is standard input, which cannot be read twice.
-        RedactionError: the log would say something else; nothing was written.
+        RedactionError: the log would parse differently; nothing was written.
     """
     if path == "-":
         raise UsageError("-", "a log is read twice to redact it, and standard input cannot be", "Name a file")
     log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
-    names = Names(vocabulary(log))
+    names = Pseudonyms(vocabulary(log))
     for text in named(log):
         names.add(text)
     for line, prefixed in _lines(path, max_bytes):
@@ -102,7 +102,7 @@ def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Pro
 
 
 def _lines(path: str, max_bytes: int) -> Iterator[tuple[str, bool]]:
-    """Yield every line with its ending as it stands, and whether a logger's prefix opens it."""
+    """Yield every line with its ending, and whether it begins with a logger's prefix."""
     prefixes = PrefixReader()
     with open_source(path, max_bytes=max_bytes) as source:
         for window in source.windows():
@@ -120,7 +120,7 @@ def _kept_ends(data: bytes) -> list[bytes]:
 
 
 def _compare(before: BuildLog, after: BuildLog) -> None:
-    """Hold the two logs equal in all but names.
+    """Check that two logs are equal except for names.
 
     Raises:
         RedactionError: They are not.

@@ -1,4 +1,4 @@
-"""The words of a log that are nobody's secret: TensorRT's, ONNX's, and what every network calls its parts."""
+"""The words that redaction keeps: TensorRT's, ONNX's, and common names for parts of networks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from trtforensics.model.timings import TacticTimings
 
 WORD = re.compile(r"0x[0-9a-fA-F]+|[^\W\d_]{2,}")
-"""What is looked at: a run of letters, or a hexadecimal number, of which the letters are no word.
+"""A word (a run of letters), or a hexadecimal number, whose letters are no word.
 
-Only words are replaced: digits and punctuation stay, so that what was different stays different.
+Only words are replaced. Digits and punctuation stay, so that names that differ stay different.
 """
 
 _COMMENT = re.compile(r"(?m)^\s*//.*|(?<=\s)//\s.*")
 _A_NAME = re.compile(r"[/\\=:]|\.[a-z]")
-"""In the value of an option: it may be a path, a tensor, or a layer."""
+"""Marks the value of an option that may be a path, a tensor or a layer."""
 
 _COMMON = """
 activation actv act add after argmax attention attn avg backbone batch before bias block blocks bmm bn body box boxes
@@ -40,7 +40,7 @@ type unit unsqueeze up upsample val value values var view weight weights width w
 false file home lib local mnt opt plan private proc root src tmp usr users var work workspace call error exception
 fail failed failure file import in last last line most raise recent return traceback warning
 """
-"""Parts of networks, folders of every machine, and the frame of a Python traceback."""
+"""Common names of parts of networks and of folders, and the words of Python tracebacks."""
 
 _TENSORRT = """
 CopyNode ForeignNode HostToDeviceCopy Metadata NoOp Optimizer PWN Reformat Reformatted Reformatting TacticName
@@ -51,7 +51,7 @@ CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS JIT_CONVOLUTIONS all allow best de
 enable excludeLean force gpu layer_names_only mark none obey prefer profile spin static strip yield castHelper
 copied foreignNode myl mye myln
 """
-"""Words in the names that TensorRT makes, names of fields, and values of options, which no grammar spells."""
+"""Words in names that TensorRT makes, in names of fields and in values of options; no grammar contains them."""
 
 _MADE_BY_TENSORRT = re.compile(r"ONNXTRT_\w+|__my\w+|\(Unnamed Layer\*?|\[[A-Z]\w+\]")
 
@@ -62,8 +62,8 @@ def words(text: str) -> Iterator[str]:
 
 
 def vocabulary(log: BuildLog) -> frozenset[str]:
-    """Return the words that stay: of the grammars, of ONNX, and of those fields of this log that hold no names."""
-    from onnx import defs  # noqa: PLC0415 - takes a third of a second
+    """Return the words to keep: of the grammars, of ONNX, and of the fields of this log that contain no names."""
+    from onnx import defs  # noqa: PLC0415 - its import takes a third of a second
 
     operators = {word for schema in defs.get_all_schemas_with_history() for word in words(schema.name)}
     common = {form for word in _COMMON.split() for form in (word, word.capitalize(), word.upper())}
@@ -83,7 +83,7 @@ def _grammar_words() -> set[str]:
 
 
 def _harmless(build: Build) -> Iterator[str]:
-    """Yield the texts of a build that TensorRT wrote and no user."""
+    """Yield the texts of a build that come from TensorRT and not from the user."""
     yield from (word.partition("=")[0] for word in (build.command or "").split() if word.startswith("--"))
     for block, facts in build.options.items():
         yield from (fact.name for fact in facts)

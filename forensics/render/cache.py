@@ -1,4 +1,4 @@
-"""Timing-cache exports: made of a log, as the JSON file of our own, and for a person."""
+"""Timing caches: made from a build log, as JSON (the export) and as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of_log(log: BuildLog) -> TimingCache:
-    """Return the keys of the last build of a log that prints any; of a key that was tuned twice, the last.
+    """Return the keys of the last build in a log that prints any; of a key that was tuned twice, the last.
 
     Raises:
         UsageError: no build prints a key.
@@ -31,7 +31,7 @@ def of_log(log: BuildLog) -> TimingCache:
 
 
 def to_json(cache: TimingCache) -> str:
-    """Render an export, one key a line."""
+    """Render an export, with one key on each line."""
     head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
     opening = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
     keys = ",\n".join(f"  {json.dumps(row)}" for row in rows(cache.keys))
@@ -39,7 +39,7 @@ def to_json(cache: TimingCache) -> str:
 
 
 def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:
-    """Give the keys as JSON objects; ``line`` is where the source that they were read from states them."""
+    """Give the keys as JSON objects; ``line`` is the line of the source that states the key."""
     for key in keys:
         candidates = [
             {"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates
@@ -55,7 +55,7 @@ def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:
 
 
 def summarise(cache: TimingCache) -> str:
-    """Return the operations of a cache for a person, each with its line."""
+    """Return the operations of a cache as text, each with its line."""
     version = f", TensorRT {cache.tensorrt_version}" if cache.tensorrt_version else ""
     lines = [f"{cache.source.path}: {len(cache.keys)} timing-cache keys{version}, made from {cache.made_from}"]
     for key in cache.keys:

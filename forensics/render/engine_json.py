@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def to_json(files: EngineFiles) -> str:
@@ -22,8 +22,8 @@ def to_json(files: EngineFiles) -> str:
     return json.dumps(document(files), indent=1, allow_nan=False) + "\n"
 
 
-def document(files: EngineFiles) -> Document:
-    """Return the files as what ``json.dump`` takes. Tactic ids are strings, durations milliseconds."""
+def document(files: EngineFiles) -> JsonObject:
+    """Return the files as an object for ``json.dump``. Tactic ids are strings, durations milliseconds."""
     infos: tuple[EngineInfo | ProfileInfo, ...] = (*files.layers, *files.profiles)
     repairs = [one for info in infos for one in info.repairs]
     return {
@@ -36,11 +36,11 @@ def document(files: EngineFiles) -> Document:
     }
 
 
-def _source(source: SourceInfo) -> Document:
+def _source(source: SourceInfo) -> JsonObject:
     return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
 
 
-def _engine(engine: Engine, files: EngineFiles) -> Document:
+def _engine(engine: Engine, files: EngineFiles) -> JsonObject:
     times = files.times(engine)
     return {
         "line": engine.span.line,
@@ -54,7 +54,7 @@ def _engine(engine: Engine, files: EngineFiles) -> Document:
     }
 
 
-def _layer(layer: EngineLayer, time: LayerTime | None) -> Document:
+def _layer(layer: EngineLayer, time: LayerTime | None) -> JsonObject:
     return {
         "name": layer.name,
         "type": layer.type or None,
@@ -70,11 +70,11 @@ def _layer(layer: EngineLayer, time: LayerTime | None) -> Document:
     }
 
 
-def _tensor(tensor: EngineTensor) -> Document:
+def _tensor(tensor: EngineTensor) -> JsonObject:
     return {"name": tensor.name, "dtype": tensor.dtype, "dims": list(tensor.dims), "format": tensor.format or None}
 
 
-def _run(run: ProfileRun) -> Document:
+def _run(run: ProfileRun) -> JsonObject:
     layers = [
         {
             "name": one.name,

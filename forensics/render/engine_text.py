@@ -1,4 +1,4 @@
-"""What engine-layer and profile files say, for a person: precision and types in numbers, the slowest layers."""
+"""Engine-layer and profile files as text: counts of types and precisions, and the slowest layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPES = 8
 
 
 def summarise(files: EngineFiles) -> str:
-    """Return the summary; the files' own text never carries control characters into it."""
+    """Return the summary, without control characters from the files."""
     lines: list[str] = []
     for info in files.layers:
         for number, engine in enumerate(info.engines, 1):

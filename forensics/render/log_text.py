@@ -1,4 +1,4 @@
-"""What a build log says, for a person: a page of text a build, most important first, every fact with its line."""
+"""A build log as text: a page for each build, most important facts first, each with its line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, SourceInfo
 
     Row = tuple[str, str]
-    """A label and its text; rows of one label leave it empty behind the first."""
+    """A label and its text; further rows of the same label leave the label empty."""
 
 _OPTIONS = (
     ("model", "Model"),
@@ -32,10 +32,10 @@ _OPTIONS = (
     ("build", "Sparsity"),
 )
 _SILENT = {"", "Disabled", "-1", "Using default tactic sources"}
-"""Values that say "as usual"."""
+"""Values that mean the default and are not shown."""
 
 _SHOWN = 3
-"""Entries of a list that only shows the worst or the first."""
+"""Entries of a list that shows only the worst or the first."""
 _TYPES = 6
 _LABEL = 13
 _WIDTH = 120
@@ -48,7 +48,7 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def summarise(log: BuildLog, *, colour: bool = False) -> str:
-    """Return the summary of a log; the log's own text never carries control characters into it."""
+    """Return the summary of a log, without control characters from the log."""
     blocks = [_head(log), *(_block(log, build, colour=colour) for build in log.builds)]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -61,7 +61,7 @@ def _head(log: BuildLog) -> list[str]:
 
 
 def _parts(source: SourceInfo) -> Iterator[str]:
-    """Say which lines are of which file, where several are one build."""
+    """Give the lines of each file, where several files are one build."""
     before = 0
     for part in source.parts:
         lines = f"lines {before + 1}-{before + part.lines}"
@@ -120,14 +120,14 @@ def _wrapped(command: str) -> list[str]:
 
 
 def _options(build: Build) -> list[str]:
-    told: list[str] = []
+    entries: list[str] = []
     for block, name in _OPTIONS:
         value = (build.option(block, name) or "").strip()
         if name == "Memory Pools":
             value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
         if value not in _SILENT:
-            told.append(f"{name}: {_short(value, _MESSAGE_WIDTH)}")
-    return told
+            entries.append(f"{name}: {_short(value, _MESSAGE_WIDTH)}")
+    return entries
 
 
 def _network(build: Build) -> Iterator[Row]:
@@ -158,7 +158,7 @@ def _stage(name: str) -> str:
 
 
 def _candidates(build: Build) -> list[BackendPass]:
-    """Return the passes that made the engine, or may have."""
+    """Return the passes that made the engine or may have made it."""
     return [one for one in build.passes if one.chosen is not False]
 
 
@@ -180,27 +180,27 @@ def _tuning(build: Build) -> Iterator[Row]:
 
 def _timed(build: Build) -> Iterator[str]:
     counts = build.autotuning
-    told = [
+    parts = [
         f"{counts.tactics_timed:,} timed" if counts.tactics_timed else "",
         _count(counts.runner_blocks, "runner block") if counts.runner_blocks else "",
         f"{counts.tactics_skipped:,} skipped for want of scratch memory" if counts.tactics_skipped else "",
         f"{_count(len(build.myelin_operations), 'operation')} timed by Myelin" if build.myelin_operations else "",
         f"{_count(len(build.timing_cache_keys), 'timing-cache key')} printed" if build.timing_cache_keys else "",
     ]
-    if any(told):
-        yield ", ".join(filter(None, told))
+    if any(parts):
+        yield ", ".join(filter(None, parts))
 
 
 def _chosen(build: Build) -> Iterator[str]:
     measured = _measured(build)
-    told = [
+    parts = [
         _count(len(build.choices), "choice") if build.choices else "",
         _count(len(build.cached), "cached result") if build.cached else "",
     ]
     known = [one.final for one in measured if one.final is not None]
     used = f", {sum(known):,} used by the engine" if known else "; the log does not tell which the engine uses"
     if measured:
-        yield f"{' and '.join(filter(None, told))}{used}"
+        yield f"{' and '.join(filter(None, parts))}{used}"
 
 
 def _measured(build: Build) -> list[Choice | CachedResult]:

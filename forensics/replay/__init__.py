@@ -1,1 +1,1 @@
-"""Tactic replays: load, show, check, convert and mix them."""
+"""Tactic replays: showing, checking, converting and mixing them, and making them from a build's log."""

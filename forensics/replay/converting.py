@@ -1,11 +1,11 @@
-"""A replay in another form: fields that a form lacks come from the log of a build that offered the same tactics."""
+"""Converts a replay to another form; fields that the file lacks come from the log of a build with the same tactics."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.model.replay import ReplayForm, ReplayTensor, Severity
+from trtforensics.model.replay import ProblemSeverity, ReplayForm, ReplayTensor
 from trtforensics.replay.offers import tensor_of
 from trtforensics.replay.writing import NotExpressibleError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.offers import Combination, Offers
+    from trtforensics.replay.offers import FormatCombination, Offers
 
 _MENDED_BY_WRITING = {"encoding", "no-class", "unknown-class", "tactic-unsigned"}
 _FORMAT = "tensor_format"
@@ -22,14 +22,14 @@ _FORMS_WITH_PACKING = {ReplayForm.F4, ReplayForm.F5}
 
 
 def converted(replay: Replay, form: ReplayForm, offers: Offers | None = None) -> tuple[ReplayEntry, ...]:
-    """Return the entries with all that a form needs.
+    """Return the entries with all the fields that a form needs.
 
     Raises:
         NotExpressibleError: the replay has errors that writing does not mend, or an entry lacks a field that neither
             the file nor the log gives; it names layer and field.
     """
     for problem in replay.problems:
-        if problem.severity is Severity.ERROR and problem.code not in _MENDED_BY_WRITING:
+        if problem.severity is ProblemSeverity.ERROR and problem.code not in _MENDED_BY_WRITING:
             raise NotExpressibleError(str(problem.span), f"{problem.field}: {problem.what}", problem.next_step)
     return tuple(_entry(entry, replay.form, form, offers) for entry in replay.entries)
 
@@ -40,8 +40,11 @@ def _entry(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm, offe
         return entry
     if offers is None or missing.endswith(_FORMAT):
         what = f"layer {entry.layer!r} has no {missing} in form {source}, and form {form} needs it"
-        untold = missing.endswith(_FORMAT)
-        advice = "No log prints it: write F5" if untold else "Name the log of a build that offered it with `--log`"
+        advice = (
+            "No log prints it: write F5"
+            if missing.endswith(_FORMAT)
+            else "Name the log of a build that offered it with `--log`"
+        )
         raise NotExpressibleError(str(entry.span), what, advice)
     combination = _same(entry, offers, missing)
     sides = [
@@ -57,7 +60,7 @@ def _entry(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm, offe
 
 
 def _missing(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm) -> Iterator[str]:
-    """Give the fields that a form needs and the entry lacks; F4 and F5 may say null of packing."""
+    """Give the fields that a form needs and the entry lacks; in F4 and F5 the fields of packing may be null."""
     for side, tensors in (("inputs", entry.inputs), ("outputs", entry.outputs)):
         for index, tensor in enumerate(tensors):
             field = f"{side}[{index}]"
@@ -70,14 +73,18 @@ def _missing(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm) ->
                 yield f"{field}.vectorized_dim"
 
 
-def _same(entry: ReplayEntry, offers: Offers, field: str) -> Combination:
-    """Return the one combination of a build in which the entry's tactic was offered."""
+def _same(entry: ReplayEntry, offers: Offers, field: str) -> FormatCombination:
+    """Return the one combination of formats in which the build offered the entry's tactic.
+
+    Raises:
+        NotExpressibleError: there is no such combination, or more than one.
+    """
     every = [
         combination
         for combination in offers.of(entry.layer)
         if combination.inputs is not None
         and combination.outputs is not None
-        and not combination.differences(entry)
+        and not combination.mismatches(entry)
         and offers.has(combination, entry)
     ]
     distinct = {combination.text: combination for combination in every}
@@ -92,5 +99,5 @@ def _same(entry: ReplayEntry, offers: Offers, field: str) -> Combination:
 
 
 def _filled(tensor: ReplayTensor, offered: ReplayTensor | None) -> ReplayTensor:
-    """Return a tensor with the strides and the packing that a log prints; no log tells a ``TensorFormat``."""
+    """Return a tensor with the strides and the packing that a log prints; no log prints a ``TensorFormat``."""
     return tensor if offered is None else replace(offered, dtype=tensor.dtype, format=tensor.format)

@@ -1,4 +1,4 @@
-"""Which layer reads what another one writes: a replay does not say it, a log, a model or layer information does."""
+"""The tensors between layers, which a replay does not state: from a log, an ONNX model or layer information."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A layer with the names of the tensors it reads and writes; a ForeignNode is several nodes of one name."""
+class DataflowNode:
+    """A layer with the names of the tensors it reads and writes; a ForeignNode may be several nodes of one name."""
 
     layer: str
     inputs: tuple[str, ...]
@@ -29,8 +29,8 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """A tensor on its way; ``output`` and ``input`` are its places in the two layers' lists."""
+class DataflowEdge:
+    """A tensor from one layer to another; ``output`` and ``input`` are its indexes in the two layers' lists."""
 
     producer: str
     output: int
@@ -41,9 +41,9 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """An edge between two entries; a format is empty where the lists of the two sources cannot be compared."""
+    """The formats at both ends of an edge between two entries of a replay; a format that is not known is empty."""
 
-    edge: Edge
+    edge: DataflowEdge
     leaves: str
     enters: str
 
@@ -53,10 +53,10 @@ class Meeting:
         return bool(self.leaves and self.enters) and self.leaves != self.enters
 
 
-def edges_between(nodes: Sequence[Node]) -> tuple[Edge, ...]:
-    """Return the edges between layers, past the reformats of TensorRT, which a replay may lack."""
+def edges_between(nodes: Sequence[DataflowNode]) -> tuple[DataflowEdge, ...]:
+    """Return the edges between layers, through TensorRT's reformats, which a replay may lack."""
     writers = {tensor: (node, place) for node in nodes for place, tensor in enumerate(node.outputs)}
-    found: dict[Edge, None] = {}
+    edges: dict[DataflowEdge, None] = {}
     for node in nodes:
         if is_reformat(node.layer):
             continue
@@ -65,19 +65,21 @@ def edges_between(nodes: Sequence[Node]) -> tuple[Edge, ...]:
             seen = set()
             while writer is not None and is_reformat(writer[0].layer) and writer[0].inputs and tensor not in seen:
                 seen.add(tensor)
-                tensor = writer[0].inputs[0]  # noqa: PLW2901 - the tensor before the reformat is what is followed
+                tensor = writer[0].inputs[0]  # noqa: PLW2901 - follows the tensor to before the reformat
                 writer = writers.get(tensor)
             if writer is not None and writer[0].layer != node.layer and not is_reformat(writer[0].layer):
-                found[Edge(writer[0].layer, writer[1], node.layer, place, tensor)] = None
-    return tuple(found)
+                edges[DataflowEdge(writer[0].layer, writer[1], node.layer, place, tensor)] = None
+    return tuple(edges)
 
 
-def meetings(edges: Iterable[Edge], nodes: Sequence[Node], entries: Mapping[str, ReplayEntry]) -> list[Meeting]:
+def meetings(
+    edges: Iterable[DataflowEdge], nodes: Sequence[DataflowNode], entries: Mapping[str, ReplayEntry]
+) -> list[Meeting]:
     """Return the edges between entries with the format on either side.
 
-    The tensors of an entry are compared with those of its node by their place, so only where there are as many.
+    The tensors of an entry correspond to those of its node by index, so only where both have equally many.
     """
-    by_layer: dict[str, list[Node]] = defaultdict(list)
+    by_layer: dict[str, list[DataflowNode]] = defaultdict(list)
     for node in nodes:
         by_layer[node.layer].append(node)
     found = []
@@ -95,8 +97,8 @@ def meetings(edges: Iterable[Edge], nodes: Sequence[Node], entries: Mapping[str,
     return found
 
 
-def nodes_of_build(build: Build) -> tuple[Node, ...]:
-    """Return the layers of a build's engine, a Myelin kernel under the name of its ForeignNode where the log tells."""
+def nodes_of_build(build: Build) -> tuple[DataflowNode, ...]:
+    """Return the layers of a build's engine; a Myelin kernel has the name of its ForeignNode where that is known."""
     found = []
     for layer in last_dump(build.engine_layers):
         name = layer.name
@@ -104,16 +106,16 @@ def nodes_of_build(build: Build) -> tuple[Node, ...]:
             name = build.choices[layer.choice].layer
         elif layer.cached is not None and not is_reformat(layer.name):
             name = build.cached[layer.cached].layer
-        found.append(Node(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs)))
+        found.append(DataflowNode(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs)))
     return tuple(found)
 
 
-def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[Node, ...]:
+def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...]:
     """Return the layers of a detailed engine-layer JSON (``--exportLayerInfo``, TensorRT 8.2 to 10).
 
     Raises:
         SourceError: it cannot be read.
-        ForensicsError: it is no such JSON, or one with names only.
+        ForensicsError: it is no such JSON, or has only the names of layers.
     """
     data = read_document(path, max_bytes=max_bytes).data
     try:
@@ -123,7 +125,9 @@ def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[Node, ...]:
     layers = document.get("Layers") if isinstance(document, dict) else None
     if not isinstance(layers, list) or not all(isinstance(layer, dict) and "Name" in layer for layer in layers):
         raise ForensicsError(path, "holds no detailed layer information", _DETAILED)
-    return tuple(Node(str(layer["Name"]), _names(layer, "Inputs"), _names(layer, "Outputs")) for layer in layers)
+    return tuple(
+        DataflowNode(str(layer["Name"]), _names(layer, "Inputs"), _names(layer, "Outputs")) for layer in layers
+    )
 
 
 _DETAILED = "Give what `trtexec --exportLayerInfo --profilingVerbosity=detailed` writes"
@@ -134,10 +138,10 @@ def _names(layer: dict[str, Any], side: str) -> tuple[str, ...]:
     return tuple(str(t.get("Name")) for t in tensors if isinstance(t, dict)) if isinstance(tensors, list) else ()
 
 
-def nodes_of_model(operators: Iterable[Node], layers: Iterable[str]) -> tuple[Node, ...]:
-    """Return layers as nodes by the ONNX operators fused into them: what they read from outside, and what leaves them.
+def nodes_of_model(operators: Iterable[DataflowNode], layers: Iterable[str]) -> tuple[DataflowNode, ...]:
+    """Return layers as nodes, by the ONNX operators fused into them: the tensors that enter and leave each layer.
 
-    ``operators`` are the model's own nodes. Tensors inside a layer are left out; a ForeignNode's members are unknown.
+    ``operators`` are the model's nodes. Tensors inside a layer are left out; a ForeignNode's members are not known.
     """
     by_name = {operator.layer: operator for operator in operators}
     readers: dict[str, set[str]] = defaultdict(set)
@@ -151,5 +155,5 @@ def nodes_of_model(operators: Iterable[Node], layers: Iterable[str]) -> tuple[No
         written = [tensor for operator in inside for tensor in operator.outputs]
         read = [tensor for operator in inside for tensor in operator.inputs if tensor not in written]
         leaving = [tensor for tensor in written if not readers[tensor] or readers[tensor] - names]
-        found.append(Node(layer, tuple(dict.fromkeys(read)), tuple(leaving)))
+        found.append(DataflowNode(layer, tuple(dict.fromkeys(read)), tuple(leaving)))
     return tuple(found)

@@ -1,7 +1,7 @@
-"""A replay of what a build chose, from its verbose log (TensorRT 8.6 and later, which print runner ids).
+"""Makes a replay of a build's final choices from its verbose log (TensorRT 8.6 and later, which print runner ids).
 
-A runner with its id, a tactic and a combination of formats are exactly what a replay states of a layer (checked on
-logs and replays of TensorRT 8.6 and 10). What the log does not say is not guessed: the layer is left out and named.
+A replay states for each layer a runner's id, a tactic and a combination of formats, and the log prints all three
+(checked on logs and replays of TensorRT 8.6 and 10). A layer for which the log lacks one of them is left out and named.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NEXT = "Give the verbose log of a build with TensorRT 8.6 or later"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A layer, or part of one, that a replay of this log cannot express, and why."""
+    """A layer, or a part of it, that the replay cannot express, and why."""
 
     layer: str
     span: SourceSpan
@@ -35,14 +35,14 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class LogReplay:
-    """A replay made from a log, and what it does not express."""
+    """A replay made from a log, and the layers that it leaves out."""
 
     replay: Replay
     left_out: tuple[LeftOut, ...]
 
 
 def replay_of(build: Build, source: SourceInfo) -> LogReplay:
-    """Make a replay of the final choices and cached results of a build; each entry's span is the line that states it.
+    """Make a replay of the final choices and cached results of a build; an entry's span is the line of the result.
 
     Raises:
         ForensicsError: the log has no choices, or prints no ids of runners.
@@ -64,13 +64,13 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
         if is_foreign_node(made.layer):
             why = "a ForeignNode is one entry: which kernels it runs inside cannot be pinned"
             left_out.append(LeftOut(made.layer, made.span, why))
-    left_out += _untold(build, finals)
+    left_out += _without_final(build, finals)
     replay = Replay(source, ReplayForm.F5, "", tuple(entries.values()))
     return LogReplay(replay, tuple(sorted(left_out, key=lambda one: one.span.line)))
 
 
 def _finals(build: Build) -> dict[str, Choice | CachedResult]:
-    """Return what the engine uses of each tuned layer, in the log's order; of a combination tuned twice, the last."""
+    """Return the final result of each tuned layer, in the log's order; of a layer tuned twice, the last."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
     final = (one for one in every if one.final and not is_tried_reformat(one.layer))
     return {one.layer: one for one in sorted(final, key=lambda one: one.span.line)}
@@ -105,8 +105,8 @@ def _tensors(texts: tuple[str, ...]) -> tuple[ReplayTensor, ...] | None:
     return tuple(tensors)
 
 
-def _untold(build: Build, finals: dict[str, Choice | CachedResult]) -> list[LeftOut]:
-    """Return the engine's layers that no final choice stands for; kernels of a ForeignNode are part of its entry."""
+def _without_final(build: Build, finals: dict[str, Choice | CachedResult]) -> list[LeftOut]:
+    """Return the layers of the engine that have no final result, and why."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
     undecided = {one.layer: one for one in every if one.final is None and not is_tried_reformat(one.layer)}
     layers = last_dump(build.engine_layers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.model.replay import Severity
+from trtforensics.model.replay import ProblemSeverity
 from trtforensics.render.json_text import render
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 SCHEMA = 1
 _RECORD_DEPTH = 2
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def to_json(document: Document) -> str:
+def to_json(document: JsonObject) -> str:
     """Render a document in ASCII, one entry or problem a line."""
     return render(document, _RECORD_DEPTH)
 
 
-def show_document(replay: Replay) -> Document:
+def show_document(replay: Replay) -> JsonObject:
     """Return a replay; tactics are strings as in every document of this tool."""
     return {
         **_head("replay", replay),
@@ -38,22 +38,22 @@ def show_document(replay: Replay) -> Document:
     }
 
 
-def lint_document(replay: Replay, report: LintReport, against: Sequence[str]) -> Document:
-    """Return what lint found; ``accepted`` is null without a log."""
+def lint_document(replay: Replay, report: LintReport, against: Sequence[str]) -> JsonObject:
+    """Return the result of lint; ``accepted`` is null without a log."""
     return {
         **_head("replay-lint", replay),
         "against": list(against),
         "summary": {
             "entries": len(replay.entries),
             "accepted": report.accepted,
-            **{severity.value: report.count(severity) for severity in Severity},
+            **{severity.value: report.count(severity) for severity in ProblemSeverity},
         },
         "problems": [_problem(problem) for problem in report.problems],
     }
 
 
-def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: Iterable[LeftOut]) -> Document:
-    """Return what a conversion wrote, and what it could not express."""
+def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: Iterable[LeftOut]) -> JsonObject:
+    """Return what a conversion wrote, and the layers that it left out."""
     return {
         **_head("replay-convert", replay),
         "output": output,
@@ -63,8 +63,8 @@ def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: It
     }
 
 
-def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Iterable[Meeting]) -> Document:
-    """Return what a mix wrote, and the edges between a taken and another layer."""
+def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Iterable[Meeting]) -> JsonObject:
+    """Return what a mix wrote, and the edges between taken and other layers."""
     return {
         "schema": SCHEMA,
         "kind": "replay-mix",
@@ -85,7 +85,7 @@ def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Itera
     }
 
 
-def _head(kind: str, replay: Replay) -> Document:
+def _head(kind: str, replay: Replay) -> JsonObject:
     form = replay.form
     return {
         "schema": SCHEMA,
@@ -99,16 +99,16 @@ def _head(kind: str, replay: Replay) -> Document:
     }
 
 
-def _source(info: SourceInfo) -> Document:
+def _source(info: SourceInfo) -> JsonObject:
     return {"path": info.path, "bytes": info.bytes, "lines": info.lines, "sha256": info.sha256}
 
 
-def _place(span: SourceSpan) -> Document:
+def _place(span: SourceSpan) -> JsonObject:
     column = getattr(span, "column", None)
     return {"file": span.file, "line": span.line, **({"column": column} if column is not None else {})}
 
 
-def _entry(entry: ReplayEntry) -> Document:
+def _entry(entry: ReplayEntry) -> JsonObject:
     return {
         "layer": entry.layer,
         "runner_id": entry.runner_id,
@@ -119,7 +119,7 @@ def _entry(entry: ReplayEntry) -> Document:
     }
 
 
-def _tensor(tensor: ReplayTensor) -> Document:
+def _tensor(tensor: ReplayTensor) -> JsonObject:
     return {
         "dtype": tensor.dtype,
         "format": tensor.format,
@@ -129,7 +129,7 @@ def _tensor(tensor: ReplayTensor) -> Document:
     }
 
 
-def _problem(problem: Problem) -> Document:
+def _problem(problem: Problem) -> JsonObject:
     return {
         "code": problem.code,
         "severity": problem.severity.value,

@@ -1,7 +1,7 @@
-"""Will this replay be accepted? The file alone, against the log of a build, a model, the edges between layers.
+"""Checks whether TensorRT will accept a replay: against a build's log, a model, and the edges between layers.
 
-Polygraphy's replayer accepts a tactic if it equals one that TensorRT offers in every field; a layer that it does not
-find in the replay gets a default tactic and a warning, an entry whose layer does not exist has no effect.
+Polygraphy accepts an entry if a choice that TensorRT offers equals it in every field. A layer without an entry gets a
+default tactic and a warning; an entry without a layer has no effect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import ForensicsError
 from trtforensics.model.engine import last_dump
 from trtforensics.model.log import CachedResult, Tool
-from trtforensics.model.replay import Problem, ReplayForm, Severity
+from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.offers import Offers
@@ -24,54 +24,54 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build
     from trtforensics.model.replay import FieldPath, Replay, ReplayEntry
     from trtforensics.model.span import SourceSpan
-    from trtforensics.replay.edges import Node
-    from trtforensics.replay.offers import Combination, Difference
+    from trtforensics.replay.edges import DataflowNode
+    from trtforensics.replay.offers import FormatCombination, Mismatch
 
     Place = Callable[[FieldPath], SourceSpan]
 
 _LAST_WITH_SELECTOR = 10
 _SHOWN = 3
 _ALIKE = 0.5
-"""Half of all members in common: below that, another name is no advice."""
+"""Share of common members from which on another layer's name is suggested."""
 _LIST_PLACES = {"tensor_format": 0, "dtype": 1, "strides": 2}
 _SEVERITIES = {
-    "no-selector": Severity.ERROR,
-    "missing-layer": Severity.ERROR,
-    "renamed-layer": Severity.ERROR,
-    "wrong-profile": Severity.ERROR,
-    "foreign-node-dtype": Severity.ERROR,
-    "format-not-offered": Severity.ERROR,
-    "tactic-not-offered": Severity.ERROR,
-    "wrong-runner": Severity.ERROR,
-    "tactic-unknown": Severity.WARNING,
-    "unpinned-layer": Severity.WARNING,
-    "not-in-model": Severity.WARNING,
-    "not-tuned": Severity.NOTE,
-    "formats-differ": Severity.NOTE,
-    "foreign-nodes": Severity.NOTE,
+    "no-selector": ProblemSeverity.ERROR,
+    "missing-layer": ProblemSeverity.ERROR,
+    "renamed-layer": ProblemSeverity.ERROR,
+    "wrong-profile": ProblemSeverity.ERROR,
+    "foreign-node-dtype": ProblemSeverity.ERROR,
+    "format-not-offered": ProblemSeverity.ERROR,
+    "tactic-not-offered": ProblemSeverity.ERROR,
+    "wrong-runner": ProblemSeverity.ERROR,
+    "tactic-unknown": ProblemSeverity.WARNING,
+    "unpinned-layer": ProblemSeverity.WARNING,
+    "not-in-model": ProblemSeverity.WARNING,
+    "not-tuned": ProblemSeverity.NOTE,
+    "formats-differ": ProblemSeverity.NOTE,
+    "foreign-nodes": ProblemSeverity.NOTE,
 }
-"""What this module finds, beside the problems of the file itself. An error: not accepted, or without effect."""
+"""The problems that this module reports; the file's own come from the parser. Errors are refused or without effect."""
 
 _RECORD = "Record the replay again from a build of this network with this TensorRT, or remove the entry"
 
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """What is wrong, by place in the file; ``accepted`` counts the entries that the log offers as they are pinned.
+    """The problems of a replay, by their place in the file.
 
-    ``accepted`` is None without a log.
+    ``accepted`` counts the entries that the log offers as they are pinned; None without a log.
     """
 
     problems: tuple[Problem, ...]
     accepted: int | None
 
-    def count(self, severity: Severity) -> int:
+    def count(self, severity: ProblemSeverity) -> int:
         """Count the problems of a severity."""
         return sum(problem.severity is severity for problem in self.problems)
 
 
 class Lint:
-    """Gathers the problems of one replay. ``place`` tells where a field stands in its file."""
+    """Gathers the problems of one replay. ``place`` returns where a field stands in its file."""
 
     def __init__(self, replay: Replay, place: Place) -> None:
         self._replay = replay
@@ -81,8 +81,8 @@ class Lint:
         self._foreign_nodes()
 
     def report(self) -> LintReport:
-        """Return what was found so far."""
-        order = {severity: rank for rank, severity in enumerate(Severity)}
+        """Return the problems gathered so far."""
+        order = {severity: rank for rank, severity in enumerate(ProblemSeverity)}
         own = self._replay.source.path
         ranked = sorted(
             self._problems,
@@ -91,10 +91,10 @@ class Lint:
         return LintReport(tuple(ranked), self._accepted)
 
     def against_build(self, build: Build, path: str) -> None:
-        """Compare with what a build offered; ``path`` names its log.
+        """Compare with the choices that a build offered; ``path`` names its log.
 
         Raises:
-            ForensicsError: the log has no autotuning, so it tells nothing about tactics.
+            ForensicsError: the log has no autotuning, so it says nothing about tactics.
         """
         offers = Offers(build)
         self._selector(build)
@@ -113,7 +113,7 @@ class Lint:
                 self._accepted += 1
         self._unpinned(offers)
 
-    def against_model(self, operators: Sequence[Node]) -> None:
+    def against_model(self, operators: Sequence[DataflowNode]) -> None:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
@@ -122,8 +122,8 @@ class Lint:
                 what = "the model has no node of this layer"
                 self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
 
-    def against_edges(self, nodes: Sequence[Node]) -> None:
-        """Note where formats do not meet; TensorRT bridges that with reformats, so it is no error."""
+    def against_edges(self, nodes: Sequence[DataflowNode]) -> None:
+        """Note edges whose formats differ; TensorRT puts a reformat there, so this is no error."""
         entries = {entry.layer: entry for entry in self._replay.entries}
         for meeting in meetings(edges_between(nodes), nodes, entries):
             if meeting.differs:
@@ -194,12 +194,12 @@ class Lint:
         advice = f"Rename the entry to {first.layer!r} and lint again, or record the replay again" if alike else _RECORD
         self._add("renamed-layer", entry, (), what, advice)
 
-    def _offered(self, entry: ReplayEntry, combinations: list[Combination], offers: Offers) -> bool:
-        """Judge the entry of a layer that was tuned; True if it was offered as it is pinned."""
+    def _offered(self, entry: ReplayEntry, combinations: list[FormatCombination], offers: Offers) -> bool:
+        """Judge the entry of a tuned layer; True if one of the combinations was offered as the entry pins it."""
         if entry.tactic is None or entry.runner_id is None:
-            return False  # the file's own problems say it
-        compared = [(combination.differences(entry), combination) for combination in combinations]
-        fitting = [combination for differences, combination in compared if not differences]
+            return False  # the parser reported it already
+        compared = [(combination.mismatches(entry), combination) for combination in combinations]
+        fitting = [combination for mismatches, combination in compared if not mismatches]
         if not fitting:
             self._no_combination(entry, compared)
             return False
@@ -215,12 +215,12 @@ class Lint:
         self._no_tactic(entry, fitting, compared, offers)
         return False
 
-    def _no_combination(self, entry: ReplayEntry, compared: list[tuple[list[Difference], Combination]]) -> None:
-        # Of equals the engine's own: an edited replay was most likely recorded from it.
-        differences, nearest = min(compared, key=lambda pair: (len(pair[0]), not pair[1].tuned.final))
-        first = differences[0]
+    def _no_combination(self, entry: ReplayEntry, compared: list[tuple[list[Mismatch], FormatCombination]]) -> None:
+        # Among equally near combinations the engine's own: an edited replay was most likely recorded from it.
+        mismatches, nearest = min(compared, key=lambda pair: (len(pair[0]), not pair[1].tuned.final))
+        first = mismatches[0]
         field = f"{first.side}[{first.index}].{first.field}" if first.index is not None else first.side
-        more = f", and {len(differences) - 1} more fields" if differences[1:] else ""
+        more = f", and {len(mismatches) - 1} more fields" if mismatches[1:] else ""
         path = self._path(first)
         if first.field == "dtype" and is_foreign_node(entry.layer):
             rest = "nearest to it" if more else "with all else as pinned"
@@ -243,8 +243,8 @@ class Lint:
     def _no_tactic(
         self,
         entry: ReplayEntry,
-        fitting: list[Combination],
-        compared: list[tuple[list[Difference], Combination]],
+        fitting: list[FormatCombination],
+        compared: list[tuple[list[Mismatch], FormatCombination]],
         offers: Offers,
     ) -> None:
         tactic = f"0x{entry.tactic or 0:016x}"
@@ -264,12 +264,12 @@ class Lint:
         what = f"the log never offered tactic {tactic} for {where}, where {chosen} was chosen{also}"
         self._add("tactic-not-offered", entry, ("tactic",), what, _RECORD)
 
-    def _path(self, difference: Difference) -> FieldPath:
-        if difference.index is None:
-            return (difference.side,)
+    def _path(self, mismatch: Mismatch) -> FieldPath:
+        if mismatch.index is None:
+            return (mismatch.side,)
         as_list = self._replay.form in {ReplayForm.F1, ReplayForm.F2, ReplayForm.F3}
-        field = _LIST_PLACES[difference.field] if as_list else difference.field
-        return (difference.side, difference.index, field)
+        field = _LIST_PLACES[mismatch.field] if as_list else mismatch.field
+        return (mismatch.side, mismatch.index, field)
 
     def _unpinned(self, offers: Offers) -> None:
         pinned = {entry.layer for entry in self._replay.entries}

@@ -1,4 +1,4 @@
-"""A replay with some layers from another: the means of a bisection, so that each mix costs next to nothing."""
+"""Mixes two replays: one replay with some layers from another, as a bisection needs many times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.edges import Meeting, Node
+    from trtforensics.replay.edges import DataflowNode, Meeting
 
 _ALIKE = 0.6
 _NEWEST_COMMON = (
@@ -26,13 +26,13 @@ _NEWEST_COMMON = (
 
 
 class Mixer:
-    """Writes mixes of two replays; every entry is written once, a mix only joins them.
+    """Writes mixes of two replays. Every entry is rendered once; a mix only joins the texts.
 
-    ``layers`` are all layers: good's in its order, then those that bad alone has. ``differing`` are the layers whose
-    entries differ, or that only one of them has. ``form`` is the newest that both can be written in.
+    ``layers`` are all layers: those of good in its order, then those that only bad has. ``differing`` are the layers
+    whose entries differ, or that only one replay has. ``form`` is the newest form in which both can be written.
 
     Raises:
-        UsageError: the two have forms of which none can be written from both.
+        UsageError: no form can hold the entries of both.
         NotExpressibleError: an entry lacks a field.
     """
 
@@ -44,7 +44,7 @@ class Mixer:
         self.differing = tuple(layer for layer in self.layers if self._good.get(layer) != self._bad.get(layer))
 
     def text(self, take: Collection[str]) -> str:
-        """Write good's replay with the layers of ``take`` as bad has them; one that bad lacks is left out.
+        """Write good's replay with the layers of ``take`` as bad has them; layers that bad lacks are left out.
 
         ``take`` should be a set: every layer is looked up in it.
         """
@@ -61,10 +61,10 @@ def mixed_entries(good: Replay, bad: Replay, take: Collection[str]) -> tuple[Rep
 
 
 def check_layers(bad: Replay, take: Collection[str]) -> None:
-    """Refuse layers that bad has no entry of: their names are most likely mistyped.
+    """Refuse layers for which bad has no entry: their names are most likely mistyped.
 
     Raises:
-        UsageError: there is such a layer; it names the most alike.
+        UsageError: there is such a layer; the error names the most similar layer.
     """
     layers = [entry.layer for entry in bad.entries]
     for layer in take:
@@ -74,8 +74,8 @@ def check_layers(bad: Replay, take: Collection[str]) -> None:
             raise UsageError(bad.source.path, f"has no entry of a layer {layer!r}", advice.rstrip("."))
 
 
-def across_cut(nodes: Sequence[Node], entries: Iterable[ReplayEntry], take: Collection[str]) -> list[Meeting]:
-    """Return the edges of a mix from a taken layer to another one or back, with the formats on either side."""
+def across_cut(nodes: Sequence[DataflowNode], entries: Iterable[ReplayEntry], take: Collection[str]) -> list[Meeting]:
+    """Return the edges of a mix between taken and other layers, with the formats at both ends."""
     by_layer = {entry.layer: entry for entry in entries}
     cut = [edge for edge in edges_between(nodes) if (edge.producer in take) != (edge.consumer in take)]
     return meetings(cut, nodes, by_layer)

@@ -1,6 +1,6 @@
-"""What a build offered for each layer: the combinations of formats it tried, and the tactics it timed in each.
+"""What a build offered for each layer: the combinations of formats that it tried, and the tactics timed in each.
 
-A replayed tactic must equal an offered one in every field, so a log tells whether a replay will be accepted.
+An entry of a replay must equal an offered choice in every field, so a log shows whether a replay will be accepted.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _CHANNELS_LAST = {"HWC", "DHWC"}
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Where an entry and a combination differ, and both values as text.
+class Mismatch:
+    """A field in which an entry and a combination differ, with both values as text.
 
-    ``index`` is None where the numbers of tensors differ, and ``field`` empty.
+    Where the numbers of tensors differ, ``index`` is None and ``field`` is empty.
     """
 
     side: str
@@ -41,7 +41,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Combination:
+class FormatCombination:
     """One combination of formats that a build tried for a layer; a side is None where the log does not print it."""
 
     tuned: Choice | CachedResult
@@ -50,7 +50,7 @@ class Combination:
 
     @property
     def span(self) -> SourceSpan:
-        """The line that ends it."""
+        """The line of its result."""
         return self.tuned.span
 
     @property
@@ -58,9 +58,9 @@ class Combination:
         """Both sides in the notation of the log."""
         return f"{', '.join(self.tuned.inputs)} -> {', '.join(self.tuned.outputs)}"
 
-    def differences(self, entry: ReplayEntry) -> list[Difference]:
-        """Return where an entry's tensors differ from it; empty for a combination that the entry can mean."""
-        found = []
+    def mismatches(self, entry: ReplayEntry) -> list[Mismatch]:
+        """Return where an entry's tensors differ from the combination; empty if the entry may mean this combination."""
+        mismatches = []
         for name, pinned, offered in (
             ("inputs", entry.inputs, self.inputs),
             ("outputs", entry.outputs, self.outputs),
@@ -68,19 +68,19 @@ class Combination:
             if offered is None:
                 continue
             if len(pinned) != len(offered):
-                found.append(Difference(name, None, "", f"{len(pinned)} tensors", f"{len(offered)} tensors"))
+                mismatches.append(Mismatch(name, None, "", f"{len(pinned)} tensors", f"{len(offered)} tensors"))
                 continue
             for index, (tensor, other) in enumerate(zip(pinned, offered, strict=True)):
-                found += (Difference(name, index, *fields) for fields in _tensor_differences(tensor, other))
-        return found
+                mismatches += (Mismatch(name, index, *fields) for fields in _tensor_mismatches(tensor, other))
+        return mismatches
 
 
 class Offers:
-    """Everything a build tried, by layer; reformats of the optimiser itself are none of the layers."""
+    """All combinations that a build tried, by layer; reformats that the optimiser only tries out are left out."""
 
     def __init__(self, build: Build) -> None:
         self.build = build
-        self._by_layer: dict[str, list[Combination]] = defaultdict(list)
+        self._by_layer: dict[str, list[FormatCombination]] = defaultdict(list)
         tuned: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
         for one in tuned:
             if not is_tried_reformat(one.layer):
@@ -91,11 +91,11 @@ class Offers:
         """The layers that were tuned, in the log's order of their first choice."""
         return tuple(self._by_layer)
 
-    def of(self, layer: str) -> list[Combination]:
-        """Return the combinations of a layer; empty for one that was not tuned under this name."""
+    def of(self, layer: str) -> list[FormatCombination]:
+        """Return the combinations of a layer; empty for a layer that was not tuned under this name."""
         return self._by_layer.get(layer, [])
 
-    def runners(self, combination: Combination, tactic: int) -> list[str]:
+    def runners(self, combination: FormatCombination, tactic: int) -> list[str]:
         """Return the runners that offered a tactic in a combination."""
         tuned = combination.tuned
         if isinstance(tuned, CachedResult):
@@ -104,10 +104,10 @@ class Offers:
         chosen = [tuned.runner] if tuned.tactic == tactic else []
         return list(dict.fromkeys((*offered, *chosen)))
 
-    def has(self, combination: Combination, entry: ReplayEntry) -> bool:
+    def has(self, combination: FormatCombination, entry: ReplayEntry) -> bool:
         """Whether a combination offered the entry's tactic for the entry's runner."""
-        found = self.runners(combination, entry.tactic) if entry.tactic is not None else []
-        return any(self.is_runner(runner, entry.runner_id) for runner in found)
+        runners = self.runners(combination, entry.tactic) if entry.tactic is not None else []
+        return any(self.is_runner(runner, entry.runner_id) for runner in runners)
 
     def is_runner(self, name: str, runner_id: int | None) -> bool:
         """Whether a runner may have this id; the log prints ids since TensorRT 8.6 only."""
@@ -117,10 +117,10 @@ class Offers:
         return runner_id not in self.build.runner_ids.values()
 
 
-def _combination(tuned: Choice | CachedResult) -> Combination:
+def _combination(tuned: Choice | CachedResult) -> FormatCombination:
     if not tuned.inputs and not tuned.outputs:
-        return Combination(tuned, None, None)
-    return Combination(tuned, _formats(tuned.inputs), _formats(tuned.outputs))
+        return FormatCombination(tuned, None, None)
+    return FormatCombination(tuned, _formats(tuned.inputs), _formats(tuned.outputs))
 
 
 def _formats(texts: tuple[str, ...]) -> tuple[Format, ...] | None:
@@ -134,14 +134,14 @@ def _formats(texts: tuple[str, ...]) -> tuple[Format, ...] | None:
 
 
 def tensor_of(offered: Format) -> ReplayTensor | None:
-    """Return a printed format as a replay has it; None where a stride is symbolic: a replay holds numbers."""
+    """Return a printed format as a replay has it; None where a stride is symbolic, which no replay can hold."""
     strides = tuple(stride for stride in offered.strides if isinstance(stride, int))
     if len(strides) < len(offered.strides):
         return None
     return ReplayTensor(offered.dtype.upper(), None, strides, offered.vectorized_dim, offered.components)
 
 
-def _tensor_differences(tensor: ReplayTensor, offered: Format) -> Iterator[tuple[str, str, str]]:
+def _tensor_mismatches(tensor: ReplayTensor, offered: Format) -> Iterator[tuple[str, str, str]]:
     """Give each field that differs, with what is pinned and what is offered."""
     if tensor.dtype is not None and tensor.dtype != offered.dtype.upper():
         yield "dtype", tensor.dtype, offered.dtype.upper()

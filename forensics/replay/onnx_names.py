@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError, SourceError
-from trtforensics.replay.edges import Node
+from trtforensics.replay.edges import DataflowNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import onnx
 
 
-def operators_of(path: str) -> tuple[Node, ...]:
+def operators_of(path: str) -> tuple[DataflowNode, ...]:
     """Read a model's nodes, those of subgraphs too; weights are not loaded and stand in no list of inputs.
 
     A node without a name goes by ``node_of_`` and its first output, as TensorRT's ONNX parser calls it (8.0 and later).
@@ -37,13 +37,13 @@ def operators_of(path: str) -> tuple[Node, ...]:
     return tuple(_operators(model.graph.node, constants))
 
 
-def _operators(nodes: Iterable[onnx.NodeProto], constants: set[str]) -> Iterator[Node]:
+def _operators(nodes: Iterable[onnx.NodeProto], constants: set[str]) -> Iterator[DataflowNode]:
     for node in nodes:
         inputs = tuple(name for name in node.input if name and name not in constants)
         outputs = tuple(name for name in node.output if name)
         if node.op_type == "Constant":
             constants.update(outputs)
-        yield Node(node.name or f"node_of_{outputs[0] if outputs else ''}", inputs, outputs)
+        yield DataflowNode(node.name or f"node_of_{outputs[0] if outputs else ''}", inputs, outputs)
         for attribute in node.attribute:
             for graph in (attribute.g, *attribute.graphs):
                 yield from _operators(graph.node, constants | {tensor.name for tensor in graph.initializer})

@@ -1,4 +1,4 @@
-"""The layer that a name most likely means in another build: names change with every fusion, members seldom do."""
+"""Finds the layer that a name most likely means in another build: fusions change names, but seldom the members."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 _UNNAMED = "(Unnamed Layer*"
-"""TensorRT numbers layers without a name; in another network the number means another layer."""
+"""The beginning of names that TensorRT numbers; in another network the number means another layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """A layer with members in common with another; ``share`` is common members by all members, above 0 up to 1."""
+    """A layer that shares members with a name; ``share`` is common members by all members, above 0 and up to 1."""
 
     layer: str
     share: float
@@ -26,7 +26,7 @@ class Likeness:
 
 
 class Renaming:
-    """Looks for layers by fused members. ``more_members`` adds what names do not say: the nodes of a ForeignNode."""
+    """Finds layers by fused members. ``more_members`` adds members that names do not show: nodes of ForeignNodes."""
 
     def __init__(self, layers: Iterable[str], more_members: Mapping[str, Sequence[str]] | None = None) -> None:
         self._members = {
@@ -38,7 +38,7 @@ class Renaming:
                 self._by_member[part].append(layer)
 
     def nearest(self, name: str) -> list[Likeness]:
-        """Return the layers that share members with a name, most alike first and those of the same profile before."""
+        """Return the layers that share members with a name: those of the same profile first, then the most similar."""
         parts = frozenset(part for part in members(name) if not part.startswith(_UNNAMED))
         near = {layer for part in parts for layer in self._by_member.get(part, ())}
         found = []

@@ -1,4 +1,4 @@
-"""Replays, and what is wrong with them, for a person."""
+"""Replays and their problems as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.model.replay import Severity
+from trtforensics.model.replay import ProblemSeverity
 from trtforensics.replay.writing import signed
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 120
 _SHOWN = 6
-_COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1m"}
+_COLOURS = {ProblemSeverity.ERROR: "\x1b[1;31m", ProblemSeverity.WARNING: "\x1b[1;33m", ProblemSeverity.NOTE: "\x1b[1m"}
 _PLAIN = "\x1b[0m"
 
 
@@ -32,7 +32,7 @@ def show(replay: Replay, *, colour: bool = False) -> str:
 
 
 def lint_text(replay: Replay, report: LintReport, against: Sequence[str], *, colour: bool = False) -> str:
-    """Return what is wrong with a replay, worst first, and how much of it the log offers."""
+    """Return the problems of a replay, worst first, and how many entries the log offers."""
     head = _head(replay)
     if against:
         head.append(f"judged by {', '.join(against)}")
@@ -43,7 +43,7 @@ def lint_text(replay: Replay, report: LintReport, against: Sequence[str], *, col
 
 
 def left_out_text(left_out: Iterable[LeftOut]) -> str:
-    """Return what a replay made from a log does not express, one line a reason and its layers."""
+    """Return the layers that a replay made from a log leaves out, grouped by reason."""
     by_reason: dict[str, list[LeftOut]] = {}
     for one in left_out:
         by_reason.setdefault(one.why, []).append(one)
@@ -55,7 +55,7 @@ def left_out_text(left_out: Iterable[LeftOut]) -> str:
 
 
 def cut_text(cut: Iterable[Meeting]) -> str:
-    """Return the edges between taken and other layers, one line each: do the formats meet there?"""
+    """Return the edges between taken and other layers, one line each, and whether their formats differ."""
     lines = []
     for one in cut:
         if not (one.leaves and one.enters):
@@ -94,11 +94,11 @@ def _entry(entry: ReplayEntry) -> list[str]:
 
 
 def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str]]:
-    """Give a block a problem; problems that differ only in their layer make one."""
+    """Give one block for each problem; problems that differ only in their layer share a block."""
     groups: dict[tuple[str, ...], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.severity, problem.code, problem.what, problem.next_step), []).append(problem)
-    order = list(Severity)
+    order = list(ProblemSeverity)
     for group in sorted(groups.values(), key=lambda group: order.index(group[0].severity)):
         first = group[0]
         severity = f"{_COLOURS[first.severity]}{first.severity}{_PLAIN}" if colour else first.severity
@@ -129,7 +129,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _counts(problems: Sequence[Problem]) -> str:
-    numbers = {severity: sum(problem.severity is severity for problem in problems) for severity in Severity}
+    numbers = {severity: sum(problem.severity is severity for problem in problems) for severity in ProblemSeverity}
     return ", ".join(_count(number, severity.value, f"{severity.value}s") for severity, number in numbers.items())
 
 
@@ -142,7 +142,7 @@ def _joined(blocks: Iterable[list[str]]) -> str:
 
 
 def _safe(line: str) -> str:
-    """Make a line visible but for the colour this module put in front of it."""
+    """Make control characters of a line visible, except the colour that this module put in front of it."""
     for code in _COLOURS.values():
         if line.startswith(code):
             head, _, rest = line.removeprefix(code).partition(_PLAIN)

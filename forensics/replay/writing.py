@@ -1,4 +1,4 @@
-"""Replays as Polygraphy writes them, byte for byte: the text that its own writer makes of the same entries."""
+"""Writes replays byte for byte as Polygraphy does for the same entries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def to_text(entries: Iterable[ReplayEntry], form: ReplayForm = ReplayForm.F5) ->
 
 
 def entry_text(entry: ReplayEntry, form: ReplayForm = ReplayForm.F5) -> str:
-    """Write one entry as it stands in a replay: its layer's name and the algorithm.
+    """Write one entry as in a replay: its layer's name and the algorithm.
 
     Raises:
         NotExpressibleError: it lacks a field that the form has.
@@ -45,13 +45,13 @@ def entry_text(entry: ReplayEntry, form: ReplayForm = ReplayForm.F5) -> str:
         "outputs": [_tensor(entry, f"outputs[{i}]", tensor, form) for i, tensor in enumerate(entry.outputs)],
         **_marker("Algorithm", form),
     }
-    # A line feed inside a string is escaped, so every one here begins a line.
+    # Line feeds inside strings are escaped, so every line feed here begins a line.
     lines = json.dumps(algorithm, indent=_INDENT).replace("\n", f"\n{' ' * 2 * _INDENT}")
     return f"{json.dumps(entry.layer)}: {lines}"
 
 
 def document_text(entries: Iterable[str], form: ReplayForm = ReplayForm.F5) -> str:
-    """Put entries that are written already into a replay."""
+    """Join rendered entries to a replay."""
     indent = " " * _INDENT
     begin = f"\n{indent * 2}"
     body = f",{begin}".join(entries)
@@ -61,7 +61,7 @@ def document_text(entries: Iterable[str], form: ReplayForm = ReplayForm.F5) -> s
 
 
 def signed(tactic: int) -> int:
-    """Return a 64-bit id as TensorRT's API and replays spell it."""
+    """Return a 64-bit id as the signed number that TensorRT's API and replays use."""
     return tactic - _UNSIGNED if tactic >= _SIGNED else tactic
 
 

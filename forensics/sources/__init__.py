@@ -1,1 +1,1 @@
-"""From a path to a typed thing: a build log, a replay, engine layers, a timing cache."""
+"""Loads typed objects from paths: build logs, replays, engine layers, timing caches."""

@@ -1,4 +1,4 @@
-"""From a path to a parsed log, with progress and a way to stop."""
+"""Loads build logs from paths, with progress and a way to cancel."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 _STDIN = "/dev/stdin"
 _REST_S = 2.0
-"""Seconds from one log handed out while reading to the next; a person reads no faster."""
+"""Least seconds between two partial logs of a live source; a person reads no faster."""
 
 _REST_FACTOR = 5
-"""How many times as long as putting such a log together takes, so that reading keeps four fifths of the time."""
+"""Least pause after a partial log, in multiples of the time it took, so that reading keeps most of the time."""
 
 _WHAT_TO_GIVE = "Give the output of `trtexec --verbose`, of Polygraphy -vv or of a verbose trt.Logger"
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """Reading was stopped before its end."""
+class ReadingCancelled(Exception):  # noqa: N818 - not an error: the caller asked for it
+    """Reading was cancelled before its end."""
 
 
 def load_build_log(
@@ -44,12 +44,12 @@ def load_build_log(
 ) -> BuildLog:
     """Open, read and parse a build log; a large file is read by two processes.
 
-    Several paths are the parts of one build, its standard output and its standard error say: they are read one behind
-    the other, and lines are numbered on from each to the next. ``max_bytes`` bounds each of them.
+    Several paths are the parts of one build, for example its standard output and its standard error. They are read one
+    after the other, and their lines are numbered as if they were one file. ``max_bytes`` limits each of them.
 
     Raises:
         SourceError: a source cannot be read.
-        NotABuildLogError: no line of any carries a TensorRT or trtexec prefix.
+        NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix.
         UsageError: a source is named twice.
     """
     whole = hashlib.sha256()
@@ -105,15 +105,15 @@ def read_build_log(
     on_log: Callable[[BuildLog], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> BuildLog:
-    """Read an open source to its end, close it, and parse what it says.
+    """Read an open source to its end, close it, and parse its lines.
 
-    ``on_progress`` and ``on_window`` are called after each window of lines, and ``on_log`` every few seconds with what
-    the log says so far where nobody knows how long it will be (a pipe, a FIFO); all in the caller's thread.
+    ``on_progress`` and ``on_window`` are called after each window of lines. ``on_log`` is called every few seconds with
+    the log so far, where the length of the source is not known (a pipe, a FIFO). All run in the caller's thread.
 
     Raises:
-        SourceError: the source cannot be read on.
+        SourceError: the source cannot be read to its end.
         NotABuildLogError: no line carries a TensorRT or trtexec prefix.
-        Cancelled: ``cancelled`` said so.
+        ReadingCancelled: ``cancelled`` returned True.
     """
     scanner = Scanner()
     live = _Live(scanner, source, on_log) if on_log is not None and source.size is None else None
@@ -122,7 +122,7 @@ def read_build_log(
         if live is not None:
             live.hand_out()
         if cancelled():
-            raise Cancelled
+            raise ReadingCancelled
 
     with source:
         source.while_waiting(attend)
@@ -136,7 +136,7 @@ def read_build_log(
 
 
 class _Live:
-    """Hands out what was read so far, now and then, while the program that writes the log still runs."""
+    """Hands out the log so far at intervals, while the program that writes it still runs."""
 
     def __init__(self, scanner: Scanner, source: Source, on_log: Callable[[BuildLog], None]) -> None:
         self._scanner = scanner
@@ -146,7 +146,7 @@ class _Live:
         self._due = 0.0
 
     def hand_out(self) -> None:
-        """Put the log together if it is time to and there are new lines."""
+        """Assemble the log if it is due and there are new lines."""
         lines, begin = self._scanner.counts.total, time.monotonic()
         if begin < self._due or lines == self._lines or not self._scanner.recognised:
             return
@@ -164,14 +164,14 @@ def _assembled(scanner: Scanner, info: SourceInfo) -> BuildLog:
 
 
 def keep_sources(paths: Sequence[str], output: str) -> None:
-    """Refuse to write a result over what it is read from.
+    """Refuse to write a result over one of its sources.
 
     Raises:
         UsageError: the output is one of the sources.
     """
-    from pathlib import Path  # noqa: PLC0415 - only who writes a file needs it
+    from pathlib import Path  # noqa: PLC0415 - only commands that write a file need it
 
-    with suppress(OSError):  # one of them does not exist or cannot be looked at: whoever opens them says what is wrong
+    with suppress(OSError):  # one of them does not exist or cannot be read: opening it reports that
         target = Path(output)
         if any(target.is_file() and target.samefile(_STDIN if path == "-" else path) for path in paths):
             raise UsageError(output, "is the source itself and would be overwritten", "Name another file")

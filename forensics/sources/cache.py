@@ -1,4 +1,4 @@
-"""From a path to a timing cache: an export of our own, or a binary editable cache through TensorRT."""
+"""Loads timing caches from paths: exports of this tool, and binary editable caches through TensorRT."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from trtforensics.model.timing_cache import TimingCache
 
 _MARK = 1 << 10
-"""Bytes at the beginning of a file that tell a binary one."""
+"""Bytes at the beginning of a file in which a binary cache has a zero."""
 _OTHERS = (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-"""UTF-16, gzip and Zstandard are full of zeros and no binary cache."""
+"""UTF-16, gzip and Zstandard: full of zeros too, but no binary cache."""
 
 
 def load_timing_cache(path: str, *, max_bytes: int = MAX_BYTES) -> TimingCache:
-    """Read a timing-cache export, or through TensorRT a binary editable cache.
+    """Read a timing-cache export, or (through TensorRT) a binary editable cache.
 
     Raises:
         SourceError: the source cannot be read.
@@ -29,10 +29,10 @@ def load_timing_cache(path: str, *, max_bytes: int = MAX_BYTES) -> TimingCache:
     """
     document = read_document(path, max_bytes=max_bytes)
     if b"\0" in document.data[:_MARK]:
-        from trtforensics.sources.editable_cache import read_editable_cache  # noqa: PLC0415 - imports TensorRT when it is used
+        from trtforensics.sources.editable_cache import read_editable_cache  # noqa: PLC0415 - only for a binary cache
 
         return read_editable_cache(document)
-    from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - likewise
+    from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - only for an export
 
     return read_timing_cache(document)
 
@@ -45,5 +45,5 @@ def is_binary(path: str) -> bool:
         with Path(path).open("rb") as file:
             opening = file.read(_MARK) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except OSError:
-        return False  # whoever opens it next says what is wrong
+        return False  # opening it to read reports the error
     return b"\0" in opening and not opening.startswith(_OTHERS)

@@ -1,7 +1,7 @@
-"""The binary editable timing cache, through TensorRT's own API (>= 10.8): there is no other way to read or write one.
+"""Reads and changes binary editable timing caches through TensorRT's API (10.8 and later), which alone can do so.
 
-Only where ``tensorrt`` is installed. A child process (``trt/cache_file.py``) does it, so that a crash of TensorRT
-is a sentence. TensorRT-RTX has the same classes and does nothing with them.
+It needs ``tensorrt`` to be installed. A child process (``trt/cache_file.py``) does the work, so that a crash of
+TensorRT becomes an error message. TensorRT-RTX has the same classes, but they do nothing.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _SAME = "Use the TensorRT version and the GPU that wrote it"
 
 
 def read_editable_cache(document: Document) -> TimingCache:
-    """Read a binary cache; its keys have no names and no candidates, which only a log tells.
+    """Read a binary cache; its keys have no names and no candidates, which only a log states.
 
     Raises:
         UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in it, or dies of it.
+        NotATimingCacheError: TensorRT finds no key in it, or crashes on it.
     """
     name = document.info.path
     with TemporaryDirectory(prefix="trtforensics-") as folder:
@@ -50,12 +50,12 @@ def read_editable_cache(document: Document) -> TimingCache:
 def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
     """Return a binary cache with the tactics of ``keys`` set, and how many of them were set otherwise before.
 
-    A key whose time is not known keeps the one that it has. Whether an operation can use a tactic, only the next build
-    tells.
+    A key whose time is not known keeps its present time. Only the next build shows whether an operation can use a
+    tactic.
 
     Raises:
         UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in the base, or dies of it; a key is not in it, or a value refused.
+        NotATimingCacheError: TensorRT finds no key in the base, crashes on it, or refuses a value; a key is not in it.
     """
     with TemporaryDirectory(prefix="trtforensics-") as folder:
         before = _read(base, Path(folder)).keys
@@ -74,11 +74,11 @@ def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
 
 
 def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, float]] | None = None) -> Report:
-    """Have a child read the cache, and change it; at least one key is in the report.
+    """Let a child process read the cache and apply updates; the report has at least one key.
 
     Raises:
         UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in it, or dies of it.
+        NotATimingCacheError: TensorRT finds no key in it, or crashes on it.
     """
     name = document.info.path
     (folder / BASE).write_bytes(document.data)

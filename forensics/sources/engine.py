@@ -1,4 +1,4 @@
-"""From paths to engine-layer and profile JSON that belong together."""
+"""Loads engine-layer and profile JSON of one engine from paths."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineFiles:
-    """Engine-layer files and profiles of one engine, in the order they were named."""
+    """Engine-layer files and profiles of one engine, in the order in which the user named them."""
 
     layers: tuple[EngineInfo, ...]
     profiles: tuple[ProfileInfo, ...]
 
     def times(self, engine: Engine) -> tuple[LayerTime | None, ...]:
-        """Return the time of each layer, of the last run whose layers are this engine's; None: not timed, or no run."""
+        """Return the time of each layer in the last run that fits this engine; None for layers without a time."""
         names = {layer.name for layer in engine.layers}
         runs = [run for profile in self.profiles for run in profile.runs if _fits(run, names)]
         return layer_times(engine, runs[-1]) if runs else (None,) * len(engine.layers)
 
 
 def _fits(run: ProfileRun, names: set[str]) -> bool:
-    """Whether most of what was timed is in the engine: a profile of another engine must not lend its times."""
+    """Whether most timed layers are in the engine: times of another engine's profile must not be used."""
     return sum(layer.name in names for layer in run.layers) * 2 > len(run.layers)
 
 
 def load_engine_files(paths: Sequence[str], *, kind: str | None, max_bytes: int) -> EngineFiles:
-    """Read engine-layer and profile files; ``kind`` is that of a single source whose content is not to be asked.
+    """Read engine-layer and profile files; ``kind``, for a single source, replaces the kind that its content shows.
 
     Raises:
         SourceError: a source cannot be read.
-        NotEngineInfoError: one is damaged.
-        UsageError: one is of another kind.
+        NotEngineInfoError: a source is damaged.
+        UsageError: a source is of another kind.
     """
     layers: list[EngineInfo] = []
     profiles: list[ProfileInfo] = []

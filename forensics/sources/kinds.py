@@ -1,4 +1,4 @@
-"""What a source is, told by its content: a build log, a replay, an engine's layers or profile, a cache, artifacts."""
+"""Recognises what a source is by its content: build log, replay, engine layers, profile, timing cache, artifacts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 _OPENING = 256 << 10
-"""Bytes of text that are looked at: a replay names its class behind the first layer, some kilobytes in."""
+"""Bytes of text that are examined: a replay names its class after the first layer, some kilobytes in."""
 
 _REPLAY = LateRegex(
     rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
@@ -40,17 +40,17 @@ class Kind(StrEnum):
 
 
 def add_kind_argument(parser: ArgumentParser, kinds: tuple[Kind, ...]) -> None:
-    """Declare ``--kind`` with the kinds that a command reads."""
+    """Declare ``--kind``, which takes the kinds that a command reads."""
     words = [kind.value for kind in kinds]
     what = f"what the source is, whatever its content looks like: {', '.join(words)}"
-    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: told by content)")
+    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: recognised by its content)")
 
 
 def kind_of(path: str) -> Kind:
-    """Tell what a source is.
+    """Return the kind of a source.
 
-    A pipe can be read only once, so one is taken for a build log, as is everything that is nothing else: whoever reads
-    build logs says what is wrong with it.
+    A pipe can be read only once, so it counts as a build log, as does everything that is not recognised: reading it as
+    a build log reports what is wrong with it.
 
     Raises:
         SourceError: the path cannot be read, or is a directory without artifacts in it.
@@ -62,7 +62,7 @@ def kind_of(path: str) -> Kind:
 
 
 def sniff_kind(opening: bytes) -> Kind | None:
-    """Tell by the first bytes of a text (a few hundred kilobytes) what it is; None for JSON of no known kind."""
+    """Return the kind of a text by its first bytes (a few hundred kilobytes); None for JSON of no known kind."""
     if not _JSON.compiled.match(opening):
         return Kind.BUILD_LOG
     patterns = {
@@ -78,7 +78,7 @@ def _is_regular(path: str) -> bool:
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - Path("") would be the current folder
     except OSError:
-        return True  # opening it says why it cannot be read
+        return True  # opening it reports why it cannot be read
 
 
 def _kind_of_directory(path: str) -> Kind:

@@ -1,4 +1,4 @@
-"""A log with its lines at hand: a finding quotes them, and standard input gives its bytes only once."""
+"""Parsed logs whose lines can be quoted: from memory, from the file again, or from a copy of what a pipe sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.text.text import LogText
 
 LONGEST_QUOTE = 1000
-"""Characters of a line that a finding quotes."""
+"""Characters of a line that are quoted; longer lines are cut."""
 
 
 class QuotedLog(Protocol):
@@ -43,7 +43,7 @@ class QuotedLog(Protocol):
 
 @dataclass(frozen=True)
 class ShownLog:
-    """A parsed log whose lines are kept for display."""
+    """A parsed log whose text is kept in memory for display."""
 
     log: BuildLog
     text: LogText
@@ -55,7 +55,7 @@ class ShownLog:
 
 @dataclass(frozen=True)
 class ReadLog:
-    """A parsed log, and where its text can be read again: ``spool`` holds what came through a pipe."""
+    """A parsed log whose text is read again from ``path``, or from ``spool`` where it came through a pipe."""
 
     log: BuildLog
     path: str
@@ -73,7 +73,7 @@ class ReadLog:
         return quote_file(self.path, lines, max_bytes=self.max_bytes)
 
     def close(self) -> None:
-        """Remove what was kept of a pipe; nothing can be quoted from it any more."""
+        """Remove the copy of what a pipe sent; no more lines can be quoted from it."""
         if self.spool is not None:
             self.spool.close()
 
@@ -92,7 +92,7 @@ class Spool:
     """A temporary file that keeps windows of lines; a context manager that removes it."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the log does
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as the log is used
         self._kept: list[tuple[int, int]] = []
 
     def __enter__(self) -> Self:
@@ -102,7 +102,7 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """Remove it."""
+        """Remove the file."""
         self._file.close()
 
     def keep(self, window: Window) -> None:
@@ -140,7 +140,7 @@ def _cut(text: str) -> str:
 
 
 def read_log(path: str, *, max_bytes: int, on_progress: Callable[[Progress], None]) -> ReadLog:
-    """Read a log so that its lines can be quoted; what comes through a pipe is kept in a temporary file.
+    """Read a log so that its lines can be quoted; a temporary file keeps what a pipe sends.
 
     Raises:
         SourceError: The source cannot be read.
@@ -157,6 +157,6 @@ def read_log(path: str, *, max_bytes: int, on_progress: Callable[[Progress], Non
 
 
 def _is_pipe(path: str) -> bool:
-    with suppress(OSError):  # whoever opens it says what is wrong
+    with suppress(OSError):  # opening it reports what is wrong
         return Path(path).exists() and not Path(path).is_file()
     return False

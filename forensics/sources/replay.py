@@ -1,4 +1,4 @@
-"""From a path to a replay."""
+"""Loads replays from paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ReplayFile:
-    """A replay with the text it was read from, for whoever has something to say about its fields.
+    """A replay together with its text, so that messages can name the place of a field.
 
     Raises:
         SourceError: the source cannot be read.
@@ -33,7 +33,7 @@ class ReplayFile:
         return locate(decoded(self._document), self._document.info.path)
 
     def place(self, path: FieldPath) -> TextSpan:
-        """Return where a value stands; of what is missing, where what should hold it stands."""
+        """Return the place of a value; for a missing value, the place of the object that should contain it."""
         return self._places.of(path)
 
 

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
-from trtforensics.model.replay import Problem, Replay, ReplayForm, Severity, TextSpan
+from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
 from trtforensics.parsers.files.json_text import Lines, Member, Places, locate, members, skip
 from trtforensics.parsers.files.lookalikes import not_json, other_json
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw
@@ -138,22 +138,22 @@ def _storing(document: Document) -> list[Flaw]:
         return []
     what = f"is stored with a {document.stored_as}" if "mark" in document.stored_as else f"is {document.stored_as} data"
     advice = "Save it as plain UTF-8; `replay convert` does"
-    return [Flaw("encoding", Severity.ERROR, "", (), f"{what}, which Polygraphy does not read", advice)]
+    return [Flaw("encoding", ProblemSeverity.ERROR, "", (), f"{what}, which Polygraphy does not read", advice)]
 
 
 def _top_class(top: dict[str, Any]) -> list[Flaw]:
     legacy = top.get(LEGACY_TOP) == LEGACY_VALUE
     if legacy and CLASS in top:
         what = "has the class marker of form F1 and that of later forms; the older one wins"
-        return [Flaw("two-classes", Severity.WARNING, "", (), what, "Remove the one that is wrong")]
+        return [Flaw("two-classes", ProblemSeverity.WARNING, "", (), what, "Remove the one that is wrong")]
     if legacy or top.get(CLASS) == _TOP:
         return []
     advice = f'Write `"{CLASS}": "{_TOP}"` behind the `replay` object'
     if CLASS not in top:
         what = f"has no `{CLASS}` at its end, so Polygraphy cannot tell that it is {_TOP}"
-        return [Flaw("no-class", Severity.ERROR, "", (), what, advice)]
+        return [Flaw("no-class", ProblemSeverity.ERROR, "", (), what, advice)]
     what = f"names the class {top[CLASS]!r} where {_TOP} should be; Polygraphy does not load it"
-    return [Flaw("unknown-class", Severity.ERROR, "", (CLASS,), what, advice)]
+    return [Flaw("unknown-class", ProblemSeverity.ERROR, "", (CLASS,), what, advice)]
 
 
 def _located(flaws: list[Flaw], places: Places) -> tuple[Problem, ...]:
@@ -171,7 +171,7 @@ def _repeated(path: FieldPath, span: TextSpan, places: Places) -> Problem:
     named = "layer" if is_layer else "field"
     what = f"the {named} {path[-1]!r} stands again at line {last.line}; JSON readers keep the last one without a word"
     layer = str(path[1]) if path[:1] == ("replay",) and len(path) > 1 else ""
-    return Problem(code, Severity.WARNING, layer, path, span, what, "Remove the one that is wrong")
+    return Problem(code, ProblemSeverity.WARNING, layer, path, span, what, "Remove the one that is wrong")
 
 
 def _range(form: ReplayForm | None, top: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor, Severity
+from trtforensics.model.replay import ProblemSeverity, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
     from trtforensics.model.replay import FieldPath, TextSpan
@@ -48,7 +48,7 @@ class Flaw(NamedTuple):
     """A problem whose place is not looked up yet; ``layer`` is empty for the file as a whole."""
 
     code: str
-    severity: Severity
+    severity: ProblemSeverity
     layer: str
     path: FieldPath
     what: str
@@ -90,7 +90,7 @@ class EntryReader:
             times = "" if count == 1 else f" ({count} times)"
             what = f"the field `{key}` belongs to no form of a replay{times}; Polygraphy ignores it"
             self.flaws.append(
-                Flaw("ignored-field", Severity.NOTE, layer, path, what, "Check its spelling or remove it")
+                Flaw("ignored-field", ProblemSeverity.NOTE, layer, path, what, "Check its spelling or remove it")
             )
         if len(self._forms) > 1:
             usual = self._forms.most_common(1)[0][0]
@@ -103,7 +103,7 @@ class EntryReader:
         return next(iter(self._forms), None)
 
     def _refuse(self, code: str, path: FieldPath, what: str, next_step: str) -> None:
-        self.flaws.append(Flaw(code, Severity.ERROR, self._layer, path, what, next_step))
+        self.flaws.append(Flaw(code, ProblemSeverity.ERROR, self._layer, path, what, next_step))
 
     def _class(self, value: dict[str, Any], path: FieldPath, name: str, legacy_key: str) -> bool:
         """Check the class marker of an object; True for the marker of form F1."""
@@ -111,7 +111,9 @@ class EntryReader:
         if value.get(legacy_key) == LEGACY_VALUE:
             if marker is not None:
                 what = f"has the class marker of form F1 (`{legacy_key}`) and that of later forms; the older one wins"
-                flaw = Flaw("two-classes", Severity.WARNING, self._layer, path, what, "Remove the one that is wrong")
+                flaw = Flaw(
+                    "two-classes", ProblemSeverity.WARNING, self._layer, path, what, "Remove the one that is wrong"
+                )
                 self.flaws.append(flaw)
             return True
         if CLASS not in value:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.documents import document
 from trtforensics.redaction import rewriting
-from trtforensics.redaction.rewriting import Names, RedactionError, redact
+from trtforensics.redaction.rewriting import Pseudonyms, RedactionError, redact
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_a_name_is_replaced_by_the_same_word_wherever_it_stands(redacted: str) -
 
 
 def test_different_names_stay_different() -> None:
-    names = Names(frozenset())
+    names = Pseudonyms(frozenset())
     for text in ("resnet50", "resnet5", "resnet", "Resnet"):
         names.add(text)
     written = [names.rewrite(text) for text in ("resnet50", "resnet5", "resnet", "Resnet")]

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from trtforensics.diff.alignment import align
 from trtforensics.diff.compare import compare
-from trtforensics.diff.differences import Type
-from trtforensics.diff.loading import Side
-from trtforensics.diff.views import BuildView, LayerView, Tensors
+from trtforensics.diff.differences import DifferenceType
+from trtforensics.diff.loading import ComparedSide
+from trtforensics.diff.views import BuildView, LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 
@@ -20,7 +20,9 @@ NAMES = st.one_of(
     PARTS.map(lambda part: f"Reformatting CopyNode for Input Tensor 0 to {part}"),
     st.tuples(PARTS, st.integers(0, 9)).map(lambda pair: f"{pair[0]}_myl0_{pair[1]}"),
 )
-TENSORS = st.sampled_from([Tensors(1, (one, two), texts=(one, two)) for one in ("Half", "Float") for two in ("Half",)])
+TENSORS = st.sampled_from(
+    [LayerTensors(1, (one, two), texts=(one, two)) for one in ("Half", "Float") for two in ("Half",)]
+)
 LAYERS = st.lists(
     st.builds(
         LayerView,
@@ -33,7 +35,7 @@ LAYERS = st.lists(
     max_size=9,
 ).map(tuple)
 SIDES = st.lists(LAYERS, min_size=1, max_size=4).map(
-    lambda builds: Side("x", tuple(BuildView("x", Kind.BUILD_LOG, "", layers) for layers in builds))
+    lambda builds: ComparedSide("x", tuple(BuildView("x", Kind.BUILD_LOG, "", layers) for layers in builds))
 )
 
 
@@ -56,7 +58,7 @@ def test_a_build_is_aligned_with_itself_by_name_alone(layers: tuple[LayerView, .
 
 @settings(max_examples=40)
 @given(SIDES)
-def test_sides_that_are_the_same_do_not_differ(side: Side) -> None:
+def test_sides_that_are_the_same_do_not_differ(side: ComparedSide) -> None:
     found = compare(side, side)
     assert found.differences == ()
     assert found.pairs == ()
@@ -64,7 +66,9 @@ def test_sides_that_are_the_same_do_not_differ(side: Side) -> None:
 
 @settings(max_examples=60)  # each compares up to eight builds
 @given(SIDES, SIDES)
-def test_the_list_is_in_order_and_its_causes_are_fusions_or_the_layers_own(good: Side, bad: Side) -> None:
+def test_the_list_is_in_order_and_its_causes_are_fusions_or_the_layers_own(
+    good: ComparedSide, bad: ComparedSide
+) -> None:
     found = compare(good, bad)
     scores = [row.suspicion for row in found.differences]
     assert scores == sorted(scores, reverse=True)
@@ -75,7 +79,7 @@ def test_the_list_is_in_order_and_its_causes_are_fusions_or_the_layers_own(good:
         if row.cause is not None:
             cause = found.differences[row.cause]
             assert cause.cause is None
-            assert cause.type in {Type.FUSION, Type.PRECISION, Type.FORMAT}
+            assert cause.type in {DifferenceType.FUSION, DifferenceType.PRECISION, DifferenceType.FORMAT}
     for pair in found.pairs:
         assert pair.counts.good == 0
         assert all(half.counts.good > 0 for half in pair.halves)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.session.lever import Described
     from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.edges import Edge, Node
+    from trtforensics.replay.edges import DataflowEdge, DataflowNode
 
     _Entries = Mapping[str, ReplayEntry]
 
@@ -56,7 +56,7 @@ class TacticsBackend(Backend):
     placeholder = "replay"
     file = "replay.json"
 
-    def __init__(self, good: Side, bad: Side, edges: Iterable[Edge] = (), recipe: Recipe | None = None) -> None:
+    def __init__(self, good: Side, bad: Side, edges: Iterable[DataflowEdge] = (), recipe: Recipe | None = None) -> None:
         """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
 
         Raises:
@@ -196,7 +196,7 @@ def load_side(path: str, side: str, *, max_bytes: int) -> Side:
     return Side(tuple(replays), tuple(skipped))
 
 
-def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[Edge, ...]:
+def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:
     """Return which layers meet along a tensor, as the model or a build's log tells; the log's engine knows better.
 
     Raises:
@@ -205,7 +205,7 @@ def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_
     """
     from trtforensics.replay.edges import edges_between, nodes_of_build, nodes_of_model  # noqa: PLC0415 - lark, onnx
 
-    nodes: Sequence[Node] = ()
+    nodes: Sequence[DataflowNode] = ()
     if log is not None:
         from trtforensics.graph.build import select_build  # noqa: PLC0415 - networkx
         from trtforensics.sources.build_log import load_build_log  # noqa: PLC0415 - lark

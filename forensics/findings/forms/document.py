@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
@@ -19,8 +19,8 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
     return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
 
 
-def document(report: Report) -> Document:
-    """Return a report as what ``json.dump`` takes."""
+def document(report: Report) -> JsonObject:
+    """Return a report as an object for ``json.dump``."""
     return {
         "schema": SCHEMA,
         "kind": "report",
@@ -39,8 +39,8 @@ def document(report: Report) -> Document:
     }
 
 
-def finding_document(finding: Finding) -> Document:
-    """Return one finding as what ``json.dump`` takes."""
+def finding_document(finding: Finding) -> JsonObject:
+    """Return one finding as an object for ``json.dump``."""
     return {
         "code": finding.code,
         "severity": finding.severity.word,

@@ -1,6 +1,6 @@
-"""A report as one HTML file: it loads nothing, runs nothing, and reads on a phone, on a screen and on paper.
+"""A report as one HTML file without scripts and without external files, readable on phones, screens and paper.
 
-The page is built as a tree and written by the standard library, so that no text of a log is ever markup.
+The page is built as a tree and written by the standard library, so text of a log can never become markup.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STYLE = "report.css"
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _SPELLED = 12
-"""Layers or nodes that are listed at once; the rest can be opened."""
+"""Layers or nodes that are shown; the reader can open the rest."""
 
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
@@ -83,21 +83,21 @@ def _body(report: Report) -> Iterator[ET.Element]:
         ]
         yield _tag("section", _tag("h2", "In several logs"), _tag("ul", *rows, cls="plain"))
     yield from _rest(report)
-    told = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
-    yield _tag("footer", told)
+    text = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
+    yield _tag("footer", text)
 
 
 def _tally(report: Report) -> ET.Element:
     counts = [(severity, report.counts()[severity.word]) for severity in sorted(Severity, reverse=True)]
-    told = [
+    words = [
         _tag("span", _tag("b", f"{count:,}"), f" {severity.word}{'' if count == 1 else 's'}", cls=severity.word)
         for severity, count in counts
     ]
-    return _tag("p", *told, cls="tally")
+    return _tag("p", *words, cls="tally")
 
 
 def _contents(report: Report, *, several: bool) -> ET.Element:
-    """Return the list of findings, worst first, each leading to its place on the page."""
+    """Return the list of findings, worst first, each with a link to its place on the page."""
     rows = []
     for number, one in enumerate(report.findings, start=1):
         name = PurePath(report.sources[one.source].path).name
@@ -144,7 +144,7 @@ def _advice(finding: Finding) -> Iterator[ET.Element]:
 
 
 def _command(command: str) -> ET.Element:
-    """Return a command whose words stay whole where they fit: a line must not end in the dashes of an option."""
+    """Return a command that breaks between words only: a line must not end in the dashes of an option."""
     first, *others = command.split(" ")
     rest: list[Child] = []
     for word in others:
@@ -177,7 +177,7 @@ def _evidence(finding: Finding) -> ET.Element:
 
 
 def _line(evidence: Evidence, own: str) -> ET.Element:
-    """Return a row: the number of the line, its text, and its file where that is not the first line's."""
+    """Return a row: the number of the line, its text, and its file where that differs from the first line's."""
     span = evidence.span
     place = [] if span.file == own else [_tag("span", span.file, cls="where"), ET.Element("br")]
     return _tag("tr", _tag("th", str(span.line), scope="row"), _tag("td", *place, _tag("code", evidence.text)))
@@ -192,7 +192,7 @@ def _shared(report: Report, sources: Sequence[int]) -> str:
 
 
 def _rest(report: Report) -> Iterator[ET.Element]:
-    """Give what is not among the findings, and why."""
+    """Give the suppressed findings and the rules that did not run."""
     if report.suppressed:
         rows = [_tag("li", _tag("b", one.code), f" {one.title}, line {one.line:,}") for one in report.suppressed]
         summary = _tag("summary", f"Suppressed: {len(rows):,}")

@@ -1,7 +1,7 @@
 """A report as JUnit XML, for CI: a suite for each log, a test for each rule.
 
-The format has no standard; this is the part that the readers of Jenkins and GitLab agree on. A rule's findings are one
-test, because a test's name must stay the same from build to build for a CI to follow it.
+The format has no standard; this module writes what Jenkins and GitLab both read. All findings of a rule are one test,
+because CI follows a test by its name, which must stay the same from build to build.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from trtforensics.findings.rule import Rule
 
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
-"""What ``visible`` leaves and XML 1.0 forbids (production [2])."""
+"""Characters that ``visible`` leaves alone and XML 1.0 forbids (production [2])."""
 
 
 def render(report: Report, look: Look) -> str:
-    """Return the document; findings from ``look.fails_from`` on are failures, lesser ones what a test printed."""
+    """Return the document; findings from ``look.fails_from`` on are failures, lesser ones are output of the test."""
     fails_from = look.fails_from or Severity.WARNING
     root = ET.Element("testsuites", name="trtforensics")
     for index, source in enumerate(report.sources):
@@ -71,13 +71,13 @@ def _case(path: str, rule: Rule, found: Sequence[Finding], needs: Sequence[str],
         case.set("line", str(first.line))
         message = _safe(first.title) + (f" (and {more} more)" if more else "")
         failure = ET.SubElement(case, "failure", type=first.severity.word, message=message)
-        failure.text = "\n\n".join("\n".join(_told(one)) for one in failing)
+        failure.text = "\n\n".join("\n".join(_lines(one)) for one in failing)
     if lesser:
-        ET.SubElement(case, "system-out").text = "\n\n".join("\n".join(_told(one)) for one in lesser)
+        ET.SubElement(case, "system-out").text = "\n\n".join("\n".join(_lines(one)) for one in lesser)
     return case
 
 
-def _told(finding: Finding) -> Iterator[str]:
+def _lines(finding: Finding) -> Iterator[str]:
     yield _safe(f"{finding.severity.word} {finding.code} {finding.title} ({finding.confidence})")
     yield _safe(finding.cause)
     if finding.settle:

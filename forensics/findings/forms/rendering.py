@@ -1,4 +1,4 @@
-"""The forms a report can take. A form is a module with ``render(report, look)``, imported when it is asked for."""
+"""The forms of a report. Each form is a module with ``render(report, look)``, imported when it is used."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a report is to look: ``verbose`` and ``colour`` are for text, ``fails_from`` is for forms that know failures.
+    """Options of the forms: ``verbose`` and ``colour`` for text, ``fails_from`` for forms that mark failures.
 
-    ``fails_from`` is the severity that the user named as failing, None where there is none.
+    ``fails_from`` is the lowest severity that the user counts as failing; None where the user named none.
     """
 
     verbose: bool = False

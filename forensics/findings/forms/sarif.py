@@ -1,8 +1,8 @@
 """A report as SARIF 2.1.0 (OASIS, Errata 01), for editors and code-scanning services.
 
 A finding is a result at its first line of evidence; its other lines are related locations. What the user suppressed is
-there as a suppressed result, and a rule that could not be asked as a notification. Text is made safe to show, because
-whoever reads SARIF shows it.
+there as a suppressed result, a rule that did not run as a notification. Control characters in texts are made visible,
+because editors show the texts as they are.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION = "2.1.0"
 BASE = "%SRCROOT%"
-"""What relative paths are relative to; editors take their open folder for it."""
+"""The base of relative paths; editors use their open folder."""
 
-Document = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
@@ -38,8 +38,8 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
     return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
 
 
-def document(report: Report) -> Document:
-    """Return a report as a SARIF log, in what ``json.dump`` takes."""
+def document(report: Report) -> JsonObject:
+    """Return a report as a SARIF log, as an object for ``json.dump``."""
     shown, hidden = report.findings, report.suppressed
     codes = sorted({one.code for one in (*shown, *hidden)})
     positions = {code: index for index, code in enumerate(codes)}
@@ -76,19 +76,23 @@ def document(report: Report) -> Document:
     return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
 
 
-def _rule(rule: Rule) -> Document:
-    told = rule.explanation
-    fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in told.fixes]
+def _rule(rule: Rule) -> JsonObject:
+    explanation = rule.explanation
+    fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in explanation.fixes]
     return {
         "id": rule.code,
         "shortDescription": _text(rule.title),
-        "fullDescription": _text(told.cause),
-        "help": _text("\n\n".join((told.cause, f"How to confirm: {told.confirm}", *(f"Fix: {fix}" for fix in fixes)))),
+        "fullDescription": _text(explanation.cause),
+        "help": _text(
+            "\n\n".join(
+                (explanation.cause, f"How to confirm: {explanation.confirm}", *(f"Fix: {fix}" for fix in fixes))
+            )
+        ),
         "defaultConfiguration": {"level": rule.severity.word},
     }
 
 
-def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> Document:
+def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> JsonObject:
     first, *others = finding.evidence
     logical = [*_logical(finding.layers, "layer"), *_logical(finding.onnx_nodes, "onnxNode")]
     location = _location(first, artifacts) | ({"logicalLocations": logical} if logical else {})
@@ -109,7 +113,7 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> 
 
 
 def _message(finding: Finding) -> Iterator[str]:
-    """Give the paragraphs that an editor shows at the line: many show only the first one in a list."""
+    """Give the paragraphs that an editor shows at the line: many editors list only the first."""
     yield f"{finding.title}."
     yield finding.cause
     if finding.settle:
@@ -122,24 +126,24 @@ def _message(finding: Finding) -> Iterator[str]:
         yield f"Fix: {fix}"
 
 
-def _text(text: str) -> Document:
+def _text(text: str) -> JsonObject:
     """Return a message object; its paragraphs stay apart."""
     return {"text": "\n".join(map(visible, text.split("\n")))}
 
 
-def _logical(names: Sequence[str], kind: str) -> Iterator[Document]:
-    """Name layers or nodes, each once: the schema forbids repetition."""
+def _logical(names: Sequence[str], kind: str) -> Iterator[JsonObject]:
+    """Return layers or nodes as logical locations, each once: the schema forbids duplicates."""
     return ({"fullyQualifiedName": name, "kind": kind} for name in dict.fromkeys(map(visible, names)))
 
 
-def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> Document:
+def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> JsonObject:
     span = evidence.span
     place = _place(span.file) | ({"index": artifacts[span.file]} if span.file in artifacts else {})
     region = {"startLine": span.line, "snippet": {"text": visible(evidence.text)}}
     return {"physicalLocation": {"artifactLocation": place, "region": region}}
 
 
-def _place(path: str) -> Document:
+def _place(path: str) -> JsonObject:
     """Return where a file is: relative to the working directory where the path is below it, else whole."""
     if path == STANDARD_INPUT:
         return {"description": _text("Standard input.")}
@@ -149,6 +153,6 @@ def _place(path: str) -> Document:
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
 
 
-def _not_judged(one: NotJudged) -> Document:
+def _not_judged(one: NotJudged) -> JsonObject:
     needs = ", ".join(one.needs)
     return {"level": "note", "message": _text(f"{one.code} was not asked, it needs {needs}: {one.title}")}

@@ -1,4 +1,4 @@
-"""A report as text for a person: what is wrong and what to do, worst first; why and where with ``-v``."""
+"""A report as text: findings with their next steps, worst first; with ``-v`` causes, evidence and fixes too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trtforensics.findings.finding import Confidence, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.findings.finding import Common, Finding, Report
+    from trtforensics.findings.finding import Finding, Report, SharedFinding
     from trtforensics.findings.forms.rendering import Look
 
 _WIDTH = 110
@@ -19,11 +19,11 @@ _INDENT = " " * 4
 _PLAIN = "\x1b[0m"
 _COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1;36m"}
 _NAMES = 8
-"""Layers or nodes that are named; the rest is counted."""
+"""Layers or nodes that are named; further names are only counted."""
 
 
 def render(report: Report, look: Look) -> str:
-    """Return the text; nothing of a log carries control characters into it."""
+    """Return the text, without control characters from the logs."""
     blocks = ["\n".join(block) for block in _blocks(report, look)]
     return "\n\n".join(blocks) + "\n"
 
@@ -43,8 +43,8 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
 
 def _tally(findings: list[Finding]) -> str:
     counts = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
-    told = [f"{count} {s.word}{'' if count == 1 else 's'}" for s, count in counts if count]
-    return ", ".join(told) or "nothing found"
+    words = [f"{count} {s.word}{'' if count == 1 else 's'}" for s, count in counts if count]
+    return ", ".join(words) or "nothing found"
 
 
 def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _wrapped(label: str, text: str) -> list[str]:
     )
 
 
-def _shared(one: Common, sources: int) -> str:
+def _shared(one: SharedFinding, sources: int) -> str:
     return f"{_INDENT}{one.code} in {len(one.sources)} of {sources}: {visible(one.title)}"
 
 

@@ -1,1 +1,1 @@
-"""One small module a rule, or a family of tiny ones; every :class:`Rule` in a module here is registered."""
+"""The rules: a folder for each family of codes, a module for each topic. The registry finds every rule in them."""

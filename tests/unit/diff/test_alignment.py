@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.diff.aligned_layers import side_by_side
+from trtforensics.diff.aligned_layers import align_builds
 from trtforensics.diff.alignment import Alignment, MatchedBy, align
-from trtforensics.diff.views import LayerView, Tensors
+from trtforensics.diff.views import LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def layers(names: str, **members: tuple[str, ...]) -> tuple[LayerView, ...]:
     """Make layers from names parted by ``;``, each with a convolution's runner and two tensors."""
-    tensors = Tensors(1, ("Half", "Half"), texts=("Half", "Half"))
+    tensors = LayerTensors(1, ("Half", "Half"), texts=("Half", "Half"))
     return tuple(
         LayerView(name, SourceSpan("x", n, 0), runner="Cask", tensors=tensors, onnx_nodes=members.get(name, ()))
         for n, name in enumerate(names.split(";"), 1)
@@ -96,8 +96,8 @@ def side(names: Iterable[str]) -> dict[int, tuple[LayerView, ...]]:
 
 
 def test_many_builds_share_slots_and_sites() -> None:
-    table = side_by_side(side(["a;conv + relu;b", "a;conv + relu;b", "a;conv;relu;b", "a;conv + relu;b;new"]))
-    assert [(slot.name, sorted(slot.layers)) for slot in table.slots] == [
+    table = align_builds(side(["a;conv + relu;b", "a;conv + relu;b", "a;conv;relu;b", "a;conv + relu;b;new"]))
+    assert [(layer.name, sorted(layer.by_build)) for layer in table.layers] == [
         ("a", [0, 1, 2, 3]),
         ("conv + relu", [0, 1, 2, 3]),
         ("relu", [2]),

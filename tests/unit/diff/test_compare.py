@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.diff_samples import FIRST, SECOND, interacting_pair, log_with, replay_text
 from trtforensics.diff.compare import compare
-from trtforensics.diff.differences import Comparison, Difference, Type
-from trtforensics.diff.loading import Side, load_side
+from trtforensics.diff.differences import Comparison, Difference, DifferenceType
+from trtforensics.diff.loading import ComparedSide, load_side
 from trtforensics.diff.report import report
-from trtforensics.diff.views import BuildView, LayerView, Tensors
+from trtforensics.diff.views import BuildView, LayerTensors, LayerView
 from trtforensics.errors import UsageError
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
@@ -31,7 +31,7 @@ def layer(name: str, line: int = 1, **fields: Any) -> LayerView:
 
 
 def compared(good: Sequence[BuildView], bad: Sequence[BuildView]) -> Comparison:
-    return compare(Side("good", tuple(good)), Side("bad", tuple(bad)))
+    return compare(ComparedSide("good", tuple(good)), ComparedSide("bad", tuple(bad)))
 
 
 def rows(comparison: Comparison) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def two_logs(tmp_path: Path) -> tuple[str, str]:
 def test_two_builds_that_differ_in_one_fusion_show_it_first_with_its_consequences(two_logs: tuple[str, str]) -> None:
     found = compare(load_side(two_logs[0], "good"), load_side(two_logs[1], "bad"))
     first = found.differences[0]
-    assert (first.type, first.layer, first.cause) == (Type.FUSION, "conv1 + relu1", None)
+    assert (first.type, first.layer, first.cause) == (DifferenceType.FUSION, "conv1 + relu1", None)
     assert [entry.layers for entry in (*first.good, *first.bad)] == [("conv1 + relu1",), ("conv1", "PWN(relu1)")]
     assert [[span.line for span in entry.spans] for entry in (*first.good, *first.bad)] == [[6], [5, 6]]
     assert f"good: ConvReluFusion of conv1 and relu1 ({two_logs[0]}:2)" in first.why
@@ -80,7 +80,7 @@ def test_the_report_puts_consequences_under_their_cause_with_lines(two_logs: tup
 
 
 def test_a_layer_under_another_name_is_a_difference_that_causes_nothing() -> None:
-    tensors = Tensors(1, ("Half", "Half"), packing=(1, 1), texts=("Half", "Half"))
+    tensors = LayerTensors(1, ("Half", "Half"), packing=(1, 1), texts=("Half", "Half"))
 
     def view(middle: str, tactic: int) -> BuildView:
         return build(*(layer(name, tactic=tactic, runner="Cask", tensors=tensors) for name in ("a", middle, "z")))
@@ -101,7 +101,7 @@ def test_a_change_of_precision_everywhere_is_not_blamed_on_a_fusion() -> None:
             *(
                 layer(
                     name,
-                    tensors=Tensors(1, (dtype, dtype), packing=(1, 1), texts=(dtype, dtype)),
+                    tensors=LayerTensors(1, (dtype, dtype), packing=(1, 1), texts=(dtype, dtype)),
                     reads=(f"t{n}" if n else "x",),
                     writes=("t1" if n < len(stem) else f"t{n + 1}",),
                 )
@@ -110,25 +110,25 @@ def test_a_change_of_precision_everywhere_is_not_blamed_on_a_fusion() -> None:
         )
 
     found = compared([chain("Float", ("a + b",))], [chain("Half", ("a", "b"))])
-    assert found.differences[0].type is Type.FUSION
+    assert found.differences[0].type is DifferenceType.FUSION
     blamed = {row.layer for row in found.differences if row.cause == 0}
     assert blamed == {"a + b"}
-    assert {row.layer for row in found.differences if row.cause is None and row.type is Type.PRECISION} == {
+    assert {row.layer for row in found.differences if row.cause is None and row.type is DifferenceType.PRECISION} == {
         f"layer{n}" for n in range(5)
     }
 
 
 def test_what_one_kind_of_source_does_not_tell_is_no_difference() -> None:
-    log = build(layer("a", runner="Cask", runner_id=9, tactic=1, kernel="k", tensors=Tensors(1, ("Half", "Half"))))
-    replay = build(layer("a", runner_id=9, tactic=1, tensors=Tensors(1, ("Half", "Half"))), kind=Kind.REPLAY)
+    log = build(layer("a", runner="Cask", runner_id=9, tactic=1, kernel="k", tensors=LayerTensors(1, ("Half", "Half"))))
+    replay = build(layer("a", runner_id=9, tactic=1, tensors=LayerTensors(1, ("Half", "Half"))), kind=Kind.REPLAY)
     assert compared([log], [replay]).differences == ()
     other = build(layer("a", runner_id=9, tactic=2), kind=Kind.REPLAY)
     assert rows(compared([log], [other])) == [("tactic", "a")]
 
 
 def test_kinds_that_count_tensors_differently_are_not_compared_in_them() -> None:
-    log = build(layer("a", tactic=1, tensors=Tensors(1, ("Half", "Half"), texts=("Half", "Half"))))
-    three = Tensors(2, ("Half", "Float", "Half"), texts=("Half", "Float", "Half"))
+    log = build(layer("a", tactic=1, tensors=LayerTensors(1, ("Half", "Half"), texts=("Half", "Half"))))
+    three = LayerTensors(2, ("Half", "Float", "Half"), texts=("Half", "Float", "Half"))
     assert compared([log], [build(layer("a", tactic=1, tensors=three), kind=Kind.REPLAY)]).differences == ()
     assert rows(compared([log], [build(layer("a", tactic=1, tensors=three))])) == [("precision", "a")]
 
@@ -164,7 +164,7 @@ def test_operations_on_one_side_only_are_noted_not_missing() -> None:
     both = BuildView("y", Kind.BUILD_LOG, "", (layer("a", tactic=1),), (layer("op", tactic=2, key="0x1"),))
     found = compared([cache], [both])
     assert rows(found) == [("tactic", "op")]
-    assert any("engine layers are told by the bad side only" in note for note in found.notes)
+    assert any("only the bad side has engine layers" in note for note in found.notes)
 
 
 def test_a_near_tie_is_marked_with_its_margin() -> None:
@@ -229,11 +229,11 @@ def test_an_artifacts_directory_gives_its_side(tmp_path: Path) -> None:
 
 def test_equal_differences_stand_in_the_order_of_the_report() -> None:
     def one(tactic: int, dtype: str, name: str) -> BuildView:
-        tensors = Tensors(1, (dtype, "Half"), packing=(1, 1))
+        tensors = LayerTensors(1, (dtype, "Half"), packing=(1, 1))
         return build(layer("a", tactic=tactic), layer("b", tensors=tensors), layer(name))
 
     types = [row.type for row in compared([one(1, "Half", "x")], [one(2, "Float", "y")]).differences]
-    assert types == [Type.PRECISION, Type.TACTIC, Type.MISSING, Type.ADDED]
+    assert types == [DifferenceType.PRECISION, DifferenceType.TACTIC, DifferenceType.MISSING, DifferenceType.ADDED]
 
 
 def test_suspicion_orders_the_list() -> None:
@@ -279,10 +279,13 @@ def test_a_build_compared_with_itself_does_not_differ(samples: list[Path]) -> No
 def test_the_order_of_good_and_bad_turns_missing_into_added() -> None:
     one, other = build(layer("a"), layer("b")), build(layer("a"))
 
-    def types(found: Comparison) -> list[Type]:
+    def types(found: Comparison) -> list[DifferenceType]:
         return [row.type for row in found.differences]
 
-    assert (types(compared([one], [other])), types(compared([other], [one]))) == ([Type.MISSING], [Type.ADDED])
+    assert (types(compared([one], [other])), types(compared([other], [one]))) == (
+        [DifferenceType.MISSING],
+        [DifferenceType.ADDED],
+    )
 
 
 def test_a_difference_knows_its_place() -> None:
@@ -302,4 +305,4 @@ def test_what_myelin_chose_inside_a_foreign_node_is_compared_without_keys_too(
     swapped = {table + 3: (first, second), table + 4: (second, first)}
     bad.write_text("\n".join(line.replace(*swapped.get(n, ("", ""))) for n, line in enumerate(lines)))
     found = compare(load_side(str(log), "good"), load_side(str(bad), "bad"))
-    assert [(one.type, one.layer) for one in found.differences] == [(Type.TACTIC, "node_conv2d")]
+    assert [(one.type, one.layer) for one in found.differences] == [(DifferenceType.TACTIC, "node_conv2d")]

@@ -15,7 +15,7 @@ from trtforensics.findings import registry
 from trtforensics.findings.case import Case, Need
 from trtforensics.findings.engine import MAX_EVIDENCE, Inputs, judge
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.precision import Request, foreign_members, requests
+from trtforensics.findings.precision import TypeRequest, foreign_members, type_requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec, workspace
 from trtforensics.findings.suppression import Suppression
@@ -103,12 +103,12 @@ def test_a_model_of_unknown_path_gets_a_placeholder(case_of: Callable[[str], Cas
     ],
 )
 def test_a_request_has_one_wildcard(pattern: str, layer: str, matches: bool) -> None:  # noqa: FBT001 - a column
-    assert Request("layerPrecisions", pattern, "fp32", None).matches(layer) is matches
+    assert TypeRequest("layerPrecisions", pattern, "fp32", None).matches(layer) is matches
 
 
 def test_requests_are_split_where_a_type_ends(case_of: Callable[[str], Case]) -> None:
     flags = "--layerPrecisions=a,b:fp32,(Unnamed_Layer*_1):fp16 --layerOutputTypes=c:int32"
-    asked = requests(case_of(f"&& 8.6.1 {flags}\nV Original: 1 layers"))
+    asked = type_requests(case_of(f"&& 8.6.1 {flags}\nV Original: 1 layers"))
     assert [(r.option, r.pattern, r.type) for r in asked] == [
         ("layerPrecisions", "a,b", "fp32"),
         ("layerPrecisions", "(Unnamed_Layer*_1)", "fp16"),
@@ -116,16 +116,16 @@ def test_requests_are_split_where_a_type_ends(case_of: Callable[[str], Case]) ->
     ]
 
 
-@pytest.mark.parametrize(("version", "told"), [((10, 12, 0), True), ((8, 6, 1), False)])
-def test_members_of_a_foreign_node_are_told_or_inferred(
+@pytest.mark.parametrize(("version", "listed"), [((10, 12, 0), True), ((8, 6, 1), False)])
+def test_members_of_a_foreign_node_are_listed_or_inferred(
     version: tuple[int, int, int],
-    told: bool,  # noqa: FBT001 - a column
+    listed: bool,  # noqa: FBT001 - a column
     load: Callable[[str], BuildLog],
 ) -> None:
     transformer = Transformer(version)
     held = foreign_members(load(transformer.log().text()).builds[0])
     assert list(held) == list(transformer.inside)
-    assert {(one.name, one.told) for one in held.values()} == {(transformer.foreign, told)}
+    assert {(one.name, one.listed) for one in held.values()} == {(transformer.foreign, listed)}
 
 
 def test_a_cause_is_found_wherever_it_stands_in_a_message() -> None:

@@ -15,7 +15,7 @@ from trtforensics.graph.build import select_build
 from trtforensics.model.log import SourceInfo
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.replay.converting import converted
-from trtforensics.replay.edges import Node
+from trtforensics.replay.edges import DataflowNode
 from trtforensics.replay.from_log import LogReplay, replay_of
 from trtforensics.replay.mixing import Mixer, across_cut, check_layers, common_form, mixed_entries
 from trtforensics.replay.offers import Offers
@@ -262,9 +262,9 @@ def test_forms_that_cannot_be_mixed_and_names_that_bad_lacks_are_refused(tmp_pat
 
 def test_the_formats_across_a_cut_are_compared() -> None:
     nodes = (
-        Node(CONV.layer, ("x",), ("y",)),
-        Node(POOL.layer, ("y",), ("z",)),
-        Node(ENTRIES[2].layer, ("z", "constant"), ("w",)),
+        DataflowNode(CONV.layer, ("x",), ("y",)),
+        DataflowNode(POOL.layer, ("y",), ("z",)),
+        DataflowNode(ENTRIES[2].layer, ("z", "constant"), ("w",)),
     )
     entries = (*ENTRIES[:1], replace(POOL, inputs=CONV.inputs), ENTRIES[2])
     (first, second) = across_cut(nodes, entries, {POOL.layer})

@@ -13,9 +13,9 @@ from onnx import TensorProto, helper
 from tests.support.repository import LOGS
 from trtforensics.errors import ForensicsError
 from trtforensics.graph.build import select_build
-from trtforensics.model.replay import Problem, ReplayEntry, ReplayTensor, Severity
+from trtforensics.model.replay import Problem, ProblemSeverity, ReplayEntry, ReplayTensor
 from trtforensics.parsers.notation.names import members
-from trtforensics.replay.edges import Edge, Node, edges_between, nodes_of_layer_info, nodes_of_model
+from trtforensics.replay.edges import DataflowEdge, DataflowNode, edges_between, nodes_of_layer_info, nodes_of_model
 from trtforensics.replay.from_log import replay_of
 from trtforensics.replay.lint import Lint, LintReport
 from trtforensics.replay.offers import Offers
@@ -56,7 +56,7 @@ def _entries_of(name: str) -> Entries:
     return {entry.layer: entry for entry in made.replay.entries}
 
 
-def linted(entries: Entries, build: Build, folder: Path, nodes: tuple[Node, ...] = ()) -> LintReport:
+def linted(entries: Entries, build: Build, folder: Path, nodes: tuple[DataflowNode, ...] = ()) -> LintReport:
     path = folder / "replay.json"
     path.write_text(to_text(entries.values()))
     file = ReplayFile(str(path))
@@ -76,7 +76,7 @@ def test_a_replay_of_a_log_is_accepted_by_it(name: str, tmp_path: Path) -> None:
     entries = entries_of(name)
     report = linted(entries, build_of(name), tmp_path)
     assert report.accepted == len(entries) > 6
-    assert [p.code for p in report.problems if p.severity is not Severity.NOTE] == []
+    assert [p.code for p in report.problems if p.severity is not ProblemSeverity.NOTE] == []
 
 
 def with_dtype(entry: ReplayEntry, dtype: str) -> ReplayEntry:
@@ -150,7 +150,7 @@ def test_an_edited_field_is_found_at_its_place(name: str, tmp_path: Path) -> Non
     entries[layer] = change(entries[layer])
     report = linted(entries, build_of(ONE_PROFILE), tmp_path)
     problem = only(report)
-    assert (problem.code, problem.severity, problem.layer) == (code, Severity.ERROR, layer)
+    assert (problem.code, problem.severity, problem.layer) == (code, ProblemSeverity.ERROR, layer)
     assert problem.field == f'.replay["{layer}"].{field}'
     assert what in problem.what
     key = field.rpartition(".")[2].partition("[")[0]
@@ -180,12 +180,12 @@ def test_a_name_that_the_build_lacks_is_explained(name: str, code: str, says: st
     entries[CONV] = replace(entries[CONV], layer=name)
     report = linted(entries, build_of(ONE_PROFILE), tmp_path)
     problem = only(report, "unpinned-layer")
-    assert (problem.code, problem.severity, problem.layer) == (code, Severity.ERROR, name)
+    assert (problem.code, problem.severity, problem.layer) == (code, ProblemSeverity.ERROR, name)
     assert says in problem.what
     (unpinned,) = (p for p in report.problems if p.code == "unpinned-layer")
     assert (unpinned.layer, unpinned.severity, unpinned.span.file) == (
         CONV,
-        Severity.WARNING,
+        ProblemSeverity.WARNING,
         str(LOGS / f"{ONE_PROFILE}.log"),
     )
 
@@ -206,7 +206,7 @@ def test_what_only_the_cache_knew_is_not_called_wrong(load: Callable[[str], obje
     entries = entries_of(THREE_PASSES)
     pool = {"node_max_pool2d": replace(entries["node_max_pool2d"], tactic=1)}
     report = linted(pool, log.builds[0], tmp_path)  # type: ignore[attr-defined]
-    assert [(p.code, p.severity) for p in report.problems] == [("tactic-unknown", Severity.WARNING)]
+    assert [(p.code, p.severity) for p in report.problems] == [("tactic-unknown", ProblemSeverity.WARNING)]
 
 
 def test_a_log_without_autotuning_is_refused_and_one_without_selector_named(tmp_path: Path) -> None:
@@ -239,22 +239,22 @@ def test_a_real_replay_against_real_logs(log: str, accepted: int, refused: list[
     lint.against_build(select_build(load_build_log([str(corpus / "buildlog" / log)]), None), log)
     report = lint.report()
     assert report.accepted == accepted
-    errors = [p for p in report.problems if p.severity is Severity.ERROR]
+    errors = [p for p in report.problems if p.severity is ProblemSeverity.ERROR]
     assert [members(p.layer)[0] for p in errors] == refused
     assert {p.code for p in errors} <= {"tactic-not-offered"}
-    assert report.count(Severity.WARNING) == 0
+    assert report.count(ProblemSeverity.WARNING) == 0
 
 
 def test_formats_that_do_not_meet_are_a_note(tmp_path: Path) -> None:
     entries = entries_of(ONE_PROFILE)
     pool = "/stem/pool/MaxPool"
     packed = entries[pool].inputs[0]
-    nodes = (Node(CONV, ("x",), ("y",)), Node(pool, ("y",), ("z",)))
+    nodes = (DataflowNode(CONV, ("x",), ("y",)), DataflowNode(pool, ("y",), ("z",)))
     assert "formats-differ" not in {p.code for p in linted(entries, build_of(ONE_PROFILE), tmp_path, nodes).problems}
     entries[pool] = replace(entries[pool], inputs=(replace(packed, strides=(8192, 1024, 32, 1), components=1),))
     report = linted(entries, build_of(ONE_PROFILE), tmp_path, nodes)
     (note,) = (p for p in report.problems if p.code == "formats-differ")
-    assert note.severity is Severity.NOTE
+    assert note.severity is ProblemSeverity.NOTE
     assert note.field == f'.replay["{pool}"].inputs[0]'
     assert "leaves '/stem/conv/Conv + /stem/act/Relu' as HALF(2048,1:8,64,2)" in note.what
 
@@ -262,12 +262,12 @@ def test_formats_that_do_not_meet_are_a_note(tmp_path: Path) -> None:
 def test_edges_go_past_reformats_and_never_from_a_layer_to_itself() -> None:
     copy = "Reformatting CopyNode for Input Tensor 0 to b"
     nodes = (
-        Node("a", ("x",), ("t", "u")),
-        Node(copy, ("u",), ("u reformatted",)),
-        Node("b", ("t", "u reformatted"), ("v",)),
-        Node("b", ("v",), ("w",)),
+        DataflowNode("a", ("x",), ("t", "u")),
+        DataflowNode(copy, ("u",), ("u reformatted",)),
+        DataflowNode("b", ("t", "u reformatted"), ("v",)),
+        DataflowNode("b", ("v",), ("w",)),
     )
-    assert edges_between(nodes) == (Edge("a", 0, "b", 0, "t"), Edge("a", 1, "b", 1, "u"))
+    assert edges_between(nodes) == (DataflowEdge("a", 0, "b", 0, "t"), DataflowEdge("a", 1, "b", 1, "u"))
 
 
 def model(folder: Path) -> str:
@@ -289,13 +289,13 @@ def model(folder: Path) -> str:
 def test_a_model_gives_names_and_edges(tmp_path: Path) -> None:
     operators = operators_of(model(tmp_path))
     assert operators == (
-        Node("first", ("x",), ("h",)),
-        Node("node_of_i", ("h",), ("i",)),
-        Node("last", ("i",), ("y",)),
+        DataflowNode("first", ("x",), ("h",)),
+        DataflowNode("node_of_i", ("h",), ("i",)),
+        DataflowNode("last", ("i",), ("y",)),
     )
     fused = nodes_of_model(operators, ["first + node_of_i", "last"])
-    assert fused == (Node("first + node_of_i", ("x",), ("i",)), Node("last", ("i",), ("y",)))
-    assert edges_between(fused) == (Edge("first + node_of_i", 0, "last", 0, "i"),)
+    assert fused == (DataflowNode("first + node_of_i", ("x",), ("i",)), DataflowNode("last", ("i",), ("y",)))
+    assert edges_between(fused) == (DataflowEdge("first + node_of_i", 0, "last", 0, "i"),)
 
 
 def test_a_layer_that_the_model_has_no_node_of_is_a_warning(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_a_layer_that_the_model_has_no_node_of_is_a_warning(tmp_path: Path) -> N
     lint = Lint(file.replay, file.place)
     lint.against_model(operators_of(model(tmp_path)))
     assert [(p.code, p.layer, p.severity) for p in lint.report().problems] == [
-        ("not-in-model", "gone", Severity.WARNING)
+        ("not-in-model", "gone", ProblemSeverity.WARNING)
     ]
     assert lint.report().accepted is None
 
@@ -330,7 +330,7 @@ def test_layer_information_gives_edges(tmp_path: Path) -> None:
         '{"Name": "b", "Inputs": [{"Name": "t"}], "Outputs": []}]}'
     )
     nodes = nodes_of_layer_info(str(path), max_bytes=1000)
-    assert edges_between(nodes) == (Edge("a", 0, "b", 0, "t"),)
+    assert edges_between(nodes) == (DataflowEdge("a", 0, "b", 0, "t"),)
     for other in ('{"Layers": ["a", "b"]}', "[]", "nonsense"):
         path.write_text(other)
         with pytest.raises(ForensicsError, match=r"no detailed layer information|is no JSON"):
@@ -379,4 +379,4 @@ def test_a_tensor_format_is_compared_as_far_as_its_name_tells(name: str, printed
     (combination,) = Offers(replace(build_of(ONE_PROFILE), choices=(choice,), cached=())).of("a")
     dtype = printed.partition("(")[0].upper()
     entry = ReplayEntry("a", 1, 1, (ReplayTensor(dtype, name),), (), choice.span)
-    assert (combination.differences(entry) == []) is fits
+    assert (combination.mismatches(entry) == []) is fits

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.replays import CONV, ENTRIES, as_json, made, of_form
 from trtforensics.errors import ForensicsError, NotAReplayError, SourceError
-from trtforensics.model.replay import ReplayForm, Severity, path_text
+from trtforensics.model.replay import ProblemSeverity, ReplayForm, path_text
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.replay import ReplayFile, load_replay
 
@@ -264,7 +264,7 @@ def test_an_unknown_field_is_noted_once_with_how_often_it_stands(tmp_path: Path)
     path = tmp_path / "replay.json"
     path.write_text(to_text(ENTRIES).replace('"dtype": "DataType.HALF",', '"dtype": "DataType.HALF", "stride": 1,'))
     (problem,) = load_replay(str(path)).problems
-    assert (problem.code, problem.severity, problem.layer) == ("ignored-field", Severity.NOTE, CONV.layer)
+    assert (problem.code, problem.severity, problem.layer) == ("ignored-field", ProblemSeverity.NOTE, CONV.layer)
     assert "`stride` belongs to no form of a replay (4 times)" in problem.what
 
 
@@ -284,7 +284,7 @@ def test_of_a_layer_that_stands_twice_the_last_counts_and_the_first_is_kept_asid
     assert [(entry.tactic, entry.span.line) for entry in replay.shadowed] == [(CONV.tactic, 3)]
     assert replay.entries[0].tactic == 7
     (problem,) = replay.problems
-    assert (problem.code, problem.severity, problem.span.line) == ("duplicate-layer", Severity.WARNING, 3)
+    assert (problem.code, problem.severity, problem.span.line) == ("duplicate-layer", ProblemSeverity.WARNING, 3)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from trtforensics.bisect.levers.tactics import (
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
-from trtforensics.replay.edges import Edge
+from trtforensics.replay.edges import DataflowEdge
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.replay import load_replay
 
@@ -100,7 +100,7 @@ def test_the_same_tactics_are_nothing_to_search(good: Replay) -> None:
 
 
 def test_edges_join_items_only(good: Replay, bad: Replay) -> None:
-    edges = [Edge("a", 0, "b", 0, "t"), Edge("b", 0, "c", 0, "u"), Edge("c", 0, "zzz", 0, "v")]
+    edges = [DataflowEdge("a", 0, "b", 0, "t"), DataflowEdge("b", 0, "c", 0, "u"), DataflowEdge("c", 0, "zzz", 0, "v")]
     assert TacticsBackend(Side((good,)), Side((bad,)), edges).edges == ((0, 1),)
 
 

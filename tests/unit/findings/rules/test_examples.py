@@ -22,6 +22,19 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.rule import Rule
 
+FAMILIES = {
+    "1": "model",
+    "2": "precision",
+    "3": "tactics",
+    "4": "configuration",
+    "5": "reproducibility",
+    "6": "running",
+    "7": "log",
+    "8": "replay",
+    "9": "two_logs",
+}
+"""The folder of ``forensics/findings/rules/`` for the first digit of a code."""
+
 NEEDING = {rule.code for rule in rules() if rule.needs}
 """Rules that want more than a log have tests of their own."""
 
@@ -86,3 +99,9 @@ def test_every_code_is_explained(rule: Rule) -> None:
     assert told.fixes
     assert told.sources
     assert rule.needs <= set(Need)
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
+def test_the_first_digit_of_a_code_names_the_folder_of_its_rule(rule: Rule) -> None:
+    family = FAMILIES[rule.code.removeprefix("TF")[0]]
+    assert rule.check.__module__.startswith(f"trtforensics.findings.rules.{family}.")

@@ -1,4 +1,4 @@
-"""What was asked for layer by layer, and whether it reached anything."""
+"""Types requested layer by layer (``--layerPrecisions``, ``--layerOutputTypes``), and whether they take effect."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import is_foreign, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import listed, told
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.precision import (
     TYPE_WORDS,
     command_span,
     constraints,
     foreign_members,
     layer_names,
-    requests,
+    type_requests,
 )
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import trtexec
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import Request
+    from trtforensics.findings.precision import TypeRequest
     from trtforensics.model.log import OnnxNode
 
 
@@ -33,16 +33,15 @@ if TYPE_CHECKING:
     Severity.WARNING,
     "A layer precision names no layer",
     cause="The name or pattern of --layerPrecisions or --layerOutputTypes matches none of the layers that the ONNX "
-    "parser "
-    "registered, so the request does nothing. trtexec does not warn.",
+    "parser registered, so the request does nothing. trtexec does not warn.",
     confirm="The 'Registering layer' lines of the verbose log list every name.",
     fixes=(Fix("Use the names of the log; a name may hold one *, which stands for any text.", "8.4", "11"),),
     sources=("NVIDIA/TensorRT#3889", "trtexec's help of --layerPrecisions"),
 )
 def names_nothing(case: Case) -> Iterator[Observation]:
-    """Hold each request against the registered layers, and offer names that look like it."""
+    """Compare each request with the registered layers, and suggest similar names."""
     layers = layer_names(case.build)
-    for request in requests(case) if layers else ():
+    for request in type_requests(case) if layers else ():
         if request.span is not None and not any(map(request.matches, layers)):
             like = _alike(request, layers)
             flag = f"--{request.option}={','.join(f'{name}:{request.type}' for name in like)}"
@@ -55,7 +54,7 @@ def names_nothing(case: Case) -> Iterator[Observation]:
             )
 
 
-def _alike(request: Request, layers: Mapping[str, OnnxNode]) -> list[str]:
+def _alike(request: TypeRequest, layers: Mapping[str, OnnxNode]) -> list[str]:
     """Return layers whose operator or name looks like the request's."""
     word = request.pattern.replace("*", "").strip("_/.")
     by_op = [name for name, node in layers.items() if word and word.lower().startswith(node.op.lower())]
@@ -74,7 +73,7 @@ def _alike(request: Request, layers: Mapping[str, OnnxNode]) -> list[str]:
 )
 def no_constraints(case: Case) -> Iterator[Observation]:
     """Report requests without constraints."""
-    asked = requests(case)
+    asked = type_requests(case)
     span = command_span(case)
     if asked and constraints(case) == "none":
         spans = dict.fromkeys([*([span] if span else []), *(one.span for one in asked if one.span)])
@@ -92,8 +91,9 @@ def no_constraints(case: Case) -> Iterator[Observation]:
     "TF205",
     Severity.WARNING,
     "A layer does not run in the precision that was asked for",
-    cause="TensorRT took a faster implementation of another precision, because constraints are not binding, or because "
-    "there is none of the precision that was asked for. The ONNX parser asks for precisions too, for some helpers.",
+    cause="TensorRT took a faster implementation of another precision, because constraints are not binding, or "
+    "because no implementation has the precision that was asked for. The ONNX parser asks for precisions too, for "
+    "some layers that it adds.",
     confirm="The engine's dump shows the types of the layer's inputs and outputs.",
     fixes=(
         Fix(
@@ -106,14 +106,14 @@ def no_constraints(case: Case) -> Iterator[Observation]:
     sources=("a 10.16 log", "NVIDIA/TensorRT#2462"),
 )
 def non_conforming(case: Case) -> Iterator[Observation]:
-    """Name the layers; a note where the user asked for nothing."""
+    """Name the layers; only a note where the user requested no type."""
     step = Step("Bind the constraints", trtexec(case, "--precisionConstraints=obey"))
-    severity = Severity.WARNING if requests(case) else Severity.NOTE
+    severity = Severity.WARNING if type_requests(case) else Severity.NOTE
     steps = (step,) if severity is Severity.WARNING else ()
     title = "Another precision than asked for was chosen for {names}"
-    yield from told(case.notes("non_conforming"), title, names="layer", steps=steps, severity=severity)
+    yield from observe(case.notes("non_conforming"), title, names="layer", steps=steps, severity=severity)
     title = "No implementation of {names} obeys the constraints; they were ignored"
-    yield from told(case.notes("no_conforming"), title, names="layer", severity=Severity.WARNING)
+    yield from observe(case.notes("no_conforming"), title, names="layer", severity=Severity.WARNING)
 
 
 @rule(
@@ -121,17 +121,16 @@ def non_conforming(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "A layer asked for in FP32 hands on another type",
     cause="--layerPrecisions sets the type a layer computes in, not the type of its output: that is "
-    "--layerOutputTypes, "
-    "and without it the result is rounded as TensorRT likes.",
+    "--layerOutputTypes, and without it TensorRT chooses the type to which the result is rounded.",
     confirm="The engine's dump shows the output's type; mark the output and compare it with FP32.",
     fixes=(Fix("Ask for the output too: --layerOutputTypes=NAME:fp32, or layer.set_output_type.", "8.4", "11"),),
     sources=("trtexec's help, 8.4 to 10.16", "the interface's own description of setPrecision and setOutputType"),
 )
 def output_type(case: Case) -> Iterator[Observation]:
-    """Hold what was asked against the engine's layers that hold the node, ForeignNodes apart."""
+    """Compare each request with the engine's layers that contain the node, without ForeignNodes."""
     layers, held = layer_names(case.build), foreign_members(case.build)
     engine = [layer for layer in case.engine if not is_foreign(layer)]
-    for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
+    for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
         nodes = [node.name for name, node in layers.items() if request.matches(name) and node.name not in held]
         other = [layer for layer in engine if output_types(layer) - {TYPE_WORDS[request.type]}]
         wrong = [layer for layer in other if set(nodes) & set(layer.onnx_nodes)]
@@ -162,10 +161,10 @@ def output_type(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#4505", "detailed engine dumps of 10.x"),
 )
 def kernel_type(case: Case) -> Iterator[Observation]:
-    """Hold what was asked against the kernels that Myelin made, by their metadata."""
+    """Compare each request with Myelin's kernels, whose metadata names their nodes."""
     layers = layer_names(case.build)
     kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
-    for request in (one for one in requests(case) if one.type in TYPE_WORDS and one.span is not None):
+    for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
         nodes = {node.name for name, node in layers.items() if request.matches(name)}
         wrong = [k for k in kernels if nodes & set(k.onnx_nodes) and output_types(k) - {TYPE_WORDS[request.type]}]
         if wrong and request.span is not None:
@@ -184,15 +183,15 @@ def kernel_type(case: Case) -> Iterator[Observation]:
     "TF207",
     Severity.WARNING,
     "A fusion of constants undoes a precision that was asked for",
-    cause="ConstShuffleFusion folds a shuffle into a constant; the precision that was set on either is lost with it.",
+    cause="ConstShuffleFusion folds a shuffle into a constant; a precision that was set on one of the two is lost.",
     confirm="Look whether the layer is in the engine's dump, and with which type.",
     fixes=(Fix("Put a Cast behind the constant in the model, or mark the shuffle's output.", before="11"),),
     sources=("NVIDIA/TensorRT#2838, #3224, #3257",),
 )
 def const_shuffle(case: Case) -> Iterator[Observation]:
-    """Find fusions of this kind among what was asked for."""
+    """Report requests that name an input of such a fusion."""
     fusions = [fusion for fusion in case.build.fusions if fusion.kind == "ConstShuffleFusion"]
-    for request in requests(case):
+    for request in type_requests(case):
         hit = [fusion for fusion in fusions if any(map(request.matches, fusion.inputs))]
         if hit and request.span is not None and request.pattern != "*":
             yield Observation(

@@ -1,4 +1,4 @@
-"""What the ONNX parser refuses or warns about."""
+"""Nodes that the ONNX parser refuses or warns about."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import told
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, polygraphy
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 _REACH = 12
-"""Lines behind ``While parsing node`` within which the parser says what is wrong with it."""
+"""Lines after ``While parsing node`` within which the parser says what is wrong with the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,7 @@ def _no_importer(reason: str) -> bool:
     "No importer and no plugin for an operator",
     cause="The parser knows no importer for the operator and found no plugin of its name, version and namespace.",
     confirm="The lines before the error list the name, version and namespace that were tried; a plugin library that "
-    "was "
-    "not loaded registers nothing (Registered plugin creator lines).",
+    "was not loaded registers nothing (Registered plugin creator lines).",
     fixes=(
         "Load the library that registers the plugin, or write one.",
         "Rewrite the operator with others before export, or cut it out of the graph and run it outside.",
@@ -70,7 +69,7 @@ def _no_importer(reason: str) -> bool:
     sources=("TensorRT-RTX 1.7.1 logs of a custom operator and of NonZero (onnxOpCheckers.cpp, onnxOpImporters.cpp)",),
 )
 def no_importer(case: Case) -> Iterator[Observation]:
-    """Take the failures whose reason is a missing plugin."""
+    """Report the failures whose reason is a missing plugin."""
     for failure in _failures(case):
         if _no_importer(failure.reason):
             names = [failure.node] if failure.node else []
@@ -89,10 +88,9 @@ def no_importer(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "An elementwise operation mixes types",
     cause="In a strongly typed network both inputs of an elementwise operation must have one type; a Cast is missing "
-    "in "
-    "the model.",
+    "in the model.",
     confirm="The warning before the error names both tensors and their types.",
-    fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert it whole.",),
+    fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert the whole model.",),
     sources=("a TensorRT-RTX 1.7.1 log (elementWiseNode.cpp, validateTypes)",),
 )
 def mixed_types(case: Case) -> Iterator[Observation]:
@@ -120,8 +118,7 @@ def _autocast(case: Case) -> Step:
     Severity.ERROR,
     "The inner dimensions of a matrix product differ",
     cause="The shapes that the model's tensors have at this node do not fit: the export fixed a dimension that "
-    "differs, "
-    "or an earlier node has the wrong shape.",
+    "differs, or an earlier node has the wrong shape.",
     confirm="onnxruntime refuses the same model with the same shapes.",
     fixes=("Run polygraphy surgeon sanitize, check the shapes, and export again with the right dynamic axes.",),
     sources=("a TensorRT-RTX 1.7.1 log (matrixMultiplyLayer.cpp)",),
@@ -142,20 +139,20 @@ def _sanitize(case: Case) -> Step:
     "TF104",
     Severity.NOTE,
     "INT64 weights become INT32",
-    cause="Before 10 TensorRT has no INT64; weights are cast down. That is harmless unless a value does not fit, which "
-    "is then clamped.",
+    cause="TensorRT before 10 has no INT64, so weights are cast to INT32. That is harmless unless a value does not "
+    "fit: such a value is clamped.",
     confirm="A line 'outside the range of INT32 was clamped' follows where a value did not fit.",
     fixes=(Fix("Ignore it unless values were clamped; if so, change the constants of the model.", before="10"),),
     sources=("NVIDIA/TensorRT#800, #2574",),
 )
 def int64_weights(case: Case) -> Iterator[Observation]:
-    """A clamped value is a warning; the mere cast is a note."""
+    """Report a clamped value as a warning, a cast alone as a note."""
     clamped = case.notes("int64_clamped")
     both = case.notes("int64_clamped", "int64_weights")
     if clamped:
-        yield from told(both, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
+        yield from observe(both, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
     else:
-        yield from told(both, "INT64 weights were cast to INT32, without any being clamped")
+        yield from observe(both, "INT64 weights were cast to INT32, without any being clamped")
 
 
 @rule(
@@ -169,7 +166,7 @@ def int64_weights(case: Case) -> Iterator[Observation]:
 )
 def int64_binding(case: Case) -> Iterator[Observation]:
     """Name the tensors."""
-    yield from told(case.notes("int64_binding"), "INT64 at the network's edge: {names}", names="tensor")
+    yield from observe(case.notes("int64_binding"), "INT64 at the network's edge: {names}", names="tensor")
 
 
 @rule(
@@ -183,7 +180,7 @@ def int64_binding(case: Case) -> Iterator[Observation]:
 )
 def loop(case: Case) -> Iterator[Observation]:
     """Name the loops."""
-    yield from told(case.notes("loop_both"), "Loop {names} has both a trip limit and a condition", names="layer")
+    yield from observe(case.notes("loop_both"), "Loop {names} has both a trip limit and a condition", names="layer")
 
 
 @rule(
@@ -191,8 +188,7 @@ def loop(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "A Reshape does not fit its input",
     cause="The export baked a size into a Reshape (often a batch of 1, or heads and sequence of MultiheadAttention), "
-    "or "
-    "a 0 in its shape means 'as the input' where the model means zero (allowzero).",
+    "or a 0 in its shape means 'as the input' where the model means zero (allowzero).",
     confirm="polygraphy surgeon sanitize folds the shape computation; the shape that is left shows what was baked in.",
     fixes=(
         "Export with dynamic axes and with sizes taken from the tensor, not from Python numbers; -1 for what varies.",
@@ -202,7 +198,7 @@ def loop(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#3990, #2487, #3639",),
 )
 def reshape(case: Case) -> Iterator[Observation]:
-    """A refused Reshape is an error, a doubtful zero a warning."""
+    """Report a refused Reshape as an error, a doubtful zero as a warning."""
     for note in case.notes("reshape_volume"):
         yield Observation(
             f"Reshape {note.text('layer')} would change the volume from {note.text('first')} to {note.text('second')}",
@@ -210,10 +206,10 @@ def reshape(case: Case) -> Iterator[Observation]:
             layers=(note.text("layer"),),
             steps=(_sanitize(case),),
         )
-    yield from told(
+    yield from observe(
         case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(_sanitize(case),)
     )
-    yield from told(
+    yield from observe(
         case.notes("reshape_zero"),
         "Reshape dimensions might be zero, where zero means 'as the input'",
         severity=Severity.WARNING,
@@ -226,8 +222,8 @@ def reshape(case: Case) -> Iterator[Observation]:
     "TF108",
     Severity.ERROR,
     "The parser failed at a node",
-    cause="The importer of this operator refuses the node: an attribute, a type or a shape that this TensorRT does not "
-    "support.",
+    cause="The importer of this operator refuses the node: an attribute, a type or a shape that this TensorRT does "
+    "not support.",
     confirm="The lines after the error dump the node and name the check that failed.",
     fixes=("Run polygraphy surgeon sanitize, export with another opset, or rewrite the node.",),
     sources=("TensorRT-RTX 1.7.1 logs (ModelImporter.cpp)",),
@@ -254,13 +250,12 @@ def _near(failure: _Failure, notes: list[Note]) -> bool:
     "TF109",
     Severity.ERROR,
     "Tensors lie on different devices",
-    cause="PyTorch was given tensors on the CPU and on the GPU at once: the model was exported or checked with "
-    "inputs on "
-    "another device than its weights.",
+    cause="PyTorch was given tensors on the CPU and on the GPU at once: the model was exported or checked with inputs "
+    "on another device than its weights.",
     confirm="The traceback above the line names the call.",
     fixes=("Move model and inputs to one device before exporting or comparing: model.to(d), inputs.to(d).",),
     sources=("PyTorch's message",),
 )
 def mixed_devices(case: Case) -> Iterator[Observation]:
     """Report PyTorch's refusal."""
-    yield from told(case.notes("mixed_devices"), "PyTorch refused inputs that lie on several devices")
+    yield from observe(case.notes("mixed_devices"), "PyTorch refused inputs that lie on several devices")

@@ -1,4 +1,4 @@
-"""What differs between two builds of one model: versions, flags, fusions, types, tactics."""
+"""How two builds of one model differ: versions, flags, fusions, types, tactics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEED = (Need.OTHER_LOG,)
 
 
 def _differences(case: Case, wanted: str) -> list[Difference]:
-    """Return the differences of a type, by its word."""
+    """Return the differences from the baseline of one type (``fusion``, ``tactic`` …)."""
     return [difference for difference in case.differences if difference.type == wanted]
 
 
@@ -41,16 +41,15 @@ def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[O
     "TF901",
     Severity.WARNING,
     "Two builds of one model fuse differently",
-    cause="Layers that one build fuses, or gives to a ForeignNode, are apart in the other: other kernels run, which "
-    "round "
-    "differently. Everything behind the first difference may follow from it.",
+    cause="Layers that one build fuses, or gives to a ForeignNode, are separate in the other: other kernels run, "
+    "which round differently. All later differences may follow from the first.",
     confirm="trtforensics diff FIRST SECOND lists the fusions before anything else.",
     fixes=("Make flags, version, GPU and marked outputs equal; what is left is TensorRT's choice.",),
     sources=("NVIDIA/TensorRT#4540, #4730",),
     needs=_NEED,
 )
 def fusions(case: Case) -> Iterator[Observation]:
-    """Differences of fusion."""
+    """Report differences of fusion."""
     found = _differences(case, "fusion")
     yield from _observed(case, found, f"{count(len(found), 'group')} of layers fused differently: {{names}}")
 
@@ -68,7 +67,7 @@ def fusions(case: Case) -> Iterator[Observation]:
     needs=_NEED,
 )
 def types(case: Case) -> Iterator[Observation]:
-    """Differences of precision."""
+    """Report differences of precision."""
     found = _differences(case, "precision")
     yield from _observed(case, found, f"{count(len(found), 'layer')} in different types: {{names}}")
 
@@ -77,7 +76,7 @@ def types(case: Case) -> Iterator[Observation]:
     "TF903",
     Severity.NOTE,
     "Two builds of one model chose different tactics",
-    cause="The kernels differ. Near ties fall by noise, the rest by clocks, free memory, flags or version.",
+    cause="The kernels differ. Noise decides near ties; clocks, free memory, flags or the version decide the rest.",
     confirm="trtforensics diff FIRST SECOND prints both times.",
     fixes=(
         Fix("Pin them: an editable timing cache.", "10.8"),
@@ -88,7 +87,7 @@ def types(case: Case) -> Iterator[Observation]:
     needs=_NEED,
 )
 def tactics(case: Case) -> Iterator[Observation]:
-    """Differences of tactics."""
+    """Report differences of tactics."""
     found = _differences(case, "tactic")
     yield from _observed(case, found, f"{count(len(found), 'layer')} with another tactic: {{names}}")
 
@@ -97,16 +96,15 @@ def tactics(case: Case) -> Iterator[Observation]:
     "TF904",
     Severity.NOTE,
     "Two logs are of different TensorRT versions or GPUs",
-    cause="Tactics, fusions and even layer names differ between versions and GPUs: a difference between these builds "
-    "need "
-    "not be an accident.",
+    cause="Tactics, fusions and even layer names differ between versions and GPUs: differences between these builds "
+    "are to be expected.",
     confirm="The version and device lines of both logs.",
     fixes=("Compare builds of one version on one GPU, and change one thing at a time.",),
     sources=("NVIDIA/TensorRT#4723, #4742",),
     needs=_NEED,
 )
 def versions(case: Case) -> Iterator[Observation]:
-    """Version, or the selected device."""
+    """Report different versions, or different selected devices."""
     builds = case.the_baseline.build, case.build
     spans = [build.notes[0].span for build in builds if build.notes]
     old, new = (build.tensorrt_version for build in builds)
@@ -123,14 +121,14 @@ def versions(case: Case) -> Iterator[Observation]:
     Severity.NOTE,
     "One build has a dynamic batch, the other a static one",
     cause="A static batch of 1 lets operations broadcast that dimension by accident; a dynamic batch is tuned for its "
-    "optimum. That the results differ may be that alone.",
+    "optimum. That alone may make the results differ.",
     confirm="Build both forms from one model and run them at the same batch.",
     fixes=("Compare builds of one form. If only the static one is wrong, look for broadcast dimensions of 1 (TF217).",),
     sources=("public reports: right with batch 1 to 2, wrong with static batch 1",),
     needs=_NEED,
 )
 def batch(case: Case) -> Iterator[Observation]:
-    """The first dimension of an input of one name: -1 in one log, a number in the other."""
+    """Report an input whose first dimension is -1 in one log and a number in the other."""
     before, now = (_inputs(build) for build in (case.the_baseline.build, case.build))
     for name in before.keys() & now.keys():
         sizes = [_batch(one[name]) for one in (before, now)]

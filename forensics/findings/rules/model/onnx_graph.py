@@ -1,4 +1,4 @@
-"""What the ONNX model itself shows: shapes baked in, constants not folded, LayerNorms taken apart."""
+"""What the ONNX graph itself shows: fixed shapes, constants that are not folded, decomposed LayerNorms."""
 
 from __future__ import annotations
 
@@ -53,16 +53,15 @@ def _sanitize(case: Case) -> Step:
     "TF110",
     Severity.WARNING,
     "A Reshape has allowzero",
-    cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without, it means 'as the input'. "
-    "TensorRT "
-    "has to decide at run time where the shape is not constant.",
+    cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without it, 0 means 'as the input'. "
+    "Where the shape is not constant, TensorRT has to decide that at run time.",
     confirm="Look at the shape input of the nodes named.",
     fixes=("Export without allowzero, with -1 or the size itself where 0 meant 'as the input'.",),
     sources=("the ONNX operator Reshape, opset 14 and later", "NVIDIA/TensorRT#3639"),
     needs=(Need.ONNX,),
 )
 def allowzero(case: Case) -> Iterator[Observation]:
-    """Nodes with the attribute, unless their shape is constant and holds no zero."""
+    """Report nodes with the attribute, unless their shape is constant and holds no zero."""
     constants = case.the_model.constants
     nodes = [
         node
@@ -81,15 +80,14 @@ def allowzero(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "A Reshape fixes the batch of a dynamic model",
     cause="The export baked the batch of its example input into the shape: right at that batch, refused or scrambled "
-    "at "
-    "any other. MultiheadAttention is the usual place.",
+    "at any other. MultiheadAttention is the usual place.",
     confirm="Run the model in ONNX Runtime with another batch than the one exported.",
     fixes=("Export with dynamic axes and shapes taken from the tensor; put -1 or 0 in the first place.",),
     sources=("NVIDIA/TensorRT#3990", "reports of 'reshape would change volume' with MultiheadAttention"),
     needs=(Need.ONNX,),
 )
 def fixed_batch(case: Case) -> Iterator[Observation]:
-    """Reshapes to a constant first dimension where every input has a dynamic one."""
+    """Report Reshapes to a constant first dimension where every input has a dynamic first dimension."""
     model = case.the_model
     dynamic = bool(model.inputs) and all(dims and isinstance(dims[0], str) for dims in model.inputs.values())
     nodes = [node for node in model.nodes if dynamic and node.op == "Reshape" and _positive_first(model, node)]
@@ -113,9 +111,8 @@ def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
     "TF112",
     Severity.WARNING,
     "LayerNorm is taken apart into small operations",
-    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT cannot tell that "
-    "it is "
-    "one, so each of them may run in FP16, and the Pow overflows.",
+    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT does not recognise "
+    "these nodes as a LayerNorm, so each of them may run in FP16, where Pow overflows.",
     confirm="The model's opset, and Pow followed by ReduceMean and Sqrt in it.",
     fixes=(
         "Export with opset 17 or later.",
@@ -126,7 +123,7 @@ def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
     needs=(Need.ONNX,),
 )
 def decomposed(case: Case) -> Iterator[Observation]:
-    """Pow, then ReduceMean, in a model below opset 17."""
+    """Report ReduceMean of Pow in a model below opset 17."""
     makers = case.the_model.makers
     nodes = [
         node
@@ -146,15 +143,15 @@ def decomposed(case: Case) -> Iterator[Observation]:
     "TF113",
     Severity.NOTE,
     "Shape computations are left in the model",
-    cause="The exporter left Shape, Gather and Concat chains that compute constants. TensorRT folds most of them, and "
-    "trips over some.",
+    cause="The exporter left Shape, Gather and Concat chains that compute constants. TensorRT folds most of these "
+    "chains, but fails at some.",
     confirm="polygraphy surgeon sanitize --fold-constants makes the model smaller.",
     fixes=("Run polygraphy surgeon sanitize --fold-constants before anything else.",),
     sources=("Polygraphy's surgeon sanitize",),
     needs=(Need.ONNX,),
 )
 def unfolded(case: Case) -> Iterator[Observation]:
-    """Shape nodes of a model whose inputs are all static: every one of them is a constant."""
+    """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
     static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
     nodes = [node for node in case.the_model.nodes if static and node.op == "Shape"]
     title = f"{count(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
@@ -166,14 +163,14 @@ def unfolded(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "FP32 islands in an FP16 model that is built weakly typed",
     cause="The model computes some nodes in FP32 between two Casts. With weak typing the Casts may be folded and types "
-    "picked again, so the island need not survive.",
+    "picked again, so the nodes may run in FP16 after all.",
     confirm="Build strongly typed and compare the outputs.",
     fixes=(Fix("Build with --stronglyTyped.", "10"), Fix("Mark the islands' outputs.", before="10")),
     sources=("NVIDIA/TensorRT#4540", "public reports of FP16 models with FP32 islands"),
     needs=(Need.ONNX,),
 )
 def islands(case: Case) -> Iterator[Observation]:
-    """Nodes between a Cast to FLOAT and a Cast to FLOAT16, in a model whose weights are mostly FLOAT16."""
+    """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
     model = case.the_model
     half = model.float_types[:1] == ("FLOAT16",)
     if half and allows(case, "FP16") and not strongly_typed(case):

@@ -1,14 +1,13 @@
-"""Builds that fail: no implementation, compiler errors, CUDA errors, memory, hardware."""
+"""Tactics and kernels that fail while they are built or timed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed, told
+from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import reduce, trtexec, workspace
-from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +25,8 @@ _REASONS = {
     "myelin_check": "Myelin failed a check of its own",
     "myelin_formal": "Myelin failed",
 }
-"""What may be the reason that no implementation is left, as the lines before the error say."""
+"""Kinds of lines before the error that may be the reason, and the reason in words."""
+
 
 _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_of_memory"}
 
@@ -36,8 +36,7 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
     Severity.ERROR,
     "No implementation for a layer",
     cause="Every candidate of the layer was ruled out: by an exception, for want of memory, or because there is none "
-    "for "
-    "these types on this GPU. The lines before the error say which.",
+    "for these types on this GPU. The lines before the error say which.",
     confirm="Cut the subgraph out (polygraphy surgeon extract) and build it alone.",
     fixes=(
         "If the lines before name memory: raise the workspace, free the GPU.",
@@ -81,13 +80,13 @@ def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     Severity.WARNING,
     "Tactics were skipped because of an exception",
     cause="A kernel or its compilation threw while it was timed. That is not fatal while other tactics remain, but "
-    "which ones remain may differ from machine to machine.",
+    "the remaining tactics may differ from machine to machine.",
     confirm="The message names the operation or the assertion; search for it among TensorRT's issues.",
     fixes=("Update TensorRT; if the build fails, break the fusion at the operation named.",),
     sources=("a 10.14 log", "NVIDIA/TensorRT#4028, #4658, #4845"),
 )
 def exceptions(case: Case) -> Iterator[Observation]:
-    """Group by what was thrown."""
+    """Report skipped tactics, grouped by the exception."""
     groups: dict[str, list[Note]] = {}
     for note in case.notes("skipping_tactic"):
         text = note.text("text")
@@ -99,37 +98,11 @@ def exceptions(case: Case) -> Iterator[Observation]:
 
 
 @rule(
-    "TF303",
-    Severity.WARNING,
-    "Tactics were skipped because GPU memory was short",
-    cause="While timing, memory was too short for a tactic. Which tactics are timed depends on what else uses the "
-    "GPU, so "
-    "the next build may choose others.",
-    confirm="nvidia-smi while building: what else holds memory?",
-    fixes=("Build on an idle GPU, or lower the workspace so that the same tactics compete each time.",),
-    sources=("10.16 and 8.x logs", "NVIDIA/TensorRT#1661, #493"),
-)
-def short_of_memory(case: Case) -> Iterator[Observation]:
-    """Both forms of the message."""
-    skipped = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
-    requests = case.notes("device_request")
-    largest = max((note.number("requested") or 0 for note in requests), default=0)
-    wanted = f": {largest:,.0f} MB wanted" if largest else ""
-    notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
-    number = count(len(skipped) or len(requests), "tactic")
-    title = f"{number} skipped because memory was short while timing{wanted}"
-    tight = case.build.starved or case.notes("myelin_budget")
-    settle = "This log's workspace limit is small too, which gives the same message" if tight else ""
-    yield from told(notes, title, settle=settle, same_as="memory")
-
-
-@rule(
     "TF308",
     Severity.ERROR,
     "Myelin failed inside",
-    cause="The compiler of ForeignNodes failed a check of its own. It is TensorRT's bug; which model part provokes "
-    "it can "
-    "be found, and avoided.",
+    cause="The compiler of ForeignNodes failed a check of its own. That is a bug of TensorRT. The part of the model "
+    "that provokes it can be searched for and changed.",
     confirm="The same model on another TensorRT version, or without the last change to its outputs (mark all).",
     fixes=(
         "Update TensorRT; NVIDIA mends these release by release.",
@@ -139,12 +112,12 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#2120, #2161, #2232, #3291, #3592, #4468",),
 )
 def myelin(case: Case) -> Iterator[Observation]:
-    """Every form of the message; where the driver is missing that is the reason (TF310)."""
+    """Report every form of the message, unless a missing driver is the reason (TF310)."""
     kinds = ("myelin_assertion", "myelin_exception", "myelin_check", "myelin_none", "myelin_formal", "myelin_unhandled")
     notes = [note for note in case.notes(*kinds) if "CUDA_SUCCESS" not in note.text("text")]
     said = next((note.text("text") for note in notes if note.text("text")), "")
     title = "Myelin failed inside" + (f": {said[:120]}" if said else "")
-    yield from told(notes, title, steps=(reduce(case),), same_as=said)
+    yield from observe(notes, title, steps=(reduce(case),), same_as=said)
 
 
 @rule(
@@ -152,8 +125,7 @@ def myelin(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "A kernel crashed while it was timed",
     cause="A tactic read or wrote where it may not, or ran longer than the watchdog allows. The CUDA context is gone "
-    "with "
-    "it: every error after it is a consequence.",
+    "with it: every error after it is a consequence.",
     confirm="Run the build under compute-sanitizer, or exclude the tactic that was being timed last.",
     fixes=("Exclude the tactic (algorithm selector to 10.16, tactic sources), or update TensorRT and driver.",),
     sources=("open-mmlab/mmdeploy#1899", "NVIDIA/TensorRT#4845"),
@@ -180,55 +152,6 @@ def crash(case: Case) -> Iterator[Observation]:
 
 
 @rule(
-    "TF310",
-    Severity.ERROR,
-    "No GPU, or a driver too old",
-    cause="CUDA could not be used: there is no GPU, or the driver is older than the CUDA runtime that TensorRT brings.",
-    confirm="nvidia-smi prints the driver and the CUDA version it can run.",
-    fixes=("Update the driver, or run in a container whose CUDA the driver knows.",),
-    sources=("TensorRT-RTX 1.7.1 logs on a machine without GPU", "trtexec's source"),
-)
-def no_gpu(case: Case) -> Iterator[Observation]:
-    """Only a note where TensorRT-RTX prints it in passing, as it does in every build without a GPU."""
-    notes = case.notes("driver_old", "no_device", "cuda_failed")
-    passing = {note.span.line for note in case.notes("driver_benign")}
-    rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
-    benign = rtx or all(note.span.line in passing for note in notes)
-    hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
-    title = f"CUDA cannot be used here: no GPU, or too old a driver{hindrance}"
-    yield from told(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
-
-
-@rule(
-    "TF311",
-    Severity.ERROR,
-    "This TensorRT does not know the GPU",
-    cause="Each TensorRT release supports a range of GPUs; older ones are dropped, newer ones are unknown.",
-    confirm="Compare the SM with the support matrix of the release.",
-    fixes=("Use a release that supports the GPU.",),
-    sources=("NVIDIA/TensorRT#4359",),
-)
-def unknown_gpu(case: Case) -> Iterator[Observation]:
-    """Name the SM."""
-    yield from told(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
-
-
-@rule(
-    "TF312",
-    Severity.ERROR,
-    "An operation cannot be compiled for Turing",
-    cause="TensorRT-RTX has no FP32 matrix product for SM75.",
-    confirm="The message names the operation.",
-    fixes=("Leave SM75 out of the compute capabilities, or convert the operation to FP16.",),
-    sources=("a TensorRT-RTX 1.7.1 log (check_turing_op_compatibility)",),
-)
-def turing(case: Case) -> Iterator[Observation]:
-    """Name the operations."""
-    title = "Not compilable for Turing (SM75): {names}"
-    yield from told(case.notes("turing_op"), title, names="layer")
-
-
-@rule(
     "TF313",
     Severity.WARNING,
     "No tactic worked for a layer",
@@ -238,7 +161,7 @@ def turing(case: Case) -> Iterator[Observation]:
     sources=("logs of 7.x to 10.x: 0xd15ea5edd15ea5ed, inf",),
 )
 def no_tactic(case: Case) -> Iterator[Observation]:
-    """Only where no choice of the layer has a tactic; nor a cached result."""
+    """Report a layer only where none of its choices has a tactic and no cached result exists."""
     alive = {choice.layer for choice in case.build.choices if choice.tactic is not None}
     alive |= {cached.layer for cached in case.build.cached}
     dead = [one for one in case.build.choices if one.tactic is None and one.layer and one.layer not in alive]
@@ -247,22 +170,6 @@ def no_tactic(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"No tactic worked, in any format, for {listed(layers)}", [one.span for one in dead], layers=layers
         )
-
-
-@rule(
-    "TF314",
-    Severity.ERROR,
-    "Memory ran out",
-    cause="An allocation failed, on the GPU or on the host.",
-    confirm="nvidia-smi and free while building.",
-    fixes=("Free the GPU, lower the workspace, or shrink the largest shapes of the profile.",),
-    sources=("NVIDIA/TensorRT#948",),
-)
-def out_of_memory(case: Case) -> Iterator[Observation]:
-    """Not where only a tactic was skipped for it (TF303)."""
-    skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
-    notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped]
-    yield from told(notes, "Memory ran out", same_as="out of memory")
 
 
 @rule(
@@ -279,4 +186,4 @@ def untimed_loop(case: Case) -> Iterator[Observation]:
     """Name the layers."""
     step = Step("See the loop's share of the time", trtexec(case, "--dumpProfile", "--separateProfileRun"))
     title = "The loop in {names} was not timed: its tactic is an estimate"
-    yield from told(case.notes("loop_heuristic"), title, names="layer", steps=(step,))
+    yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=(step,))

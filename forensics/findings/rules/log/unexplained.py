@@ -1,4 +1,4 @@
-"""Errors that no other rule reads: grouped, so that at least nobody overlooks them."""
+"""Errors that no other rule explains, grouped by their text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CONSEQUENCES = (
     "Error[2]: [builder.cpp",
     "FAILED | ",
 )
-"""What trtexec, the parser and Polygraphy add to an error that was printed before."""
+"""Messages that trtexec, the parser and Polygraphy add to an error printed before."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
@@ -43,13 +43,13 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?
     sources=("the level that the logger gives each line",),
 )
 def unexplained(case: Case) -> Iterator[Observation]:
-    """Group what is left by its text without names and numbers; an error where the build failed."""
+    """Group unexplained errors by their text without names and numbers; errors only where the build failed."""
     explained = {note.span.line for note in case.build.notes}
     groups: dict[str, list[Message]] = {}
     for message in case.build.messages:
         text = message.text.strip()
-        told = message.span.line in explained or any(consequence in text for consequence in _CONSEQUENCES)
-        if message.severity == "E" and text and not told:
+        known = message.span.line in explained or any(consequence in text for consequence in _CONSEQUENCES)
+        if message.severity == "E" and text and not known:
             groups.setdefault(_VARYING.sub("#", text), []).append(message)
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     for shape, messages in groups.items():

@@ -1,4 +1,4 @@
-"""What a replay that is to be given to a build would meet there; ``replay lint`` finds it, field by field."""
+"""Problems that ``replay lint`` reports for a replay in this build."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SOURCES = ("NVIDIA/TensorRT#4040", "Polygraphy's algorithm selector, 0.29 to 0.
 
 
 def _problems(case: Case, *codes: str) -> list[Problem]:
-    """Return what lint says of the replay against this build, of some sorts."""
+    """Return the problems of the replay in this build that have one of these codes."""
     return [problem for problem in case.replay_problems if problem.code in codes]
 
 
@@ -51,7 +51,7 @@ def _observed(case: Case, problems: list[Problem], title: str) -> Iterator[Obser
     needs=(Need.REPLAY,),
 )
 def not_offered(case: Case) -> Iterator[Observation]:
-    """Entries that the log's choices refuse."""
+    """Report entries that equal no choice of the log."""
     yield from _observed(case, _problems(case, *_REFUSED), "{count} of the replay will be refused: {names}")
 
 
@@ -59,8 +59,8 @@ def not_offered(case: Case) -> Iterator[Observation]:
     "TF802",
     Severity.ERROR,
     "The replay changes types of a ForeignNode",
-    cause="A ForeignNode offers what Myelin compiled; a replay edited from HALF to FLOAT there equals no choice and is "
-    "refused.",
+    cause="A ForeignNode offers what Myelin compiled; a replay edited from HALF to FLOAT there equals no choice and "
+    "is refused.",
     confirm="trtforensics replay lint prints the types that the log offers.",
     fixes=(
         Fix("Put Casts into the model and build strongly typed.", "10"),
@@ -70,7 +70,7 @@ def not_offered(case: Case) -> Iterator[Observation]:
     needs=(Need.REPLAY,),
 )
 def foreign_types(case: Case) -> Iterator[Observation]:
-    """Entries whose types no ForeignNode of the log has."""
+    """Report entries with types that the log does not offer for the ForeignNode."""
     problems = _problems(case, "foreign-node-dtype")
     yield from _observed(case, problems, "The replay changes the types of {names}, which will be refused")
 
@@ -79,14 +79,14 @@ def foreign_types(case: Case) -> Iterator[Observation]:
     "TF803",
     Severity.ERROR,
     "Part of the replay is without effect",
-    cause="A layer of the replay does not exist in this build, or under another name: TensorRT picks for itself there.",
+    cause="A layer of the replay does not exist in this build, or has another name: TensorRT chooses the tactic there.",
     confirm="trtforensics replay lint names the layer that it may have become.",
     fixes=("Record the replay again: names change with the TensorRT version, the model and its outputs.",),
     sources=_SOURCES,
     needs=(Need.REPLAY,),
 )
 def without_effect(case: Case) -> Iterator[Observation]:
-    """Entries whose layer the build does not tune."""
+    """Report entries whose layer the build does not tune."""
     yield from _observed(case, _problems(case, *_WITHOUT_EFFECT), "{count} of the replay without effect: {names}")
 
 
@@ -94,14 +94,14 @@ def without_effect(case: Case) -> Iterator[Observation]:
     "TF804",
     Severity.WARNING,
     "The build has layers that the replay does not pin",
-    cause="A layer that is not in the replay gets whatever is fastest that day.",
+    cause="A layer that is not in the replay gets the tactic that is fastest in this build.",
     confirm="trtforensics replay lint lists them.",
     fixes=("Record the replay from a whole build with these flags.",),
     sources=_SOURCES,
     needs=(Need.REPLAY,),
 )
 def unpinned(case: Case) -> Iterator[Observation]:
-    """Layers of the log without an entry."""
+    """Report layers of the log without an entry."""
     yield from _observed(case, _problems(case, "unpinned-layer"), "The replay does not pin {names}")
 
 
@@ -116,6 +116,6 @@ def unpinned(case: Case) -> Iterator[Observation]:
     needs=(Need.REPLAY,),
 )
 def inside(case: Case) -> Iterator[Observation]:
-    """Entries of ForeignNodes."""
+    """Report entries of ForeignNodes."""
     problems = _problems(case, "foreign-nodes")
     yield from _observed(case, problems, "The replay has ForeignNodes, inside which it pins nothing: {names}")

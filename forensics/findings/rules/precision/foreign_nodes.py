@@ -1,11 +1,11 @@
-"""A precision that was asked for a layer and does not reach it, because a ForeignNode swallowed the layer."""
+"""A precision requested for a layer without effect, because a ForeignNode contains the layer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.precision import WEAK_FLAGS, allows, constraints, foreign_members, layer_names, requests
+from trtforensics.findings.precision import WEAK_FLAGS, allows, constraints, foreign_members, layer_names, type_requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import model_path, trtexec
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import Held, Request
+    from trtforensics.findings.precision import HoldingForeignNode, TypeRequest
     from trtforensics.model.log import OnnxNode
 
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 def swallowed(case: Case) -> Iterator[Observation]:
     """Join requests to layers, layers to nodes, nodes to the ForeignNode that holds them."""
     held, layers = foreign_members(case.build), layer_names(case.build)
-    groups: dict[str, list[tuple[Request, str]]] = {}
-    for request in requests(case):
+    groups: dict[str, list[tuple[TypeRequest, str]]] = {}
+    for request in type_requests(case):
         for layer in (name for name in layers if request.type == "fp32" and request.matches(name)):
             if layers[layer].name in held:
                 groups.setdefault(held[layers[layer].name].name, []).append((request, layer))
@@ -55,7 +55,7 @@ def swallowed(case: Case) -> Iterator[Observation]:
 
 
 def _observation(
-    case: Case, foreign: Held, nodes: Sequence[OnnxNode], asked: Sequence[tuple[Request, str]]
+    case: Case, foreign: HoldingForeignNode, nodes: Sequence[OnnxNode], asked: Sequence[tuple[TypeRequest, str]]
 ) -> Observation:
     name = foreign.name
     options = dict.fromkeys(request.text for request, _ in asked)
@@ -69,7 +69,7 @@ def _observation(
         cause=f"{' and '.join(options)} ({constraints(case)} precision constraints) names them, but they are inside "
         f"{name}, where Myelin picks the types by itself; a per-layer precision does not reach in.",
         confidence=Confidence.LIKELY,
-        settle=(_CERTAIN if foreign.told else _BETWEEN)
+        settle=(_CERTAIN if foreign.listed else _BETWEEN)
         + "; which type they ran in shows in a detailed engine dump, or in their outputs compared with FP32"
         + ("" if reduced else ". No reduced type is allowed in this log's options, so they may run in FP32 after all"),
         severity=Severity.ERROR if reduced else Severity.NOTE,

@@ -1,4 +1,4 @@
-"""The workspace: set in the wrong unit, too small for some tactics, too small for Myelin."""
+"""Memory: a workspace limit in the wrong unit or too small, and GPU or host memory that runs out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count
+from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps import MEBIBYTE, trtexec, workspace
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
 
 _FEW = 0.02
-"""Share of the timed tactics up to which skipped ones are no loss, where the limit is ample."""
+"""Share of the timed tactics up to which skipped tactics are only a note, where the limit is ample."""
 _AMPLE = 256 * MEBIBYTE
-
 _UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
 _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
 
@@ -34,7 +33,7 @@ _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
     sources=("trtexec's option parser (samples/common/sampleOptions.cpp), 8.4 to 11.1",),
 )
 def unit(case: Case) -> Iterator[Observation]:
-    """Look at the pool that trtexec prints."""
+    """Read the workspace limit that trtexec prints."""
     meant = _UNIT.search(case.build.command or "")
     for fact in case.build.options.get("build", ()) if meant is None else ():
         found = _POOL.search(fact.value) if fact.name == "Memory Pools" else None
@@ -90,7 +89,7 @@ def starved(case: Case) -> Iterator[Observation]:
     sources=("a verbose log of 10.16 (pass.cpp, run_passes)",),
 )
 def budget(case: Case) -> Iterator[Observation]:
-    """Take the largest need that Myelin names."""
+    """Report the largest size that Myelin names."""
     notes = case.notes("myelin_budget")
     needed = max((int(note.number("requested") or 0) for note in notes), default=0)
     if needed:
@@ -123,3 +122,43 @@ def none_fits(case: Case) -> Iterator[Observation]:
                 settle="" if confidence is Confidence.CERTAIN else "A build with a larger workspace",
                 steps=(workspace(case, None),),
             )
+
+
+@rule(
+    "TF303",
+    Severity.WARNING,
+    "Tactics were skipped because GPU memory was short",
+    cause="While timing, memory was too short for a tactic. Which tactics are timed depends on what else uses the "
+    "GPU, so the next build may choose others.",
+    confirm="nvidia-smi while building: what else holds memory?",
+    fixes=("Build on an idle GPU, or lower the workspace so that the same tactics compete each time.",),
+    sources=("10.16 and 8.x logs", "NVIDIA/TensorRT#1661, #493"),
+)
+def short_of_memory(case: Case) -> Iterator[Observation]:
+    """Report both forms of the message."""
+    skipped = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
+    requests = case.notes("device_request")
+    largest = max((note.number("requested") or 0 for note in requests), default=0)
+    wanted = f": {largest:,.0f} MB wanted" if largest else ""
+    notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
+    number = count(len(skipped) or len(requests), "tactic")
+    title = f"{number} skipped because memory was short while timing{wanted}"
+    tight = case.build.starved or case.notes("myelin_budget")
+    settle = "This log's workspace limit is small too, which gives the same message" if tight else ""
+    yield from observe(notes, title, settle=settle, same_as="memory")
+
+
+@rule(
+    "TF314",
+    Severity.ERROR,
+    "Memory ran out",
+    cause="An allocation failed, on the GPU or on the host.",
+    confirm="nvidia-smi and free while building.",
+    fixes=("Free the GPU, lower the workspace, or shrink the largest shapes of the profile.",),
+    sources=("NVIDIA/TensorRT#948",),
+)
+def out_of_memory(case: Case) -> Iterator[Observation]:
+    """Report the errors, without those for which only a tactic was skipped (TF303)."""
+    skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
+    notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped]
+    yield from observe(notes, "Memory ran out", same_as="out of memory")

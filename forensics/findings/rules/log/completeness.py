@@ -1,4 +1,4 @@
-"""What the log itself does not tell: cut, errors elsewhere, not verbose, several passes."""
+"""What a log lacks: its end, its errors, the engine's own pass, the engine's layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _last(case: Case) -> SourceSpan | None:
-    """Return the last line that this build's facts name."""
+    """Return the last line from which a fact of this build is known."""
     build = case.build
     lists = (build.messages, build.notes, build.stages, build.choices, build.results, build.engine_layers)
     return max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
@@ -27,16 +27,15 @@ def _last(case: Case) -> SourceSpan | None:
     "TF701",
     Severity.ERROR,
     "The log stops in the middle",
-    cause="No verdict follows: the process was killed (out of memory, a timeout, kill -9), it crashed, or the log "
-    "was cut "
-    "off when it was copied.",
+    cause="No verdict follows: the process was killed (out of memory, a timeout, kill -9), it crashed, or the log was "
+    "cut off when it was copied.",
     confirm="Exit status of the process: 137 is a kill, 139 a segmentation fault. dmesg names the out-of-memory "
     "killer.",
     fixes=("Keep the whole log and the exit status: trtexec … > build.log 2>&1; echo $? >> build.log.",),
     sources=("trtexec's source: one RUNNING line, one verdict as the last line",),
 )
 def truncated(case: Case) -> Iterator[Observation]:
-    """Cite the last line that says anything."""
+    """Report a truncated log at its last known line."""
     last = _last(case)
     if case.build.outcome is Outcome.TRUNCATED and last is not None:
         stage = case.build.stages[-1].name if case.build.stages else ""
@@ -61,7 +60,7 @@ def truncated(case: Case) -> Iterator[Observation]:
     sources=("trtexec's source (samples/common/logging.h)",),
 )
 def no_errors(case: Case) -> Iterator[Observation]:
-    """A verdict FAILED without any error."""
+    """Report a verdict FAILED in a log without any error."""
     verdicts = [note for note in case.notes("banner") if note.text("verdict") == "FAILED"]
     if verdicts and not case.build.message_counts.error:
         yield Observation(
@@ -78,14 +77,14 @@ def no_errors(case: Case) -> Iterator[Observation]:
     "TF703",
     Severity.NOTE,
     "The last pass in the log is not the engine's",
-    cause="The builder made several engines, one a backend strategy, and kept the one it estimated fastest. Lines near "
-    "the end of the log may belong to one that it threw away.",
+    cause="The builder made several engines, one for each backend strategy, and kept the engine that it estimated "
+    "fastest. Lines near the end of the log may belong to an engine that it discarded.",
     confirm="The lines 'Use', 'Chose' and 'Skip backend strategy'.",
     fixes=(Fix("Read trtforensics parse, which marks what the engine uses.", "10.13"),),
     sources=("10.14 and 10.16 logs at optimisation level 5",),
 )
 def passes(case: Case) -> Iterator[Observation]:
-    """Only where the pass printed last is known to be discarded."""
+    """Report discarded passes only where the last pass of the log is one of them."""
     runs = case.build.passes
     if len(runs) > 1 and runs[-1].chosen is False:
         kept = next((index for index, run in enumerate(runs) if run.chosen), None)
@@ -101,9 +100,8 @@ def passes(case: Case) -> Iterator[Observation]:
     "TF704",
     Severity.NOTE,
     "The engine is printed by names only",
-    cause="Without detailed profiling verbosity the engine's layers carry no types, tactics or kernels: which "
-    "precision "
-    "a layer runs in cannot be told.",
+    cause="Without detailed profiling verbosity the engine's layers carry no types, tactics or kernels: the log does "
+    "not show in which precision a layer runs.",
     confirm="The Profiling verbosity line of the options prints 0.",
     fixes=(
         Fix("Build with --profilingVerbosity=detailed.", "8.2"),
@@ -112,7 +110,7 @@ def passes(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#4020, #4070",),
 )
 def names_only(case: Case) -> Iterator[Observation]:
-    """A dump of names, or the message that says so."""
+    """Report a dump that holds only names, or the message that says so."""
     notes = case.notes("names_only", "names_only_inspected")
     facts = [fact for fact in case.build.options.get("build", ()) if fact.name == "Profiling verbosity"]
     spans = [note.span for note in notes] or ([fact.span for fact in facts] if case.build.layer_names else [])

@@ -1,0 +1,1 @@
+"""Rules of codes TF4xx: profiles, flags and the installation."""

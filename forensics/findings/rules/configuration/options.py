@@ -1,0 +1,79 @@
+"""Options that exclude each other, are unknown or deprecated, or have no effect for some layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import observe
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import trtexec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+
+
+@rule(
+    "TF408",
+    Severity.WARNING,
+    "Refit flags exclude each other",
+    cause="Only one of REFIT, REFIT_INDIVIDUAL and REFIT_IDENTICAL can be set; the last one given wins.",
+    confirm="The warning names them.",
+    fixes=("Set the one that is meant.",),
+    sources=("a 10.16 log",),
+)
+def refit_flags(case: Case) -> Iterator[Observation]:
+    """Report the warning."""
+    yield from observe(case.notes("refit_flags"), "Several refit flags were set; only the last one counts")
+
+
+@rule(
+    "TF412",
+    Severity.WARNING,
+    "Layers asked for on DLA run on the GPU",
+    cause="A layer that DLA does not support falls back to the GPU, with copies between the two.",
+    confirm="The placement lines list what runs where.",
+    fixes=("Change the layers named, or take them out of DLA with --layerDeviceTypes.",),
+    sources=("public logs of 5.x to 8.5 on Jetson",),
+)
+def dla(case: Case) -> Iterator[Observation]:
+    """Name the layers."""
+    kinds = ("dla_fallback", "dla_precision", "dla_subgraphs", "dla_unsupported", "dla_validation", "dla_empty")
+    notes = case.notes(*kinds)
+    yield from observe(notes, "DLA refused {names}", names="layer", same_as="dla")
+
+
+@rule(
+    "TF413",
+    Severity.ERROR,
+    "trtexec does not know an option",
+    cause="The option was removed or never existed in this version. 11.1 prints its help and no verdict then.",
+    confirm="trtexec --help of this version.",
+    fixes=(
+        Fix("Types and precisions come from the model: no --fp16, --int8, --best, --layerPrecisions any more.", "11"),
+        "Take the option out.",
+    ),
+    sources=("trtexec's option parser, 8.0 to 11.1",),
+)
+def unknown_option(case: Case) -> Iterator[Observation]:
+    """Name the options."""
+    names = tuple(note.text("name").partition("=")[0] for note in case.notes("unknown_option"))
+    step = Step("Take it out", trtexec(case, without=names))
+    yield from observe(case.notes("unknown_option"), "trtexec does not know {names}", names="name", steps=(step,))
+
+
+@rule(
+    "TF414",
+    Severity.NOTE,
+    "A deprecated option was given",
+    cause="The option still works or is ignored, and will be refused later.",
+    confirm="The message names what replaces it.",
+    fixes=("Use what the message names.",),
+    sources=("trtexec logs of 8.6 to 10.16",),
+)
+def deprecated(case: Case) -> Iterator[Observation]:
+    """Name the options."""
+    notes = case.notes("deprecated_flag", "deprecated_value")
+    yield from observe(notes, "Deprecated: {names}", names="flag", same_as="deprecated")

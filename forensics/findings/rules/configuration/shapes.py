@@ -1,0 +1,88 @@
+"""Optimisation profiles and the shapes of inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Observation, Severity, Step
+from trtforensics.findings.line_observations import observe
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import trtexec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+
+
+@rule(
+    "TF401",
+    Severity.ERROR,
+    "A dynamic input has no optimisation profile",
+    cause="Dimensions of an input are unknown and no profile says which sizes to tune for.",
+    confirm="The parser's 'Adding network input' lines show -1 for the dynamic dimensions.",
+    fixes=("Give minimal, optimal and maximal shapes for every dynamic input.",),
+    sources=("a TensorRT-RTX 1.7.1 log (network.cpp, validate)",),
+)
+def no_profile(case: Case) -> Iterator[Observation]:
+    """Report the refusal, unless a contradictory profile (TF402) explains it."""
+    notes = case.notes("no_profile")
+    if not case.notes("bad_profile"):
+        shapes = ("--minShapes=INPUT:…", "--optShapes=INPUT:…", "--maxShapes=INPUT:…")
+        step = Step("Name the shapes of every dynamic input", trtexec(case, *shapes))
+        yield from observe(notes, "A dynamic input has no optimisation profile", steps=(step,))
+
+
+@rule(
+    "TF402",
+    Severity.ERROR,
+    "An optimisation profile is not minimum <= optimum <= maximum",
+    cause="A profile's shapes contradict each other, or the input's fixed dimensions.",
+    confirm="Compare the three shapes, dimension by dimension, with each other and with the model's input.",
+    fixes=("Give shapes with MIN <= OPT <= MAX in every dimension, equal where the model's dimension is fixed.",),
+    sources=("a TensorRT-RTX 1.7.1 log (optimizationProfile.cpp, isValid)",),
+)
+def bad_profile(case: Case) -> Iterator[Observation]:
+    """Name the inputs, and quote the shapes where trtexec prints them."""
+    shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
+    for note in case.notes("bad_profile"):
+        printed = "; ".join(fact.value for fact in shapes)
+        yield Observation(
+            f"The profile of {note.text('tensor')} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
+            (note.span, *(fact.span for fact in shapes)),
+            layers=(note.text("tensor"),),
+        )
+
+
+@rule(
+    "TF403",
+    Severity.WARNING,
+    "trtexec guessed the shape of a dynamic input",
+    cause="No shapes were given, so trtexec set every dynamic dimension to 1: tactics are tuned for batch 1, and the "
+    "engine takes no other size.",
+    confirm="The line names the input and the shape.",
+    fixes=("Give --minShapes, --optShapes and --maxShapes, or --shapes for one fixed size.",),
+    sources=("verbose logs of 8.4 to 10.16",),
+)
+def guessed_shape(case: Case) -> Iterator[Observation]:
+    """Name the inputs."""
+    notes = case.notes("shape_guessed")
+    flag = ",".join(f"{note.text('tensor')}:…" for note in notes)
+    step = Step("Name the shape", trtexec(case, f"--shapes={flag}"))
+    yield from observe(notes, "trtexec guessed the shape of {names}", names="tensor", steps=(step,))
+
+
+@rule(
+    "TF404",
+    Severity.ERROR,
+    "Shapes were given for a static model",
+    cause="The model's inputs have fixed dimensions; trtexec refuses shapes for them.",
+    confirm="The ONNX inputs hold no dynamic dimension (polygraphy inspect model).",
+    fixes=("Leave the shapes out, or export with dynamic axes.",),
+    sources=("trtexec's source, 8.0 to 11.1",),
+)
+def static_shapes(case: Case) -> Iterator[Observation]:
+    """Report trtexec's refusal."""
+    flags = ("--shapes", "--minShapes", "--optShapes", "--maxShapes")
+    step = Step("Leave the shapes out", trtexec(case, without=flags))
+    yield from observe(case.notes("static_shapes"), "Shapes were given for a static model", steps=(step,))

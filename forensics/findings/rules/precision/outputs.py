@@ -1,0 +1,139 @@
+"""Outputs: marking them changes the engine, and their values differ from the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import count, observe
+from trtforensics.findings.precision import allows, command_span
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import polygraphy, trtexec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.log import OnnxNode
+    from trtforensics.model.notes import Note
+
+_EXACT = 1e-4
+"""A tolerance below this is finer than FP16 can be: it has eleven bits, about three digits."""
+
+
+@rule(
+    "TF214",
+    Severity.WARNING,
+    "Every tensor is marked as output",
+    cause="An output ends a fusion: with all tensors marked, TensorRT builds another engine than the one that is "
+    "wrong. It may come out right, fail inside Myelin, or run out of memory; what it shows says little about the real "
+    "one.",
+    confirm="Compare the number of engine layers with and without the marks.",
+    fixes=(
+        "Mark a few tensors where fused layers end, not all.",
+        Fix("Mark unfused tensors as debug tensors, which leaves fusions alone.", "10.12"),
+        "Search the smallest set of marks that makes the result right: trtforensics bisect outputs.",
+    ),
+    sources=("NVIDIA/TensorRT#3258, #3592, #2232", "Polygraphy's --mark-unfused-tensors-as-debug-tensors"),
+)
+def mark_all(case: Case) -> Iterator[Observation]:
+    """Report the command that marks all tensors, or a large number of marked outputs."""
+    marks, span, nodes = case.notes("marking_output"), command_span(case), len(case.build.onnx_nodes)
+    many = [note for note in case.notes("poly_mark") if _number(note) > _MANY_OUTPUTS]
+    if span is not None and "--trt-outputs mark all" in (case.build.command or ""):
+        title = "All tensors are marked as outputs (mark all)"
+        yield Observation(title, (span, *(note.span for note in many)), steps=_fewer(case), same_as="all")
+    elif many or (nodes and len(marks) > max(_MANY_OUTPUTS, nodes / 2)):
+        number = _number(many[0]) if many else len(marks)
+        yield Observation(
+            f"{number} tensors are marked as outputs" + ("" if many else f", of a network of {nodes} nodes"),
+            [note.span for note in many or marks],
+            confidence=Confidence.LIKELY if many else Confidence.POSSIBLE,
+            settle="Whether the model has that many outputs of its own",
+            severity=Severity.WARNING if many else Severity.NOTE,
+            steps=_fewer(case),
+            same_as="all",
+        )
+
+
+def _number(note: Note) -> int:
+    """Return how many tensors Polygraphy says it marks: ``24 tensors as outputs``, ``all ONNX tensors as outputs``."""
+    first = note.text("scope").partition(" ")[0]
+    return int(first) if first.isdecimal() and len(first) <= _MOST_DIGITS else 0
+
+
+_MANY_OUTPUTS = 10
+_MOST_DIGITS = 9
+"""Digits of the largest number of tensors that is read; longer numbers are not believed."""
+
+
+def _fewer(case: Case) -> tuple[Step, ...]:
+    """Return the step for the version: debug tensors from 10.13 on, fewer marked outputs before."""
+    if case.version is not None and case.version.has("10.13"):
+        seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors")
+        return (Step("Look at tensors without breaking fusions", seen),)
+    return (Step("Mark two or three tensors instead", polygraphy("run", case, "--trt", "--trt-outputs", "TENSOR")),)
+
+
+@rule(
+    "TF216",
+    Severity.ERROR,
+    "TensorRT's results differ from the reference",
+    cause="An output is further from the reference than the tolerance allows. Polygraphy's default of 1e-5 is finer "
+    "than the precision of FP16 and of TF32.",
+    confirm="Compare an FP32 build (without TF32) first, with a tolerance of 1e-3. Only when FP32 is right, go on to "
+    "FP16 step by step.",
+    fixes=(
+        "Is FP32 right? polygraphy run MODEL --trt --onnxrt --atol 1e-3 --rtol 1e-3. If not, FP16 is not the cause.",
+        "If FP32 is right and FP16 is not: trtforensics bisect precision, or compare a few tensors marked as outputs.",
+    ),
+    sources=("Polygraphy's comparison, 0.38 to 0.53",),
+)
+def differs(case: Case) -> Iterator[Observation]:
+    """Name the outputs; only a warning where reduced types cannot meet the tolerances."""
+    notes = case.notes("output_differs")
+    fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
+    half = allows(case, "FP16", "BF16", "INT8")
+    float_run = polygraphy("run", case, "--trt", "--onnxrt", "--atol", "1e-3", "--rtol", "1e-3")
+    yield from observe(
+        notes,
+        f"{{names}} differs from the reference{', by a tolerance that FP16 cannot meet' if half and fine else ''}",
+        names="tensor",
+        severity=Severity.WARNING if half and len(fine) == len(notes) else None,
+        steps=(Step("Is FP32 right?", float_run),),
+    )
+
+
+@rule(
+    "TF217",
+    Severity.NOTE,
+    "A static batch of 1 is broadcast",
+    cause="Where the batch is fixed to 1, an operation may broadcast that dimension by accident: the result is right "
+    "with a dynamic batch and wrong with a static one.",
+    confirm="Build once with a dynamic batch (MIN 1, MAX 2) and compare the results at batch 1.",
+    fixes=("Export with a dynamic batch axis, or give the operands equal shapes.",),
+    sources=("public reports: right with batch 1 to 2, wrong with static batch 1",),
+)
+def broadcast(case: Case) -> Iterator[Observation]:
+    """Report inputs with a static leading 1 together with operations that are broadcast along a leading 1."""
+    static = [note for note in case.notes("adding_input") if note.text("dims").startswith("(1,")]
+    nodes = {node.name: node for node in case.build.onnx_nodes}
+    made = {tensor for node in nodes.values() for tensor in node.outputs} | {n.text("tensor") for n in static}
+    wide = [note for note in case.notes("broadcasting") if _stretches(note, nodes.get(note.text("layer")), made)]
+    if static and wide:
+        yield from observe(
+            [*static, *wide],
+            f"A leading dimension of 1 is broadcast {count(len(wide), 'time')}, and the batch is fixed to 1",
+            names="layer",
+            confidence=Confidence.POSSIBLE,
+            settle="The same model built with a dynamic batch, run at batch 1",
+            same_as="broadcast",
+        )
+
+
+def _stretches(note: Note, node: OnnxNode | None, made: set[str]) -> bool:
+    """Whether a tensor that is no weight is broadcast along its leading 1; for weights that is usual."""
+    at = int(note.number("count") or 0)
+    if node is None or at >= len(node.inputs) or node.inputs[at] not in made:
+        return False
+    return f"dims(input{at})=[1," in note.text("text")

@@ -1,0 +1,1 @@
+"""Rules of codes TF6xx: loading an engine and running it."""

@@ -1,0 +1,81 @@
+"""Plans that cannot be loaded or refitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import observe
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps import trtexec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+
+
+@rule(
+    "TF601",
+    Severity.ERROR,
+    "The plan is of another TensorRT version",
+    cause="A plan runs on the version that built it, unless it was built version compatible.",
+    confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (8.6 and later).",
+    fixes=("Build with the version that runs it.", Fix("Build with --versionCompatible.", "8.6")),
+    sources=("NVIDIA/TensorRT#574, #2195",),
+)
+def version(case: Case) -> Iterator[Observation]:
+    """Report every form of the message."""
+    notes = case.notes("plan_version")
+    step = Step("Which version built it?", "trtexec --getPlanVersionOnly --loadEngine=PLAN")
+    yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
+
+
+@rule(
+    "TF602",
+    Severity.ERROR,
+    "The plan is of another GPU",
+    cause="A plan runs on the compute capability it was built for, unless it was built hardware compatible.",
+    confirm="Compare Compute Capability of both machines.",
+    fixes=("Build on that GPU.", Fix("Build with --hardwareCompatibilityLevel=ampere+.", "8.6")),
+    sources=("NVIDIA/TensorRT#2176, #2177",),
+)
+def device(case: Case) -> Iterator[Observation]:
+    """Name both compute capabilities."""
+    for note in case.notes("plan_device"):
+        title = f"The plan wants compute capability {note.text('first')}, this GPU has {note.text('second')}"
+        yield Observation(title, (note.span,))
+
+
+@rule(
+    "TF603",
+    Severity.ERROR,
+    "The file is no plan of this TensorRT",
+    cause="The first bytes are not a plan's: an ONNX model, a Git LFS pointer, a cut file, or a TensorRT-RTX plan "
+    "(vtrt) given to TensorRT (ftrt). For a timing cache the same message means that another version wrote it.",
+    confirm="head -c 4 FILE prints ftrt for TensorRT, vtrt for RTX.",
+    fixes=("Give the file that the builder wrote, whole.",),
+    sources=("NVIDIA/TensorRT#3566", "plans of 10.x and RTX 1.7.1"),
+)
+def magic(case: Case) -> Iterator[Observation]:
+    """Report the message, unless another line names the version as the reason."""
+    named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
+    notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
+    yield from observe(
+        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", "head -c 4 PLAN"),)
+    )
+
+
+@rule(
+    "TF604",
+    Severity.ERROR,
+    "Weights cannot be refitted",
+    cause="The engine was built without REFIT, or the weights were fused away under another name.",
+    confirm="List what is refittable: trtexec --dumpRefit --loadEngine=PLAN.",
+    fixes=("Build with --refit, and refit the names that the engine lists.",),
+    sources=("10.x logs",),
+)
+def refit(case: Case) -> Iterator[Observation]:
+    """Report the refusal."""
+    step = Step("Build a refittable engine", trtexec(case, "--refit"))
+    yield from observe(case.notes("refit_refused"), "Weights cannot be refitted", steps=(step,))

@@ -1,0 +1,64 @@
+"""GPUs that cannot be used: no device, an old driver, an unsupported architecture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.line_observations import observe
+from trtforensics.findings.rule import rule
+from trtforensics.model.log import Outcome, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+
+
+@rule(
+    "TF310",
+    Severity.ERROR,
+    "No GPU, or a driver too old",
+    cause="CUDA could not be used: there is no GPU, or the driver is older than the CUDA runtime that TensorRT brings.",
+    confirm="nvidia-smi prints the driver and the CUDA version it can run.",
+    fixes=("Update the driver, or run in a container whose CUDA the driver knows.",),
+    sources=("TensorRT-RTX 1.7.1 logs on a machine without GPU", "trtexec's source"),
+)
+def no_gpu(case: Case) -> Iterator[Observation]:
+    """Report the errors; only a note where TensorRT-RTX continues, as it does in every build without a GPU."""
+    notes = case.notes("driver_old", "no_device", "cuda_failed")
+    passing = {note.span.line for note in case.notes("driver_benign")}
+    rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
+    benign = rtx or all(note.span.line in passing for note in notes)
+    hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
+    title = f"CUDA cannot be used here: no GPU, or too old a driver{hindrance}"
+    yield from observe(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
+
+
+@rule(
+    "TF311",
+    Severity.ERROR,
+    "This TensorRT does not know the GPU",
+    cause="Each TensorRT release supports a range of GPUs; older ones are dropped, newer ones are unknown.",
+    confirm="Compare the SM with the support matrix of the release.",
+    fixes=("Use a release that supports the GPU.",),
+    sources=("NVIDIA/TensorRT#4359",),
+)
+def unknown_gpu(case: Case) -> Iterator[Observation]:
+    """Name the GPU's SM version."""
+    yield from observe(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
+
+
+@rule(
+    "TF312",
+    Severity.ERROR,
+    "An operation cannot be compiled for Turing",
+    cause="TensorRT-RTX has no FP32 matrix product for SM75.",
+    confirm="The message names the operation.",
+    fixes=("Leave SM75 out of the compute capabilities, or convert the operation to FP16.",),
+    sources=("a TensorRT-RTX 1.7.1 log (check_turing_op_compatibility)",),
+)
+def turing(case: Case) -> Iterator[Observation]:
+    """Name the operations."""
+    title = "Not compilable for Turing (SM75): {names}"
+    yield from observe(case.notes("turing_op"), title, names="layer")

@@ -1,0 +1,1 @@
+"""Rules of codes TF9xx: two builds of one model compared."""
