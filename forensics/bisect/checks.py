@@ -31,7 +31,7 @@ _CLOSE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CheckRequest:
     """What to check, what to compare it with, and the folder of inputs; the latter two may be empty."""
 
     model: str
@@ -61,21 +61,21 @@ def command_of(check: str, judged: str) -> str:
     return f"{run}; case $? in 0) exit 0;; {BAD}) exit 1;; *) exit 125;; esac"
 
 
-def finite(given: Given) -> bool:
+def finite(given: CheckRequest) -> bool:
     """No output holds NaN or infinity."""
     from polygraphy.comparator import Comparator  # noqa: PLC0415 - heavy, and needed by the child process only
 
     return bool(Comparator.validate(_results([given.model], _feeds(given)), check_inf=True, check_nan=True))
 
 
-def repeat(given: Given) -> bool:
+def repeat(given: CheckRequest) -> bool:
     """Two runs agree bit for bit."""
     twice = [feed for feed in _feeds(given) for _ in range(2)]
     runs = [dict(run) for _, results in _results([given.model], twice).items() for run in results]
     return all(_same(runs[index], runs[index + 1]) for index in range(0, len(runs), 2))
 
 
-def against(given: Given) -> bool:
+def against(given: CheckRequest) -> bool:
     """Outputs are within 1 % of another model's: an FP16 engine against the FP32 one."""
     from polygraphy.comparator import Comparator, CompareFunc  # noqa: PLC0415 - heavy, for the child process only
 
@@ -84,7 +84,7 @@ def against(given: Given) -> bool:
     return bool(Comparator.compare_accuracy(results, compare_func=compare))
 
 
-def rows(given: Given) -> bool:
+def rows(given: CheckRequest) -> bool:
     """Equal rows of a batch give equal rows.
 
     Raises:
@@ -102,7 +102,7 @@ def rows(given: Given) -> bool:
     return all(np.array_equal(output, np.broadcast_to(output[:1], output.shape), equal_nan=True) for output in batched)
 
 
-CHECKS: Mapping[str, Callable[[Given], bool]] = {
+CHECKS: Mapping[str, Callable[[CheckRequest], bool]] = {
     "finite": finite,
     "rows": rows,
     "repeat": repeat,
@@ -134,7 +134,7 @@ def _runner(model: str, name: str) -> Any:  # noqa: ANN401 - Polygraphy's
     return TrtRunner(EngineFromBytes(BytesFromPath(model)), name=name)
 
 
-def _feeds(given: Given) -> list[Feed]:
+def _feeds(given: CheckRequest) -> list[Feed]:
     """Return the samples of a folder of ``.npz`` files, or random ones."""
     import numpy as np  # noqa: PLC0415 - needed by the child process only
     from polygraphy.comparator import DataLoader  # noqa: PLC0415 - heavy
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--reference", metavar="FILE", default="", help="what `against` compares with")
     parser.add_argument("--inputs", metavar="DIR", default="", help="run on its .npz files instead of random inputs")
     args = parser.parse_args(arguments)
-    return 0 if CHECKS[args.name](Given(args.model, args.reference, args.inputs)) else BAD
+    return 0 if CHECKS[args.name](CheckRequest(args.model, args.reference, args.inputs)) else BAD
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.lever import PrecisionBackend, Target
+    from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.precision.samples import Sample
     from trtforensics.bisect.runner.options import RunOptions
 
@@ -80,8 +80,8 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.bisect.precision.answer import answer_text, extended
     from trtforensics.bisect.precision.certificate import Certificate
-    from trtforensics.bisect.precision.finding import RepairSearch
     from trtforensics.bisect.precision.items import atoms_of, items_of
+    from trtforensics.bisect.precision.repair_search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
     from trtforensics.bisect.session.result import to_json, write_result
     from trtforensics.commands.probing import check_commands, run_options
@@ -91,29 +91,29 @@ def run(args: Namespace) -> int:
 
     builds = _which_builds(args)
     directory = Path(args.artifacts_dir)
-    backend = _backend(args, directory)
-    options = check_commands(_only_ours(run_options(args, backend.judged)), backend)
-    backend.needs_files = options.check is not None
-    items = items_of(backend.caster, backend.oracle.ranges())
-    atoms = atoms_of(backend.caster)
-    search = RepairSearch(items, atoms, backend.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    lever = _lever(args, directory)
+    options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
+    lever.needs_files = options.check is not None
+    items = items_of(lever.caster, lever.oracle.ranges())
+    atoms = atoms_of(lever.caster)
+    search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
     if args.dry_run:
-        streams.print_result(_forecast(backend, len(items), builds))
+        streams.print_result(_forecast(lever, len(items), builds))
         return ExitCode.OK
-    backend.builds = builds == "every"
+    lever.builds = builds == "every"
 
     def switch_to_building() -> None:
-        backend.builds = True
+        lever.builds = True
 
-    certificate = builds == "certificate" and backend.target is not None
+    certificate = builds == "certificate" and lever.target is not None
     plan = Certificate(search, switch_to_building, builds=certificate)
     with ProgressLine(quiet=args.quiet) as progress:
 
         def show(text: str) -> None:
             progress.show(text.replace(" builds done", " probes done", 1))
 
-        document, fixed = bisect(directory, backend, plan, options, show)
-    document = extended(document, backend, search, items, directory)
+        document, fixed = bisect(directory, lever, plan, options, show)
+    document = extended(document, lever, search, items, directory)
     write_result(directory, document)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
@@ -148,9 +148,9 @@ def _only_ours(options: RunOptions) -> RunOptions:
     return replace(options, build=None)
 
 
-def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
+def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.lever import PrecisionBackend
+    from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.metrics import rules_for
     from trtforensics.bisect.precision.oracle import Oracle, floating_outputs
     from trtforensics.bisect.precision.preparation import prepare
@@ -166,7 +166,7 @@ def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
     samples = _samples(args, caster)
     oracle = Oracle(caster, samples, masked=args.mask_nonfinite)
     target = _target(args, caster, samples)
-    return PrecisionBackend(caster, oracle, rules, target, directory / "models")
+    return PrecisionLever(caster, oracle, rules, target, directory / "models")
 
 
 def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
@@ -217,13 +217,13 @@ def _require_layer_precisions(module: str, precision: str) -> None:
         raise UsageError(installed.name, f"has no builder flag {precision.upper()}", next_step)
 
 
-def _forecast(backend: PrecisionBackend, items: int, builds: str) -> str:
+def _forecast(lever: PrecisionLever, items: int, builds: str) -> str:
     from math import ceil, log2
 
     rounds = ceil(log2(max(1, items)))
     built = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}[builds]
-    builder = f"with {backend.target.module}" if backend.target else "(no TensorRT is installed: none will run)"
+    builder = f"with {lever.target.module}" if lever.target else "(no TensorRT is installed: none will run)"
     return (
-        f"{len(backend.nodes)} nodes in {items} items (tensors, and readers of clamped constants).\n"
+        f"{len(lever.nodes)} nodes in {items} items (tensors, and readers of clamped constants).\n"
         f"One set of two nodes: up to {rounds + 9} probes on the CPU, {built} {builder}.\n"
     )

@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.bisect.runner.placeholders import INPUTS, mentions
     from trtforensics.bisect.search import Verdict
-    from trtforensics.bisect.session.collection import Builds, Collecting, collect, collection_text
+    from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect, collection_text
     from trtforensics.bisect.session.result import to_json
     from trtforensics.commands.probing import require_linux, run_options
     from trtforensics.console import streams
@@ -54,10 +54,10 @@ def run(args: Namespace) -> int:
     if options.build is None:
         raise UsageError("collect", "needs a `--build` to run", "Give one")
     product = next((name for name in (*INPUTS, "engine") if mentions(options.build, name)), "engine")
-    plan = Builds(args.until) if isinstance(args.until, int) else Builds(None, Verdict(args.until))
+    plan = RepeatedBuilds(args.until) if isinstance(args.until, int) else RepeatedBuilds(None, Verdict(args.until))
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
-        document = collect(directory, plan, Collecting(product), options, progress.show)
+        document = collect(directory, plan, CollectionLever(product), options, progress.show)
     streams.print_result(to_json(document) if args.json else collection_text(document, directory))
     return 0
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.session.lever import Backend
+    from trtforensics.bisect.session.lever import Lever
 
 
 def add_run_arguments(
@@ -92,7 +92,7 @@ def require_linux() -> None:
         raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
 
 
-def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
+def check_commands(options: RunOptions, lever: Lever) -> RunOptions:
     """Return the options with a build command, or refuse commands that cannot work.
 
     Raises:
@@ -104,14 +104,12 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     from trtforensics.errors import UsageError
 
     require_linux()
-    options = replace(options, build=options.build or backend.build)
-    if options.build is None and options.check is None and not backend.judges:
-        raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
+    options = replace(options, build=options.build or lever.build)
+    if options.build is None and options.check is None and not lever.judges:
+        raise UsageError(f"bisect {lever.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):
-        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder, *backend.more_placeholders))):
-            raise UsageError(
-                flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}"
-            )
+        for name in unknown(command or "", frozenset((*ALWAYS, lever.placeholder, *lever.more_placeholders))):
+            raise UsageError(flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{lever.placeholder}}}")
     return options
 
 

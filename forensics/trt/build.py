@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from trtforensics.trt.api import load
-from trtforensics.trt.inside.lever import Bench, Findings, Lever
+from trtforensics.trt.inside.lever import BuildLever, BuildSetup, LeverResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ NOT_ASKED = 125
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BuildJob:
     """One build.
 
     ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` fixes dynamic inputs: the least, best and largest of
@@ -41,7 +41,7 @@ class Job:
 
     ``flags`` are names of builder flags; without ``typed`` the network is weakly typed where the version has such.
     At most one lever: ``replay`` pins tactics; ``keys`` (a timing-cache export) sets those of an editable cache, see
-    :class:`trtforensics.trt.inside.cache.CacheLever` for ``bases``, ``optional`` and ``store``; ``outputs`` marks
+    :class:`trtforensics.trt.inside.cache.CacheKeyPinning` for ``bases``, ``optional`` and ``store``; ``outputs`` marks
     tensors, as debug tensors with ``debug``; ``route`` sets the build route.
     """
 
@@ -67,7 +67,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class Report:
+class BuildReport:
     """What a build came to; ``layers`` gives each network layer the type of its first output."""
 
     version: str
@@ -77,13 +77,13 @@ class Report:
     layers: dict[str, str] = field(default_factory=dict)
     engine_bytes: int = 0
     seconds: float = 0.0
-    lever: Findings = field(default_factory=Findings)
+    lever: LeverResult = field(default_factory=LeverResult)
 
 
-def build(job: Job) -> Report:
+def build(job: BuildJob) -> BuildReport:
     """Build what the job says, logging all there is."""
     trt = load(job.module)
-    report = Report(str(trt.__version__))
+    report = BuildReport(str(trt.__version__))
     logger = trt.Logger(trt.Logger.VERBOSE)
     builder = trt.Builder(logger)
     network = builder.create_network(_network_flags(trt, job))
@@ -99,11 +99,11 @@ def build(job: Job) -> Report:
         _configure(trt, job, builder, network, config)
         return config
 
-    bench, config = Bench(trt, builder, network, make_config), make_config()
+    setup, config = BuildSetup(trt, builder, network, make_config), make_config()
     lever = _lever(job)
     if lever is not None:
-        report.lever = lever.findings
-        lever.attach(bench, config)
+        report.lever = lever.result
+        lever.attach(setup, config)
         if report.lever.refused:
             return report
     report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
@@ -112,7 +112,7 @@ def build(job: Job) -> Report:
     report.seconds = time.monotonic() - begin
     if engine is None:
         if lever is not None:
-            lever.explain(bench)
+            lever.explain(setup)
         return report
     report.built, report.engine_bytes = True, engine.nbytes
     if job.engine is not None:
@@ -122,34 +122,34 @@ def build(job: Job) -> Report:
     return report
 
 
-def _lever(job: Job) -> Lever | None:
+def _lever(job: BuildJob) -> BuildLever | None:
     """Return the job's lever; each is imported where it is used, its readers are heavy."""
     if job.replay is not None:
         from trtforensics.parsers.files.replay import check_opening, read_replay  # noqa: PLC0415 - see above
         from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
-        from trtforensics.trt.inside.tactics import TacticLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.tactics import TacticPinning  # noqa: PLC0415 - see above
 
-        return TacticLever(read_replay(read_document(job.replay, check=check_opening)).entries)
+        return TacticPinning(read_replay(read_document(job.replay, check=check_opening)).entries)
     if job.keys is not None:
         from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - see above
         from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
-        from trtforensics.trt.inside.cache import CacheLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.cache import CacheKeyPinning  # noqa: PLC0415 - see above
 
         keys = read_timing_cache(read_document(job.keys)).keys
         tactics = {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
-        return CacheLever(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
+        return CacheKeyPinning(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
     if job.outputs is not None:
-        from trtforensics.trt.inside.outputs import OutputsLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.outputs import TensorMarking  # noqa: PLC0415 - see above
 
-        return OutputsLever(job.outputs, debug=job.debug)
+        return TensorMarking(job.outputs, debug=job.debug)
     if job.route is not None:
-        from trtforensics.trt.inside.route import RouteLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.route import RouteSetting  # noqa: PLC0415 - see above
 
-        return RouteLever(job.route)
+        return RouteSetting(job.route)
     return None
 
 
-def _network_flags(trt: TensorRT, job: Job) -> int:
+def _network_flags(trt: TensorRT, job: BuildJob) -> int:
     flags = trt.NetworkDefinitionCreationFlag
     if job.fp32_layers is None and job.typed:
         return 1 << int(flags.STRONGLY_TYPED)
@@ -158,7 +158,7 @@ def _network_flags(trt: TensorRT, job: Job) -> int:
 
 def _configure(
     trt: TensorRT,
-    job: Job,
+    job: BuildJob,
     builder: tensorrt.Builder,
     network: tensorrt.INetworkDefinition,
     config: tensorrt.IBuilderConfig,
@@ -200,7 +200,7 @@ def _word(tensor: tensorrt.ITensor | None) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job in a file; the report is written even where TensorRT refuses."""
-    job = Job(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    job = BuildJob(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
     report = build(job)
     Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")
     if report.lever.refused:

@@ -27,7 +27,7 @@ BASE, UPDATES, REPORT, CHANGED = "base.cache", "updates.json", "report.json", "c
 
 
 @dataclass(slots=True)
-class Report:
+class CacheReport:
     """What came of it.
 
     ``absent`` says why ``tensorrt`` cannot be imported, ``said`` is the last warning or error of TensorRT. ``keys``
@@ -43,13 +43,13 @@ class Report:
     refused: str = ""
 
 
-def read(folder: Path) -> Report:
+def read(folder: Path) -> CacheReport:
     """Read the folder's cache, and change it where there are updates."""
     try:
         trt = load("tensorrt")
     except ImportError as error:
-        return Report(absent=str(error))
-    report = Report(version=trt.__version__, editable=hasattr(trt, "TimingCacheKey"))
+        return CacheReport(absent=str(error))
+    report = CacheReport(version=trt.__version__, editable=hasattr(trt, "TimingCacheKey"))
     if not report.editable:
         return report
     logger, said = _logger(trt)

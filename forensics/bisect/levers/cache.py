@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 from trtforensics.model.timing_cache import TimingCache
@@ -31,7 +31,7 @@ STORE = "base.cache"
 """The binary cache with the network's keys, in the artifacts directory, where neither side is a binary cache."""
 
 
-class CacheBackend(Backend):
+class CacheLever(Lever):
     """Keys of two timing caches; active ones have the tactics of the bad one.
 
     ``bases`` are the sides that are binary caches. ``recipe`` is None where the user's command builds.
@@ -97,7 +97,7 @@ class CacheBackend(Backend):
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
         """Return what runs our own builds and explains those that fail."""
-        return commands if self._recipe is None else Explaining(commands)
+        return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write bad's keys with the culprits from good, good's with nothing from bad but the culprits, a ban list."""

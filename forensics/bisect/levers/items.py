@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.parsers.text.document import read_document
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Described
 
 
-class ItemsBackend(Backend):
+class ItemsLever(Lever):
     """Names from a file; active ones are on."""
 
     mode = "items"
@@ -54,7 +54,7 @@ class ItemsBackend(Backend):
         return "".join(f"{self.items[index].name}\n" for index in sorted(indexes))
 
 
-def read_items(path: str, *, max_bytes: int) -> ItemsBackend:
+def read_items(path: str, *, max_bytes: int) -> ItemsLever:
     """Read the items of a file: a name a line, ``#`` comments and blank lines skipped.
 
     Raises:
@@ -72,4 +72,4 @@ def read_items(path: str, *, max_bytes: int) -> ItemsBackend:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UsageError(path, f"names {twice[0]!r} more than once", "Name each item once")
-    return ItemsBackend(names)
+    return ItemsLever(names)

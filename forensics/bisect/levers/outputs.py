@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Described
 
 
-class OutputsBackend(Backend):
+class OutputsLever(Lever):
     """Tensors of a model; active ones are left to fusion, the others are marked.
 
     ``model_outputs`` are the model's own. Without a recipe the user's command builds, from the names in ``{outputs}``.
@@ -63,7 +63,7 @@ class OutputsBackend(Backend):
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
         """Return what runs our own builds and explains those that fail."""
-        return commands if self._recipe is None else Explaining(commands)
+        return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the tensors to mark, and all outputs as Polygraphy is told them."""

@@ -10,12 +10,13 @@ import sys
 from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trtforensics.bisect.runner.executors import Relay
-from trtforensics.bisect.runner.probe import ENGINE, Outcome, describe
+from trtforensics.bisect.runner.executors import RelayExecutor
+from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, describe
 from trtforensics.bisect.search import Verdict
-from trtforensics.trt.build import NOT_ASKED, REFUSED, Job
+from trtforensics.trt.build import NOT_ASKED, REFUSED, BuildJob
+from trtforensics.trt.inside.lever import LeverResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ COMMAND = (
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is built, by what. ``shapes`` are those of dynamic inputs; see :class:`trtforensics.trt.build.Job`."""
+    """What is built, by what. ``shapes`` are those of dynamic inputs; see :class:`trtforensics.trt.build.BuildJob`."""
 
     installed: Installed
     model: Path
@@ -77,7 +78,7 @@ class Recipe:
         Raises:
             OSError: the folder does not take it.
         """
-        job = Job(
+        job = BuildJob(
             module=self.installed.module,
             model=str(self.model),
             report=str(folder / _REPORT),
@@ -91,22 +92,10 @@ class Recipe:
         (folder / _JOB).write_text(json.dumps({**asdict(job), **lever}, indent=1), encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a build's report says of its lever; empty where the build did not get as far."""
-
-    refused: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-def read_report(folder: Path) -> Told:
-    """Read the report of a probe's build."""
+def read_report(folder: Path) -> LeverResult:
+    """Read from the report of a probe's build what its lever came to; empty where the build did not get as far."""
     path = folder / _REPORT
-    if not path.exists():
-        return Told()
-    lever = json.loads(path.read_text(encoding="utf-8"))["lever"]
-    return Told(tuple(lever["refused"]), tuple(lever["differs"]), lever["details"])
+    return LeverResult(**json.loads(path.read_text(encoding="utf-8"))["lever"]) if path.exists() else LeverResult()
 
 
 def first_of(sentences: Sequence[str]) -> str:
@@ -128,17 +117,17 @@ def _last_words(folder: Path, built: Ended) -> str:
     if built.timed_out or not 0 < built.status <= NOT_ASKED:
         return ""
     lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
-    told = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
-    return f", {told[-1].strip()[:_WORDS]}" if told else ""
+    errors = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
+    return f", {errors[-1].strip()[:_WORDS]}" if errors else ""
 
 
-class Explaining(Relay):
+class ExplainingExecutor(RelayExecutor):
     """Runs probes elsewhere; of a build that failed it keeps the end of the log, and says what the report says."""
 
     def __init__(self, commands: ProbeExecutor) -> None:
         super().__init__(commands, "explain")
 
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         outcome = self._commands.submit(spec).result()
         built = outcome.build
         if outcome.verdict is None or built is None or (built.status == 0 and not built.timed_out):

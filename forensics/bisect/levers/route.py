@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 
@@ -85,7 +85,7 @@ def read_route(text: str, knobs: Mapping[str, Knob]) -> dict[str, str]:
     return route
 
 
-class RouteBackend(Backend):
+class RouteLever(Lever):
     """Knobs; active ones are as in the bad route."""
 
     mode = "route"
@@ -137,7 +137,7 @@ class RouteBackend(Backend):
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
         """Return what runs our builds and explains those that fail."""
-        return Explaining(commands)
+        return ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the route that is good."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.replay.mixing import Mixer
@@ -42,21 +42,23 @@ _SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECA
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ReplaySide:
     """The replays of one side: one file, or those of a directory. ``skipped`` says which files are none, and why."""
 
     replays: tuple[Replay, ...]
     skipped: tuple[str, ...] = ()
 
 
-class TacticsBackend(Backend):
+class TacticsLever(Lever):
     """Layers of two replays; active ones are as in the bad one."""
 
     mode = "tactics"
     placeholder = "replay"
     file = "replay.json"
 
-    def __init__(self, good: Side, bad: Side, edges: Iterable[Edge] = (), recipe: Recipe | None = None) -> None:
+    def __init__(
+        self, good: ReplaySide, bad: ReplaySide, edges: Iterable[Edge] = (), recipe: Recipe | None = None
+    ) -> None:
         """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
 
         Raises:
@@ -102,14 +104,15 @@ class TacticsBackend(Backend):
         """Say which layer our own build runs otherwise; one that only one side has may be absent from a mix."""
         if self._recipe is None:
             return ""
-        told = read_report(folder)
-        missing = told.details.get("missing")
-        absent = [layer for layer in missing if all(layer in side for side in self._entries)] if missing else []
-        return first_of((*told.differs, *(f"the network has no layer {layer}" for layer in absent)))
+        result = read_report(folder)
+        missing = result.details.get("missing")
+        layers = missing if isinstance(missing, list) else []
+        absent = [layer for layer in layers if all(layer in side for side in self._entries)]
+        return first_of((*result.differs, *(f"the network has no layer {layer}" for layer in absent)))
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
         """Return what runs our own builds and explains those that fail."""
-        return commands if self._recipe is None else Explaining(commands)
+        return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write bad's replay with the culprits from good, good's with nothing from bad but the culprits, a ban list."""
@@ -143,7 +146,7 @@ class TacticsBackend(Backend):
         return weight * (1 + seen[1]) / (1 + seen[0])
 
 
-def closest(good: Side, bad: Side) -> tuple[Replay, Replay, Mixer]:
+def closest(good: ReplaySide, bad: ReplaySide) -> tuple[Replay, Replay, Mixer]:
     """Return the good and the bad replay that differ in the fewest layers, and their mixer; of several, the first.
 
     Only a pair of builds that were seen as they are has known ends. What the other replays of a directory tell goes
@@ -168,7 +171,7 @@ def closest(good: Side, bad: Side) -> tuple[Replay, Replay, Mixer]:
     return found
 
 
-def load_side(path: str, side: str, *, max_bytes: int) -> Side:
+def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:
     """Read the replays of one side: of a file, of a directory, or of the folder ``side`` of an artifacts directory.
 
     Raises:
@@ -177,7 +180,7 @@ def load_side(path: str, side: str, *, max_bytes: int) -> Side:
     """
     folder = Path(path)
     if path == "-" or not folder.is_dir():
-        return Side((load_replay(path, max_bytes=max_bytes),))
+        return ReplaySide((load_replay(path, max_bytes=max_bytes),))
     folder = folder / side if (folder / side).is_dir() else folder
     replays, skipped = [], []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
@@ -193,7 +196,7 @@ def load_side(path: str, side: str, *, max_bytes: int) -> Side:
             skipped.append(str(error))
     if not replays:
         raise UsageError(str(folder), "holds no tactic replay", "Give a replay, or a directory with replays in it")
-    return Side(tuple(replays), tuple(skipped))
+    return ReplaySide(tuple(replays), tuple(skipped))
 
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[Edge, ...]:

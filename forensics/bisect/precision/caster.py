@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import AttributeProto, TensorProto
 
-from trtforensics.bisect.precision.constants import convert
 from trtforensics.bisect.precision.eligibility import candidates, survey
+from trtforensics.bisect.precision.storage import convert
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from trtforensics.bisect.precision.constants import Constants
-    from trtforensics.bisect.precision.eligibility import Candidate, Use
-    from trtforensics.bisect.precision.preparation import Prepared
-    from trtforensics.bisect.precision.storage import Storage
+    from trtforensics.bisect.precision.eligibility import CandidateNode, Use
+    from trtforensics.bisect.precision.preparation import PreparedModel
+    from trtforensics.bisect.precision.storage import Constants, Storage
 
 
 class Caster:
     """Casts one model in any mixture."""
 
-    def __init__(self, prepared: Prepared, storage: Storage) -> None:
+    def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
         self.prepared = prepared
         self.storage = storage
         self.survey = survey(prepared.proto)
@@ -76,7 +75,7 @@ class Caster:
 class _Casting:
     """One run over the model."""
 
-    def __init__(self, caster: Caster, narrow: dict[str, Candidate]) -> None:
+    def __init__(self, caster: Caster, narrow: dict[str, CandidateNode]) -> None:
         self._caster = caster
         self._narrow = narrow
         self._numbers: Iterator[int] = iter(range(1 << 30))
@@ -130,7 +129,7 @@ class _Casting:
             self.graph(body, copy.graphs.add())
 
     def _narrow_node(
-        self, node: onnx.NodeProto, candidate: Candidate, scope: int, target: onnx.GraphProto, cast: set[str]
+        self, node: onnx.NodeProto, candidate: CandidateNode, scope: int, target: onnx.GraphProto, cast: set[str]
     ) -> None:
         for tensor in dict.fromkeys(node.input[slot] for slot in candidate.inputs):
             narrow = self._narrow_name(tensor, scope)

@@ -60,7 +60,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateNode:
     """A node that may compute in 16 bits, with the slots that change. ``moves`` names the tensor it only moves."""
 
     name: str
@@ -97,7 +97,7 @@ def survey(model: onnx.ModelProto) -> Survey:
     return found
 
 
-def candidates(model: onnx.ModelProto, found: Survey, storage: Storage) -> dict[str, Candidate]:
+def candidates(model: onnx.ModelProto, found: Survey, storage: Storage) -> dict[str, CandidateNode]:
     """Return the nodes that may compute in 16 bits, in the order of the file."""
     versions = {entry.domain: entry.version for entry in model.opset_import}
     shapes = _shape_arithmetic(found)
@@ -114,7 +114,7 @@ def candidates(model: onnx.ModelProto, found: Survey, storage: Storage) -> dict[
         if inputs is None or outputs is None or not inputs:
             continue
         scope = scopes[name]
-        eligible[name] = Candidate(name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, found))
+        eligible[name] = CandidateNode(name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, found))
     return eligible
 
 

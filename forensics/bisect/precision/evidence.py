@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.eligibility import Candidate
+    from trtforensics.bisect.precision.eligibility import CandidateNode
     from trtforensics.model.log import Build, OnnxNode
 
 _WIDE = "FLOAT"
@@ -44,7 +44,7 @@ def unreached(keep: Collection[str], build: Build) -> list[str]:
     ]
 
 
-def _shown(candidate: Candidate, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:
+def _shown(candidate: CandidateNode, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:
     """Yield the candidate's tensors that change with its precision, and their types in the log."""
     original = caster.survey.nodes[candidate.name]
     changing = {original.output[slot] for slot in candidate.outputs}

@@ -33,7 +33,7 @@ _LOSSY_OPERATORS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PrecisionItem:
     """Tensors that are FP32 together, the nodes that makes FP32, and how suspicious they are before any probe."""
 
     tensors: tuple[str, ...]
@@ -57,7 +57,7 @@ def atoms_of(caster: Caster) -> dict[str, frozenset[str]]:
     return {node: frozenset(atom) for atom in nx.connected_components(together) for node in atom}
 
 
-def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[Item, ...]:
+def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[PrecisionItem, ...]:
     """Return the items in the order of the model; together they cover every candidate."""
     atoms = atoms_of(caster)
     groups = [(tensors, _touching(caster, tensors)) for tensors in _moved_together(caster)]
@@ -77,12 +77,12 @@ def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[Item, ...]:
     return tuple(sorted(made, key=lambda item: (min(order[node] for node in item.nodes), item.tensors)))
 
 
-def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> Item:
+def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> PrecisionItem:
     found = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
     ordered = sorted(found, key=lambda tensor: -found[tensor][0])
     weight, why = found[ordered[0]]
     lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
-    return Item(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
+    return PrecisionItem(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
 
 
 def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> tuple[float, str]:

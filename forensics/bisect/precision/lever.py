@@ -26,22 +26,21 @@ from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.precision.oracle import RunError, Scores, judge
 from trtforensics.bisect.precision.saving import save
 from trtforensics.bisect.precision.twin import emulate
-from trtforensics.bisect.runner.executors import Relay
-from trtforensics.bisect.runner.probe import Outcome, describe
+from trtforensics.bisect.runner.executors import RelayExecutor
+from trtforensics.bisect.runner.probe import ProbeOutcome, describe
 from trtforensics.bisect.search import Item, Verdict
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import SourceError
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.trt.build import Job as BuildJob
+from trtforensics.trt.build import BuildJob
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.metrics import Rule
-    from trtforensics.bisect.precision.oracle import Oracle
-    from trtforensics.bisect.precision.oracle import Verdict as Judgement
+    from trtforensics.bisect.precision.metrics import OutputRule
+    from trtforensics.bisect.precision.oracle import Judgement, Oracle
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.probe import ProbeSpec
     from trtforensics.bisect.session.lever import Described
@@ -65,7 +64,7 @@ class Target:
     constraints: bool = False
 
 
-class PrecisionBackend(Backend):
+class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
     ``needs_files`` has every probe's models written, for a check command. ``builds`` is switched by whoever asks: only
@@ -81,7 +80,7 @@ class PrecisionBackend(Backend):
     file = "fp32-nodes.txt"
 
     def __init__(
-        self, caster: Caster, oracle: Oracle, rules: Mapping[str, Rule], target: Target | None, models: Path
+        self, caster: Caster, oracle: Oracle, rules: Mapping[str, OutputRule], target: Target | None, models: Path
     ) -> None:
         """``models`` takes the probes' models where those share a data file; without a target nothing builds."""
         self.caster = caster
@@ -212,34 +211,34 @@ class PrecisionBackend(Backend):
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
         """Return an executor that judges here and has commands built elsewhere."""
-        return _Judging(self, commands)
+        return _JudgingExecutor(self, commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the first repair's files."""
         return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
 
 
-class _Judging(Relay):
-    """Builds where the backend says so, then judges: by the check command where there is one, else by the twin."""
+class _JudgingExecutor(RelayExecutor):
+    """Builds where the lever says so, then judges: by the check command where there is one, else by the twin."""
 
-    def __init__(self, backend: PrecisionBackend, commands: ProbeExecutor) -> None:
+    def __init__(self, lever: PrecisionLever, commands: ProbeExecutor) -> None:
         super().__init__(commands, "judge")
-        self._backend = backend
+        self._lever = lever
 
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         folder = Path(spec.folder)
         built = None
-        if spec.build is not None and self._backend.builds:
+        if spec.build is not None and self._lever.builds:
             outcome = self._commands.submit(replace(spec, check=None)).result()
             built = outcome.build
             if outcome.verdict is not Verdict.GOOD:
                 return _failed(outcome, folder, spec)
         if spec.check is not None:
             return replace(self._commands.submit(replace(spec, build=None)).result(), build=built)
-        return Outcome(*self._backend.score(folder), build=built)
+        return ProbeOutcome(*self._lever.score(folder), build=built)
 
 
-def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
+def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcome:
     """Keep the last lines of a failed build; it says nothing about precision unless the user wants it to."""
     if outcome.verdict is None or outcome.build is None:
         return outcome
@@ -290,7 +289,7 @@ def failure_of(folder: Path) -> list[str]:
     return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
-def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str]:
+def _told(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
     shown = ", ".join(
         f"{name}: {rules[name].metric.name} {score:.3g}" for name, score in judgement.worst.items() if score is not None
     )
@@ -298,7 +297,7 @@ def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str
     return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
 
-def _spelled(rules: Mapping[str, Rule]) -> str:
+def _spelled(rules: Mapping[str, OutputRule]) -> str:
     return ", ".join(
         f"{name}: {rule.metric.name} {'default' if rule.tolerance is None else format(rule.tolerance, 'g')}"
         for name, rule in rules.items()

@@ -144,14 +144,14 @@ def _cosine(wanted: Values, seen: Values) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class OutputRule:
     """What an output must reach; ``tolerance`` None asks for the default."""
 
     metric: Metric
     tolerance: float | None
 
 
-def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, Rule]:
+def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, OutputRule]:
     """Read ``NAME`` or ``OUTPUT:NAME`` metrics and ``VALUE`` or ``OUTPUT:VALUE`` tolerances, the later ones winning.
 
     ``outputs`` says of each output whether it holds floating-point values.
@@ -160,20 +160,21 @@ def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: S
         UsageError: A metric, a tolerance or an output that is not there.
     """
     rules = {
-        name: Rule(METRICS[DEFAULT_METRIC if floating else EXACT_METRIC], None) for name, floating in outputs.items()
+        name: OutputRule(METRICS[DEFAULT_METRIC if floating else EXACT_METRIC], None)
+        for name, floating in outputs.items()
     }
     for text in metrics:
         for name, word in _addressed(text, rules, "--metric"):
             if word not in METRICS:
                 raise UsageError("--metric", f"{word!r} is not a metric", f"Choose from {', '.join(METRICS)}")
-            rules[name] = Rule(METRICS[word], rules[name].tolerance)
+            rules[name] = OutputRule(METRICS[word], rules[name].tolerance)
     for text in tolerances:
         for name, word in _addressed(text, rules, "--tolerance"):
-            rules[name] = Rule(rules[name].metric, _number(word))
+            rules[name] = OutputRule(rules[name].metric, _number(word))
     return rules
 
 
-def _addressed(text: str, rules: Mapping[str, Rule], option: str) -> list[tuple[str, str]]:
+def _addressed(text: str, rules: Mapping[str, OutputRule], option: str) -> list[tuple[str, str]]:
     output, colon, word = text.rpartition(":")
     if not colon:
         return [(name, word) for name in rules]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.metrics import Metric, Rule
+    from trtforensics.bisect.precision.metrics import Metric, OutputRule
     from trtforensics.bisect.precision.samples import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
@@ -51,7 +51,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """Whether a probe passes, by which margin, and what an output that fails says."""
 
     passed: bool
@@ -162,7 +162,7 @@ class Oracle:
         return {name: count for name, count in counts.items() if count}
 
 
-def judge(scores: Scores, floor: Scores, rules: Mapping[str, Rule], half_unit: float) -> Verdict:
+def judge(scores: Scores, floor: Scores, rules: Mapping[str, OutputRule], half_unit: float) -> Judgement:
     """Hold scores against the rules; a rule without a tolerance gets the default, from the floor."""
     worst, failures, near = {}, [], False
     for name, rule in rules.items():
@@ -174,10 +174,10 @@ def judge(scores: Scores, floor: Scores, rules: Mapping[str, Rule], half_unit: f
             failures.append(f"{name} has NaN or infinity where the FP32 model has none")
         elif not rule.metric.passes(score, tolerance):
             failures.append(f"{name}: {rule.metric.name} {score:.3g}, tolerance {tolerance:.3g}")
-    return Verdict(not failures, near, worst, "; ".join(failures))
+    return Judgement(not failures, near, worst, "; ".join(failures))
 
 
-def tolerance_of(output: str, rule: Rule, floor: Scores, half_unit: float) -> float:
+def tolerance_of(output: str, rule: OutputRule, floor: Scores, half_unit: float) -> float:
     """Return what an output must reach.
 
     Raises:

@@ -28,7 +28,7 @@ _EXPORT_AGAIN = "Export it again, or check it with `onnx.checker.check_model(pat
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedModel:
     """A model ready for casting, whole in memory, and what had to be changed to get there.
 
     ``external`` names the constants whose values lay in files of their own, and lie so again in whatever is written.
@@ -40,7 +40,7 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def prepare(path: str) -> Prepared:
+def prepare(path: str) -> PreparedModel:
     """Read a model.
 
     Raises:
@@ -58,7 +58,7 @@ def prepare(path: str) -> Prepared:
     if renamed:
         notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
     _unique_body_tensors(model.graph)
-    return Prepared(path, _inferred(path, model), external, tuple(notes))
+    return PreparedModel(path, _inferred(path, model), external, tuple(notes))
 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

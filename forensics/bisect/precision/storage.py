@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float32]
@@ -42,7 +44,7 @@ STORAGES = {storage.name: storage for storage in (FP16, BF16)}
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredConstant:
     """A constant in 16 bits: its bytes, and how many values changed more than rounding changes them.
 
     ``clamped`` values were finite and beyond the range; they became the largest finite value, as infinity would turn
@@ -54,7 +56,7 @@ class Stored:
     flushed: int
 
 
-def store(values: Floats, storage: Storage) -> Stored:
+def store(values: Floats, storage: Storage) -> StoredConstant:
     """Round to nearest even, clamp finite overflow, keep infinities and NaN."""
     finite = np.isfinite(values)
     bits = _bits(values, storage)
@@ -62,7 +64,38 @@ def store(values: Floats, storage: Storage) -> Stored:
     if overflow.any():
         bits = _bits(np.where(overflow, np.copysign(np.float32(storage.largest), values), values), storage)
     flushed = (values != 0) & ((bits & 0x7FFF) == 0)
-    return Stored(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+    return StoredConstant(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class AlteredConstant:
+    """A constant that 16 bits change more than rounding does: how many of its values, of how many."""
+
+    name: str
+    values: int
+    clamped: int
+    flushed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """16-bit copies by the name of the FP32 constant, and those that were altered."""
+
+    narrow: Mapping[str, TensorProto]
+    altered: Mapping[str, AlteredConstant]
+
+
+def convert(tensors: Mapping[str, TensorProto], suffix: str, storage: Storage) -> Constants:
+    """Convert FP32 constants; a copy is named after its constant and the suffix."""
+    narrow, altered = {}, {}
+    for name, tensor in tensors.items():
+        stored = store(numpy_helper.to_array(tensor), storage)
+        narrow[name] = TensorProto(
+            name=name + suffix, data_type=storage.elem_type, dims=tensor.dims, raw_data=stored.raw
+        )
+        if stored.clamped or stored.flushed:
+            altered[name] = AlteredConstant(name, len(stored.raw) // 2, stored.clamped, stored.flushed)
+    return Constants(narrow, altered)
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.command import Urgency
-from trtforensics.bisect.runner.guard import SESSION, guarded
 from trtforensics.bisect.runner.leftovers import adopt_orphans
-from trtforensics.bisect.runner.probe import Outcome, run_probe
+from trtforensics.bisect.runner.probe import ProbeOutcome, run_probe
+from trtforensics.bisect.runner.watchdog import SESSION, guarded
 from trtforensics.bisect.search import Verdict
 from trtforensics.errors import UsageError
 
@@ -62,7 +62,7 @@ class DaskExecutor:
         self._threads = ThreadPoolExecutor(self.room, thread_name_prefix="probe")
         self._tickets: set[Path] = set()
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe on a worker; a thread here waits for it."""
         return self._threads.submit(self._run, spec)
 
@@ -76,7 +76,7 @@ class DaskExecutor:
         self._threads.shutdown()
         self._client.close()
 
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         from distributed import CancelledError  # noqa: PLC0415 - as above
         from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
         from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
@@ -87,9 +87,9 @@ class DaskExecutor:
         self._tickets.add(ticket)
         try:
             future = self._client.submit(run_remote, spec, word, pure=False, resources={RESOURCE: 1})
-            outcome: Outcome = future.result()
+            outcome: ProbeOutcome = future.result()
         except KilledWorker as error:
-            return Outcome(Verdict.UNRESOLVED, f"every worker that ran it was lost ({error.last_worker})")
+            return ProbeOutcome(Verdict.UNRESOLVED, f"every worker that ran it was lost ({error.last_worker})")
         except (CancelledError, CommClosedError) as error:
             raise UsageError("--executor", "the scheduler was lost", "Start it, and run the same command") from error
         finally:
@@ -98,7 +98,7 @@ class DaskExecutor:
         return outcome
 
 
-def run_remote(spec: ProbeSpec, word: str) -> Outcome:
+def run_remote(spec: ProbeSpec, word: str) -> ProbeOutcome:
     """Run a probe in a worker, as long as its folder holds this ticket."""
     adopt_orphans()
     ticket = Path(spec.folder) / _TICKET

@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.bisect.runner.command import Urgency
-from trtforensics.bisect.runner.guard import SESSION, guarded
 from trtforensics.bisect.runner.leftovers import adopt_orphans
 from trtforensics.bisect.runner.probe import run_probe
+from trtforensics.bisect.runner.watchdog import SESSION, guarded
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.runner.probe import Outcome, ProbeSpec
+    from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec
 
 
 class ProbeExecutor(Protocol):
@@ -25,7 +25,7 @@ class ProbeExecutor(Protocol):
 
     room: int
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe."""
         ...
 
@@ -49,7 +49,7 @@ class LocalExecutor:
         self._urgency = Urgency.GO_ON
         self._threads = self._stack.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="probe"))
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe in a thread."""
         watched = replace(spec, environment={**spec.environment, SESSION: self._token})
         return self._threads.submit(run_probe, watched, lambda: self._urgency)
@@ -63,20 +63,20 @@ class LocalExecutor:
         self._stack.close()
 
 
-class Relay(ABC):
-    """Probes that a backend looks after itself, each in a thread that may have commands run by the executor given."""
+class RelayExecutor(ABC):
+    """Probes that a lever looks after itself, each in a thread that may have commands run by the executor given."""
 
     def __init__(self, commands: ProbeExecutor, name: str) -> None:
         self._commands = commands
         self.room = commands.room
         self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix=name)
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe."""
         return self._threads.submit(self._run, spec)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running commands end; what a backend does beside them is short."""
+        """Have the running commands end; what a lever does beside them is short."""
         self._commands.halt(urgency)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class Relay(ABC):
         self._commands.close()
 
     @abstractmethod
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         """Run a probe, in a thread of its own."""
 
 

@@ -46,7 +46,7 @@ class ProbeSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProbeOutcome:
     """What a probe came to.
 
     ``verdict`` is None where the probe was stopped before its end. ``reason`` says in words what led to the verdict.
@@ -68,7 +68,7 @@ class Outcome:
         return sum(ended.seconds for ended in (self.build, *self.checks) if ended)
 
 
-def run_probe(spec: ProbeSpec, halt: Halt) -> Outcome:
+def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
     """Run a probe's commands and judge it.
 
     Raises:
@@ -130,16 +130,16 @@ def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0
     return run(command, halt)
 
 
-def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
+def _judge_build(spec: ProbeSpec, built: Ended) -> ProbeOutcome | None:
     """Judge a build that is all there is, or that leaves nothing to check; None: the check decides."""
     if built.stopped:
-        return Outcome(None, "stopped", built)
+        return ProbeOutcome(None, "stopped", built)
     verdict, how = judge_status(built)
     failed = verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and spec.check is not None)
     if failed or spec.check is None:
         if failed:
             verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
-        return Outcome(
+        return ProbeOutcome(
             verdict,
             f"build: {how}",
             built,
@@ -148,19 +148,19 @@ def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
             build_failed=failed,
         )
     if mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
-        return Outcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
+        return ProbeOutcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
     return None
 
 
-def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> Outcome:
+def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> ProbeOutcome:
     last, ended = checks[-1], tuple(checks)
     if last.stopped:
-        return Outcome(None, "stopped", built, ended)
+        return ProbeOutcome(None, "stopped", built, ended)
     verdicts = [judge_status(check)[0] for check in checks]
     if len(set(verdicts)) > 1:
         told = ", ".join(verdicts)
         reason = f"flaky: {len(checks)} checks of one build said {told}; `--confidence 0.99` deals with that"
-        return Outcome(Verdict.UNRESOLVED, reason, built, ended)
+        return ProbeOutcome(Verdict.UNRESOLVED, reason, built, ended)
     times = f", {len(checks)} times" if len(checks) > 1 else ""
     reason = f"check: {describe(last)}{times}"
-    return Outcome(verdicts[0], reason, built, ended, timed_out=last.timed_out, not_run=last.status in NOT_RUN)
+    return ProbeOutcome(verdicts[0], reason, built, ended, timed_out=last.timed_out, not_run=last.status in NOT_RUN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisect.search.chain import NotMonotoneError
-from trtforensics.bisect.search.minimal import Found, minimal_set
+from trtforensics.bisect.search.minimal import MinimalSet, minimal_set
 from trtforensics.bisect.search.model import AGAIN, REST, Status, Verdict
 from trtforensics.bisect.search.reduction import reduced
 from trtforensics.bisect.search.refusals import rest_by_proxy
@@ -36,7 +36,7 @@ class Campaign:
         self._budget = budget
         self._finder = finder
         self._find = find
-        self.sets: list[Found] = []
+        self.sets: list[MinimalSet] = []
         self.reasons: list[str] = []
         self.status: Status | None = None
         self._rest = space.all
@@ -84,7 +84,7 @@ class Campaign:
         self.reasons.append(f"{reason}{f'; {AGAIN}' if outcome is Verdict.UNRESOLVED else ''}")
         return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
 
-    def _one_set(self, within: int) -> Steps[Found]:
+    def _one_set(self, within: int) -> Steps[MinimalSet]:
         try:
             found = yield from minimal_set(self._finder, self._space, within)
         except NotMonotoneError:
@@ -112,14 +112,14 @@ class Campaign:
             if (yield from self._finder.settle(rest, Verdict.GOOD, "the culprits but one")) is Verdict.BAD:
                 return
 
-    def _reduced(self, mask: int) -> Steps[Found]:
+    def _reduced(self, mask: int) -> Steps[MinimalSet]:
         atoms = [atom.mask for atom in self._space.atoms_of(mask)]
-        return Found(sum((yield from reduced(self._finder, 0, atoms))))
+        return MinimalSet(sum((yield from reduced(self._finder, 0, atoms))))
 
     def _bad_inside(self, within: int) -> list[int]:
         return [mask for mask, verdict in self._ledger.log if verdict is Verdict.BAD and not mask & ~within]
 
-    def _note(self, found: Found) -> None:
+    def _note(self, found: MinimalSet) -> None:
         self.sets.append(found)
         self._budget.sets += 1
         self._budget.members += found.members.bit_count()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search.budget import depth
 from trtforensics.bisect.search.chain import Chain
-from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.finder import SetMember
 from trtforensics.bisect.search.ledger import Wish
 from trtforensics.bisect.search.model import ALONE, Verdict
 from trtforensics.bisect.search.refusals import tell_apart
@@ -76,7 +76,7 @@ class ExactFinder:
                 break
         return self._ledger.seen(0) or Verdict.UNRESOLVED, self._ledger.seen(self._space.all) or Verdict.UNRESOLVED
 
-    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together.
 
         Raises:
@@ -92,7 +92,7 @@ class ExactFinder:
                 tried = True
                 winner = yield from self._try_alone(chain)
                 if winner:
-                    return Member(winner, complete=True)
+                    return SetMember(winner, complete=True)
                 self._cleared = 0
             elif chain.stuck or (not cuts and not chain.busy()):
                 break
@@ -103,7 +103,7 @@ class ExactFinder:
                 return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
         if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
             return (yield from tell_apart(self, self._ledger, chain))
-        return Member(chain.suspects(), chain.atoms[: chain.low])
+        return SetMember(chain.suspects(), chain.atoms[: chain.low])
 
     def _learn_couples(self, chain: Chain) -> bool:
         """Join items that seem to have to change together, where an edge says which; return whether any were."""

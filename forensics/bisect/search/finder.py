@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class SetMember:
     """The next member of a set: the items of an atom; ``before`` are the atoms among which any further ones are.
 
     ``complete`` says that the members so far were seen to be bad alone. ``doubt`` holds items of which at least one is
@@ -54,5 +54,5 @@ class Finder(Protocol):
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Find out what everything from good and everything from bad show."""
 
-    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""

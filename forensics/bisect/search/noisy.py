@@ -12,7 +12,7 @@ import numpy as np
 
 from trtforensics.bisect.search.chain import Chain
 from trtforensics.bisect.search.checks import Checks
-from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.finder import SetMember
 from trtforensics.bisect.search.model import Verdict
 from trtforensics.bisect.search.noise import BEFORE, likelihood
 from trtforensics.bisect.search.posterior import Posterior
@@ -130,7 +130,7 @@ class NoisyFinder:
         noise /= noise.sum()
         return noise
 
-    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""
         self._chain = chain = Chain(self._ledger, kept, pool)
         self._posterior = posterior = Posterior(chain, self._noise())
@@ -149,10 +149,10 @@ class NoisyFinder:
                 if complete:
                     self._known[alone] = True
                     self._ledger.record(alone, Verdict.BAD)
-                return Member(chain.atoms[top].mask, pool[:top], complete)
+                return SetMember(chain.atoms[top].mask, pool[:top], complete)
             choices = self._choices(posterior, chain, top)
             if not choices:
-                return Member(0, doubt=sum(chain.atoms[place].mask for place in self._likely(share)))
+                return SetMember(0, doubt=sum(chain.atoms[place].mask for place in self._likely(share)))
             yield from self._another(choices, "narrow")
 
     def _weigh(self, posterior: Posterior, chain: Chain, mask: int, verdict: Verdict) -> None:

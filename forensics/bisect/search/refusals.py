@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.finder import SetMember
 from trtforensics.bisect.search.model import Verdict
 from trtforensics.bisect.search.reduction import reduced
 
@@ -23,7 +23,7 @@ _PATIENCE = 20
 """How many builds in a row may fail to make a group smaller before it is left as it is."""
 
 
-def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[Member]:
+def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]:
     """Find the member among items of a chain where every link between them is refused.
 
     Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
@@ -39,10 +39,10 @@ def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[Member]:
             continue
         group = yield from reduced(finder, base, group, _PATIENCE)
         if base == kept and _irreducible(ledger, kept, group):
-            return Member(sum(group), complete=True)
+            return SetMember(sum(group), complete=True)
         if len(group) == 1:
-            return Member(group[0], before)
-    return Member(0, before, doubt=sum(group))
+            return SetMember(group[0], before)
+    return SetMember(0, before, doubt=sum(group))
 
 
 def _irreducible(ledger: Ledger, kept: int, group: list[int]) -> bool:

@@ -16,7 +16,7 @@ from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.runner.probe import Outcome
+    from trtforensics.bisect.runner.probe import ProbeOutcome
     from trtforensics.bisect.search import Ask
     from trtforensics.bisect.session.history import Finished, Probe
 
@@ -72,7 +72,7 @@ class Artifacts:
         if keep is KeepEngines.NONE or (keep is KeepEngines.BAD and not bad):
             self.drop_engine(probe)
 
-    def note_verdict(self, probe: Probe, finished: Finished, outcome: Outcome | None) -> None:
+    def note_verdict(self, probe: Probe, finished: Finished, outcome: ProbeOutcome | None) -> None:
         """Write ``verdict.json`` beside a probe's logs."""
         document = {
             "probe": probe.number,

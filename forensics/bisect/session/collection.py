@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
 
 
 @dataclass(slots=True)
-class Builds:
+class RepeatedBuilds:
     """A plan of one build after another, until there are ``count``, or until one is ``wanted``."""
 
     count: int | None
@@ -61,7 +62,7 @@ class Builds:
         self.verdicts[ask.build] = verdict
 
 
-class Collecting:
+class CollectionLever:
     """The lever of a collection: the build writes the file, where a bisection's reads it."""
 
     settings = ""
@@ -85,7 +86,7 @@ class Collecting:
 
 
 def collect(
-    directory: Path, plan: Builds, lever: Collecting, options: RunOptions, show: Callable[[str], None]
+    directory: Path, plan: RepeatedBuilds, lever: CollectionLever, options: RunOptions, show: Callable[[str], None]
 ) -> dict[str, object]:
     """Run a collection to its end, and return ``result.json``.
 
@@ -103,7 +104,7 @@ def collect(
             try:
                 session.run(stopper, turn)
             finally:
-                document = collection_result(session.told, complete=plan.done)
+                document = collection_result(session.answers, complete=plan.done)
                 write_result(directory, document)
     return document
 
@@ -120,5 +121,5 @@ def collection_text(document: Mapping[str, object], directory: Path) -> str:
 
 
 def _counts(verdicts: Iterable[Verdict]) -> str:
-    told = list(verdicts)
-    return ", ".join(f"{told.count(verdict)} {verdict}" for verdict in Verdict)
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

@@ -21,7 +21,7 @@ from trtforensics.console.terminal import visible
 if TYPE_CHECKING:
     from trtforensics.bisect.runner.options import RunOptions
     from trtforensics.bisect.search import Outlook
-    from trtforensics.bisect.session.lever import Backend
+    from trtforensics.bisect.session.lever import Lever
 
 SCHEMA = 1
 _SHOWN = 20
@@ -57,25 +57,25 @@ class Forecast:
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
 
 
-def forecast(backend: Backend, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
+def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
     """Work out what a bisection would cost; the directory stays as it is.
 
     Raises:
         UsageError: the directory is another job's.
         SourceError: its journal cannot be read.
     """
-    check_directory(directory, job_of(backend, options))
+    check_directory(directory, job_of(lever, options))
     history, _ = read_journal(directory / NAME)
     probes = [probe for probe in history.probes.values() if probe.finished]
     seconds = mean(finished.seconds for probe in probes for finished in probe.finished) if probes else None
     sizes = [_size(directory / PROBES / probe.folder) for probe in probes]
-    size = round(mean(sizes)) if sizes else _inputs_size(backend)
+    size = round(mean(sizes)) if sizes else _inputs_size(lever)
     return Forecast(
         schema=SCHEMA,
-        mode=backend.mode,
-        items=tuple(item.name for item in backend.items),
+        mode=lever.mode,
+        items=tuple(item.name for item in lever.items),
         atoms=len(outlook.atoms),
-        edges=len(backend.edges),
+        edges=len(lever.edges),
         expected_builds=outlook.expected,
         worst_builds=outlook.worst,
         done=len(probes),
@@ -125,10 +125,10 @@ def _worst(outlook: Outlook, options: RunOptions) -> float | None:
     return outlook.worst * commands * options.timeout
 
 
-def _inputs_size(backend: Backend) -> int:
+def _inputs_size(lever: Lever) -> int:
     """Measure the files of the probe that takes everything from bad, in a folder that goes away."""
     with tempfile.TemporaryDirectory() as scratch, explained(scratch):
-        backend.prepare(frozenset(range(len(backend.items))), Path(scratch))
+        lever.prepare(frozenset(range(len(lever.items))), Path(scratch))
         return _size(Path(scratch))
 
 

@@ -7,7 +7,7 @@ reads, says after a build whether that file was honoured, and at the end writes 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -19,8 +19,31 @@ if TYPE_CHECKING:
     Described = dict[str, object]
 
 
-class Backend(ABC):
-    """A lever over ``items``; an item is known by its index."""
+class ProbeLever(Protocol):
+    """The part of a lever that a session uses while probes run; a collection's lever has nothing else."""
+
+    file: str
+    settings: str
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write what the build reads, and return the placeholders' values."""
+        ...
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:
+        """Say how a finished build differs from what was asked, or ""."""
+        ...
+
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
+        """Judge a stored probe again; None: it must run again."""
+        ...
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return the executor of this lever's probes, given the executor of commands."""
+        ...
+
+
+class Lever(ABC):
+    """A lever over ``items``, which are known by their indexes."""
 
     mode: str
     """The name after ``bisect``."""

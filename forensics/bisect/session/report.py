@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisect.search import Outlook
-    from trtforensics.bisect.session.session import Told
+    from trtforensics.bisect.session.session import Answer
 
 _SHOWN = 20
 _MINUTE = 60
@@ -24,10 +24,10 @@ _SENTENCES = {
 }
 
 
-def progress_text(outlook: Outlook, told: Sequence[Told], running: int, seconds: float) -> str:
+def progress_text(outlook: Outlook, answers: Sequence[Answer], running: int, seconds: float) -> str:
     """Say how far a bisection is; ``seconds`` is the time since it began."""
-    builds = len({one.probe.number for one in told})
-    last = f"last {told[-1].finished.verdict}" if told else "nothing known yet"
+    builds = len({answer.probe.number for answer in answers})
+    last = f"last {answers[-1].finished.verdict}" if answers else "nothing known yet"
     found = f", {len(outlook.culprits)} found" if outlook.culprits else ""
     suspects = f"suspects {len(outlook.suspects):,}{found}"
     return f"builds done {builds}, running {running}, {_left(outlook)}; {suspects}; {last}; {duration(seconds)}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class BuildSetup:
     """What a build is made with: the module, its builder, the network, and a function that makes configurations."""
 
     trt: TensorRT
@@ -25,7 +25,7 @@ class Bench:
 
 
 @dataclass(slots=True)
-class Findings:
+class LeverResult:
     """What a lever saw.
 
     ``refused``: what was asked and cannot be, a sentence each; such a build says nothing. ``differs``: what the engine
@@ -37,18 +37,18 @@ class Findings:
     details: dict[str, object] = field(default_factory=dict)
 
 
-class Lever(ABC):
+class BuildLever(ABC):
     """One way to decide what a build does."""
 
     def __init__(self) -> None:
-        self.findings = Findings()
+        self.result = LeverResult()
 
     @abstractmethod
-    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
-        """Set what was asked; ``findings.refused`` says where that cannot be."""
+    def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:
+        """Set what was asked; ``result.refused`` says where that cannot be."""
 
     def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has anything to look at
-        """Compare what was built with what was asked, into ``findings``."""
+        """Compare what was built with what was asked, into ``result``."""
 
-    def explain(self, bench: Bench) -> None:  # noqa: B027 - not every lever can tell
-        """Say in ``findings.refused`` what was asked and kept a build from ending, if that is why it failed."""
+    def explain(self, setup: BuildSetup) -> None:  # noqa: B027 - not every lever can tell
+        """Say in ``result.refused`` what was asked and kept a build from ending, if that is why it failed."""

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.trt.inside.lever import Lever
+from trtforensics.trt.inside.lever import BuildLever
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import tensorrt
 
-    from trtforensics.trt.inside.lever import Bench
+    from trtforensics.trt.inside.lever import BuildSetup
 
 
-class OutputsLever(Lever):
+class TensorMarking(BuildLever):
     """Marks tensors by name. One that the network does not have, a folded constant say, cannot break a fusion."""
 
     def __init__(self, names: Sequence[str], *, debug: bool) -> None:
@@ -25,20 +25,20 @@ class OutputsLever(Lever):
         self._names = names
         self._debug = debug
 
-    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - marks are the network's
+    def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - marks are the network's
         """Mark."""
-        network = bench.network
+        network = setup.network
         there = {tensor.name: tensor for tensor in _tensors(network)}
         for name in self._names:
             if name not in there:
                 continue
             if self._debug:
                 if not network.mark_debug(there[name]):
-                    self.findings.refused.append(f"TensorRT does not mark {name} as a debug tensor")
+                    self.result.refused.append(f"TensorRT does not mark {name} as a debug tensor")
             elif not there[name].is_network_output:
                 network.mark_output(there[name])
-        self.findings.details["absent"] = [name for name in self._names if name not in there]
-        self.findings.details["outputs"] = [network.get_output(index).name for index in range(network.num_outputs)]
+        self.result.details["absent"] = [name for name in self._names if name not in there]
+        self.result.details["outputs"] = [network.get_output(index).name for index in range(network.num_outputs)]
 
 
 def _tensors(network: tensorrt.INetworkDefinition) -> Iterator[tensorrt.ITensor]:

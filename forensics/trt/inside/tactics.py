@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
-from trtforensics.trt.inside.lever import Lever
+from trtforensics.trt.inside.lever import BuildLever
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from trtforensics.model.span import SourceSpan
     from trtforensics.trt.api import TensorRT
-    from trtforensics.trt.inside.lever import Bench
+    from trtforensics.trt.inside.lever import BuildSetup
 
 _TACTIC_BITS = (1 << 64) - 1
 
 
-class TacticLever(Lever):
+class TacticPinning(BuildLever):
     """Pins the layers of a replay; all others are TensorRT's choice."""
 
     def __init__(self, entries: Sequence[ReplayEntry]) -> None:
@@ -32,13 +32,13 @@ class TacticLever(Lever):
         self._chosen: dict[str, ReplayEntry] = {}
         self._reported = False
 
-    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
+    def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:
         """Set the selector; timing caches would answer in its place."""
-        flags = bench.trt.BuilderFlag
+        flags = setup.trt.BuilderFlag
         config.set_flag(flags.DISABLE_TIMING_CACHE)
         if hasattr(flags, "REJECT_EMPTY_ALGORITHMS"):
             config.set_flag(flags.REJECT_EMPTY_ALGORITHMS)
-        self._selector = _selector(bench.trt, self)  # TensorRT does not keep it alive
+        self._selector = _selector(setup.trt, self)  # TensorRT does not keep it alive
         config.algorithm_selector = self._selector
 
     def select(self, context: tensorrt.IAlgorithmContext, choices: Sequence[tensorrt.IAlgorithm]) -> list[int]:
@@ -49,8 +49,8 @@ class TacticLever(Lever):
         offers = [entry_of(context, choice, wanted.span) for choice in choices]
         fitting = [index for index, offer in enumerate(offers) if fits(wanted, offer)]
         if not fitting:
-            self.findings.refused.append(f"TensorRT does not offer tactic {_told(wanted)} for layer {wanted.layer}")
-            self.findings.details[wanted.layer] = {"wanted": _spelled(wanted), "offered": [*map(_spelled, offers)]}
+            self.result.refused.append(f"TensorRT does not offer tactic {_told(wanted)} for layer {wanted.layer}")
+            self.result.details[wanted.layer] = {"wanted": _spelled(wanted), "offered": [*map(_spelled, offers)]}
         return fitting
 
     def report(self, contexts: Sequence[tensorrt.IAlgorithmContext], choices: Sequence[tensorrt.IAlgorithm]) -> None:
@@ -64,16 +64,16 @@ class TacticLever(Lever):
     def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - what was chosen was reported
         """Compare every layer; ``details["missing"]`` are layers of the replay that the network does not have."""
         if not self._reported:
-            self.findings.differs.append("TensorRT did not report what it chose")
+            self.result.differs.append("TensorRT did not report what it chose")
             return
         for layer, chosen in self._chosen.items():
             wanted = self._wanted[layer]
             if not fits(wanted, chosen):
-                self.findings.differs.append(f"layer {layer} runs tactic {_told(chosen)} instead of {_told(wanted)}")
-        self.findings.details["missing"] = [layer for layer in self._wanted if layer not in self._chosen]
+                self.result.differs.append(f"layer {layer} runs tactic {_told(chosen)} instead of {_told(wanted)}")
+        self.result.details["missing"] = [layer for layer in self._wanted if layer not in self._chosen]
 
 
-def _selector(trt: TensorRT, lever: TacticLever) -> tensorrt.IAlgorithmSelector:
+def _selector(trt: TensorRT, lever: TacticPinning) -> tensorrt.IAlgorithmSelector:
     if TYPE_CHECKING:
         from tensorrt import IAlgorithmSelector  # noqa: PLC0415 - stands for that of `trt`
     else:
