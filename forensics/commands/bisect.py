@@ -178,7 +178,7 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: a source, or the directory's job or journal, cannot be read.
         UsageError: the arguments make no sense together, or the directory is another job's or in use.
-        OutputError: the directory does not take more.
+        OutputError: the directory cannot be written to.
     """
     if args.mode == "precision":
         from trtforensics.commands.bisect_precision import run as run_precision

@@ -19,7 +19,7 @@ _COMPUTE_CAPABILITY = "SM89"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare what only this mode has."""
+    """Declare the arguments that only this mode has."""
     from trtforensics.commands.probing import count
     from trtforensics.trt.api import MODULES
 
@@ -76,7 +76,7 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: the model or its inputs cannot be read.
         UsageError: the arguments make no sense together or for this model, or the directory is another job's.
-        OutputError: the directory does not take what is written.
+        OutputError: the directory cannot be written to.
     """
     from trtforensics.bisect.precision.answer import answer_text, extended
     from trtforensics.bisect.precision.certificate import Certificate
@@ -139,7 +139,7 @@ def _only_ours(options: RunOptions) -> RunOptions:
     """Return the options; outcomes here are deterministic.
 
     Raises:
-        UsageError: one of them has no meaning here.
+        UsageError: an option has no meaning here.
     """
     from trtforensics.errors import UsageError
 
@@ -178,10 +178,10 @@ def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
 
 
 def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
-    """Return what builds; None where nothing that does is installed.
+    """Return the builder; None if none is installed.
 
     Raises:
-        UsageError: the named one is not installed.
+        UsageError: the builder of ``--builder`` is not installed.
     """
     from trtforensics.bisect.precision.lever import Target
     from trtforensics.bisect.precision.samples import is_dynamic
@@ -202,7 +202,7 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
 
 
 def _require_layer_precisions(module: str, precision: str) -> None:
-    """Refuse constraints where the installed version has none.
+    """Refuse ``--by constraints`` if the installed version has no layer precisions.
 
     Raises:
         UsageError: it is TensorRT-RTX, TensorRT 11 or later, or one that does not know the 16-bit type.

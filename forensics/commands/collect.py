@@ -1,4 +1,4 @@
-"""``trtforensics collect``: build again and again, and sort what comes out into good and bad."""
+"""``trtforensics collect``: build again and again, and sort the builds into good and bad."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Collect, and say what there is.
+    """Collect, and print the answer.
 
     Raises:
         SourceError: the directory's job or journal cannot be read.
         UsageError: there is no build command, or the directory is another job's or in use.
-        OutputError: the directory does not take more.
+        OutputError: the directory cannot be written to.
     """
     from trtforensics.bisect.runner.placeholders import INPUTS, mentions
     from trtforensics.bisect.search import Verdict

@@ -1,4 +1,4 @@
-"""What ``bisect``, ``bisect precision`` and ``collect`` share: the commands of a probe, and how probes are run."""
+"""Arguments and checks that ``bisect``, ``bisect precision`` and ``collect`` share: how probes are run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_run_arguments(
     build: str = "builds a probe",
     check: str = "judges it, or builtin:finite, rows, repeat, against:FILE; without it, the build's exit status does",
 ) -> None:
-    """Declare what ``bisect`` and ``collect`` share: the commands, whose help may differ, and how to run them."""
+    """Declare the arguments that ``bisect`` and ``collect`` share; the help of the two commands may differ."""
     parser.add_argument("--build", metavar="CMD", help=build)
     parser.add_argument("--check", metavar="CMD", help=check)
     parser.add_argument(
@@ -48,7 +48,7 @@ def add_run_arguments(
 
 
 def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
-    """Return the options of a command line; ``judged`` is what a built-in check gets.
+    """Return the options of a command line; ``judged`` are the arguments of a built-in check.
 
     Raises:
         UsageError: two of them exclude each other, or there is no such built-in check.
@@ -81,10 +81,10 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
 
 
 def require_linux() -> None:
-    """Refuse to run probes elsewhere.
+    """Refuse to run probes on other systems.
 
     Raises:
-        UsageError: this is no Linux.
+        UsageError: the system is not Linux.
     """
     from trtforensics.errors import UsageError
 
@@ -96,7 +96,7 @@ def check_commands(options: RunOptions, lever: Lever) -> RunOptions:
     """Return the options with a build command, or refuse commands that cannot work.
 
     Raises:
-        UsageError: this is no Linux, there is nothing to run, or a command uses another mode's placeholder.
+        UsageError: the system is not Linux, there is nothing to run, or a command uses another mode's placeholder.
     """
     from dataclasses import replace
 

@@ -1,7 +1,7 @@
 """Builds one engine in this process: ``python -m trtforensics.trt.build JOB.json``.
 
-It runs as a child, so that a crash of TensorRT ends this process and not the search. The verbose log goes to the
-standard streams as TensorRT writes it; what was built is told in the report that the job names.
+It runs as a child process, so that a crash of TensorRT does not end the search. The verbose log goes to the standard
+streams as TensorRT writes it; the outcome goes into the report file that the job names.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from trtforensics.trt.api import RtxConfig, RtxModule, TensorRT
 
 REFUSED = 3
-"""Exit code where TensorRT said no: the model does not parse, or no engine came out of it."""
+"""Exit code if TensorRT refuses: the model does not parse, or the build returns no engine."""
 
 NOT_ASKED = 125
-"""Exit code where what was asked for cannot be: the build says nothing about it."""
+"""Exit code if the lever cannot be applied: the build then says nothing about the items."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildJob:
     """One build.
 
-    ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` fixes dynamic inputs: the least, best and largest of
-    their profile. ``compute_capability`` is what TensorRT-RTX builds for without a GPU, such as ``SM89``.
-    ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build
-    that may otherwise use ``precision``, the name of a builder flag.
+    ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` gives dynamic inputs one size: the minimum, optimum and
+    maximum of their profile. ``compute_capability`` is the target of TensorRT-RTX without a GPU, such as ``SM89``.
+    ``fp32_layers`` keeps ONNX nodes in FP32 by layer precisions (TensorRT 10 and older), in a weakly typed build that
+    may otherwise use ``precision``, the name of a builder flag.
 
-    ``flags`` are names of builder flags; without ``typed`` the network is weakly typed where the version has such.
-    At most one lever: ``replay`` pins tactics; ``keys`` (a timing-cache export) sets those of an editable cache, see
-    :class:`trtforensics.trt.inside.cache.CacheKeyPinning` for ``bases``, ``optional`` and ``store``; ``outputs`` marks
-    tensors, as debug tensors with ``debug``; ``route`` sets the build route.
+    ``flags`` are names of builder flags; without ``typed`` the network is weakly typed if the version can do that.
+    At most one lever is set. ``replay`` pins tactics. ``keys`` (a timing-cache export) pins those of an editable cache;
+    :class:`trtforensics.trt.inside.cache.CacheKeyPinning` describes ``bases``, ``optional`` and ``store``. ``outputs``
+    marks tensors, as debug tensors with ``debug``. ``route`` sets the build route.
     """
 
     module: str
@@ -68,7 +68,7 @@ class BuildJob:
 
 @dataclass(slots=True)
 class BuildReport:
-    """What a build came to; ``layers`` gives each network layer the type of its first output."""
+    """The outcome of a build; ``layers`` gives each network layer the type of its first output."""
 
     version: str
     parsed: bool = False
@@ -81,7 +81,7 @@ class BuildReport:
 
 
 def build(job: BuildJob) -> BuildReport:
-    """Build what the job says, logging all there is."""
+    """Build the job, with a verbose log."""
     trt = load(job.module)
     report = BuildReport(str(trt.__version__))
     logger = trt.Logger(trt.Logger.VERBOSE)
@@ -123,7 +123,7 @@ def build(job: BuildJob) -> BuildReport:
 
 
 def _lever(job: BuildJob) -> BuildLever | None:
-    """Return the job's lever; each is imported where it is used, its readers are heavy."""
+    """Return the job's lever; each is imported only if it is used, since its readers are heavy."""
     if job.replay is not None:
         from trtforensics.parsers.files.replay import check_opening, read_replay  # noqa: PLC0415 - see above
         from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
@@ -199,7 +199,7 @@ def _word(tensor: tensorrt.ITensor | None) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the job in a file; the report is written even where TensorRT refuses."""
+    """Run the job in a file; the report is written even if TensorRT refuses."""
     job = BuildJob(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
     report = build(job)
     Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Cache keys: a probe takes some keys of an editable timing cache from bad, all others from good.
+"""The lever over timing-cache keys: a probe takes the tactics of some keys from bad, those of all others from good.
 
-Items are the keys that both sides have, with different tactics. A key that only one side has comes up where the
-tactics of others make it: it is pinned as that side has it, and is no item. Needs TensorRT 10.8 or later to build.
+Items are the keys that both sides have with different tactics. A key of one side only exists or not depending on the
+tactics of other keys: it is pinned as that side has it, and is no item. Builds need TensorRT 10.8 or later.
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ class CacheLever(Lever):
         return "" if self._recipe is None else first_of(read_report(folder).differs)
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our own builds and explains those that fail."""
+        """Return an executor that explains failed builds of our own."""
         return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write bad's keys with the culprits from good, good's with nothing from bad but the culprits, a ban list."""
+        """Write bad's keys with the culprits from good, good's keys with the culprits from bad, and a ban list."""
         everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
         write_text(folder / "cache.json", to_json(self._mixed(everything - found)))
         write_text(folder / "culprits.json", to_json(self._mixed(found)))

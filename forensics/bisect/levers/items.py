@@ -1,4 +1,4 @@
-"""Any list of named switches: a probe's build gets the active ones, one a line."""
+"""The lever over named switches: a probe's build gets the active names, one a line."""
 
 from __future__ import annotations
 

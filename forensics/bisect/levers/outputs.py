@@ -1,7 +1,7 @@
-"""Fusion breakers: the fewest tensors to mark as outputs, or as debug tensors, so that a bad build becomes good.
+"""The lever over fusion: the fewest tensors to mark as outputs, or as debug tensors, so that a bad build becomes good.
 
-Items are the tensors between the nodes of an ONNX model; one from bad is not marked. Marking all of them breaks many
-builds and changes most fusions, so that this is never done (NVIDIA/TensorRT issues 2232, 3258 and 3592).
+Items are the tensors between the nodes of an ONNX model; a tensor from bad is not marked. No probe marks all of them,
+since that breaks many builds and changes most fusions (NVIDIA/TensorRT issues 2232, 3258 and 3592).
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class OutputsLever(Lever):
         return {self.placeholder: path}
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our own builds and explains those that fail."""
+        """Return an executor that explains failed builds of our own."""
         return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write the tensors to mark, and all outputs as Polygraphy is told them."""
+        """Write the tensors to mark, and the complete list of outputs for Polygraphy."""
         marked = [self.items[index].name for index in sorted(culprits[0])]
         write_text(folder / self.file, "".join(f"{name}\n" for name in marked))
         write_text(folder / "trt-outputs.txt", "".join(f"{name}\n" for name in (*self._model_outputs, *marked)))
@@ -79,7 +79,7 @@ class OutputsLever(Lever):
 def tensors_of(path: str, named: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Return a model's tensors between nodes, in the order of its nodes, and its outputs.
 
-    ``named`` are the ones to search among; None: all. Constants, and tensors inside If and Loop, cannot be marked.
+    ``named`` are the tensors to search among; None: all. Constants, and tensors inside If and Loop, cannot be marked.
 
     Raises:
         SourceError: the model cannot be read, or has no such tensor.

@@ -1,4 +1,4 @@
-"""How our own build child builds a user's model, whatever the lever; and what a failed build leaves behind."""
+"""The recipe by which our build child builds a model, shared by the levers; and why a build failed."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ COMMAND = (
     f"{shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
     f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
 )
-"""A model that TensorRT does not build is bad where nothing else judges; an exception (1) says nothing."""
+"""The build command. A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is built, by what. ``shapes`` are those of dynamic inputs; see :class:`trtforensics.trt.build.BuildJob`."""
+    """What to build, and with what; see :class:`trtforensics.trt.build.BuildJob` for the fields."""
 
     installed: Installed
     model: Path
@@ -58,7 +58,7 @@ class Recipe:
     level: int | None = None
 
     def content(self) -> dict[str, object]:
-        """Return what binds a directory: model, options, TensorRT, GPU, driver."""
+        """Return what identifies a directory's builds: model, options, TensorRT, GPU, driver."""
         installed = {name: value for name, value in asdict(self.installed).items() if name != "routes"}
         with self.model.open("rb") as file:
             model = hashlib.file_digest(file, "sha256").hexdigest()
@@ -73,10 +73,10 @@ class Recipe:
         }
 
     def write(self, folder: Path, lever: Mapping[str, object]) -> None:
-        """Write a probe's job; ``lever`` are the fields of the job that the lever needs.
+        """Write a probe's job; ``lever`` holds the lever's fields of the job.
 
         Raises:
-            OSError: the folder does not take it.
+            OSError: the folder cannot be written to.
         """
         job = BuildJob(
             module=self.installed.module,
@@ -113,7 +113,7 @@ def keep_failure(folder: Path) -> None:
 
 
 def _last_words(folder: Path, built: Ended) -> str:
-    """Return TensorRT's last error, or the exception; a process that was ended by a signal says nothing of that."""
+    """Return TensorRT's last error or the Python exception; "" after a timeout or a signal."""
     if built.timed_out or not 0 < built.status <= NOT_ASKED:
         return ""
     lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -122,7 +122,7 @@ def _last_words(folder: Path, built: Ended) -> str:
 
 
 class ExplainingExecutor(RelayExecutor):
-    """Runs probes elsewhere; of a build that failed it keeps the end of the log, and says what the report says."""
+    """Has probes run by another executor; explains a failed build by its report, and keeps the end of its log."""
 
     def __init__(self, commands: ProbeExecutor) -> None:
         super().__init__(commands, "explain")
@@ -136,6 +136,6 @@ class ExplainingExecutor(RelayExecutor):
         keep_failure(folder)
         refused = read_report(folder).refused
         why = first_of(refused) or f"{describe(built)}{_last_words(folder, built)}"
-        # What was asked for and cannot be says nothing, whatever a failed build is to say.
+        # A build without what was asked for says nothing, even where failed builds are bad.
         verdict = Verdict.UNRESOLVED if refused else outcome.verdict
         return replace(outcome, verdict=verdict, reason=f"build: {why}; see {FAILURE}")

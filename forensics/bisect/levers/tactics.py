@@ -1,7 +1,7 @@
-"""Tactics: a probe builds with a replay that takes some layers from a bad build and all others from a good one.
+"""The lever over tactics: a probe's replay takes some layers from a bad build and all others from a good one.
 
-Items are the layers whose entries differ, or that only one side has; such a layer is left to TensorRT's own choice
-where it comes from the side without it.
+Items are the layers whose entries differ or that only one side has. TensorRT chooses the tactic of a layer that comes
+from the side without it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PRECISION_SUSPICION = 8.0
 FORMAT_SUSPICION = 2.0
 SENSITIVE_SUSPICION = 4.0
-"""How much more suspicious a layer is whose tensors change type, or layout only, or that reduces or exponentiates."""
+"""Factors of suspicion: a layer whose tensors change type, or only layout; a layer that reduces or exponentiates."""
 
 _SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
 """Operations whose FP16 kernels lose most: reductions, exponentials, quotients."""
@@ -43,7 +43,7 @@ _SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class ReplaySide:
-    """The replays of one side: one file, or those of a directory. ``skipped`` says which files are none, and why."""
+    """The replays of one side, from a file or a directory; ``skipped`` says which files are no replays, and why."""
 
     replays: tuple[Replay, ...]
     skipped: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class TacticsLever(Lever):
         return {self.placeholder: path}
 
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
-        """Say which layer our own build runs otherwise; one that only one side has may be absent from a mix."""
+        """Say which layers our own build runs otherwise; a layer of one side only may be absent from a mix."""
         if self._recipe is None:
             return ""
         result = read_report(folder)
@@ -111,11 +111,11 @@ class TacticsLever(Lever):
         return first_of((*result.differs, *(f"the network has no layer {layer}" for layer in absent)))
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our own builds and explains those that fail."""
+        """Return an executor that explains failed builds of our own."""
         return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write bad's replay with the culprits from good, good's with nothing from bad but the culprits, a ban list."""
+        """Write bad's replay with the culprits from good, good's replay with the culprits from bad, and a ban list."""
         everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
         write_text(folder / "replay.json", self._text(everything - found))
         write_text(folder / "culprits.json", self._text(found))
@@ -149,8 +149,8 @@ class TacticsLever(Lever):
 def closest(good: ReplaySide, bad: ReplaySide) -> tuple[Replay, Replay, Mixer]:
     """Return the good and the bad replay that differ in the fewest layers, and their mixer; of several, the first.
 
-    Only a pair of builds that were seen as they are has known ends. What the other replays of a directory tell goes
-    into the suspicion; it acquits no layer, since of two that are bad together either may be in a good build.
+    Only real builds have known outcomes, so both ends are real builds. The other replays of a directory only change
+    suspicions: they clear no layer, since a good build may hold either of two layers that are bad together.
 
     Raises:
         UsageError: the forms of no pair fit together.
@@ -200,7 +200,7 @@ def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:
 
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[Edge, ...]:
-    """Return which layers meet along a tensor, as the model or a build's log tells; the log's engine knows better.
+    """Return which layers share a tensor, by a build's log if that has them, else by the model.
 
     Raises:
         SourceError: one of them cannot be read.

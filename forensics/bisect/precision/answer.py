@@ -1,4 +1,4 @@
-"""The answer of a precision search: what it adds to ``result.json``, and its text for a person."""
+"""The answer of a precision search: its part of ``result.json``, and its text."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was r
 def extended(
     document: Document, lever: PrecisionLever, search: RepairSearch, items: Sequence[PrecisionItem], directory: Path
 ) -> Document:
-    """Return ``result.json`` with what only this mode has.
+    """Return ``result.json`` with the fields that only this mode has.
 
-    ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, whether built or not.
+    ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, built or not.
     """
     proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
     probes = [_scored(probe, lever, directory, proof) for probe in _list(document["probes"])]
@@ -67,7 +67,7 @@ def extended(
 
 
 def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path, proof: Mapping[str, str]) -> Document:
-    """Add to a probe its scores, whether those are near the tolerance, and what became of its build, if it had one."""
+    """Add to a probe its scores, whether they are near the tolerance, and the outcome of its build."""
     from trtforensics.bisect.precision.lever import failure_of, read_scores, was_built  # noqa: PLC0415 - it imports this package
 
     folder = directory / str(probe["folder"])
@@ -100,7 +100,7 @@ def _rules(lever: PrecisionLever) -> Document:
 
 
 def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Document]:
-    """Return the items that led to the repairs."""
+    """Return the items whose nodes are in the repairs."""
     known = {item.name: item for item in items}
     return [
         {
@@ -116,7 +116,7 @@ def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Docum
 
 
 def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping[str, object]]) -> list[Document]:
-    """Return the nodes of the repairs; scores with the node alone in 16 bits, and with it dropped from its repair."""
+    """Return the nodes of the repairs, with the scores of two probes: node alone in 16 bits, repair without node."""
     scores = {str(probe["active"]): probe["scores"] for probe in probes}
     found = []
     for number, repair in enumerate(search.answer.repairs if search.answer else ()):
@@ -136,7 +136,7 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
 
 
 def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
-    """Return the answer for a person: the nodes, why, how it was judged, what to take away."""
+    """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += _repairs(document)

@@ -1,8 +1,8 @@
-"""The typed model: every candidate computes in 16 bits but the kept ones, with explicit Casts between.
+"""The caster makes typed models: some nodes stay FP32, all other candidates compute in 16 bits, with Casts between.
 
-A tensor ``t`` is always FP32 under its own name and always 16 bits wide under ``t`` and a suffix. There is one Cast a
-tensor and graph; subgraphs capture the FP32 name, so that inputs and outputs of the model and of bodies keep their
-type. Keeping every candidate gives the model back, node for node.
+A tensor ``t`` is always FP32 under its own name and always 16 bits wide under ``t`` and a suffix. A graph has at most
+one Cast of a tensor; subgraphs capture the FP32 name, so that inputs and outputs of the model and of bodies keep their
+type. If every candidate stays FP32, the result is the model itself, node for node.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import onnx
 from onnx import AttributeProto, TensorProto
 
 from trtforensics.bisect.precision.eligibility import candidates, survey
-from trtforensics.bisect.precision.storage import convert
+from trtforensics.bisect.precision.storage import convert_constants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Caster:
-    """Casts one model in any mixture."""
+    """Casts one model, with any set of nodes in FP32."""
 
     def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
         self.prepared = prepared
@@ -36,12 +36,12 @@ class Caster:
 
     @cached_property
     def constants(self) -> Constants:
-        """The 16-bit copies of the constants, made when they are first asked for."""
+        """The 16-bit copies of the constants, made on first access."""
         read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
-        return convert(read, self.suffix, self.storage)
+        return convert_constants(read, self.suffix, self.storage)
 
     def kept(self, chosen: Collection[str]) -> frozenset[str]:
-        """Return the nodes that stay FP32 when the chosen ones do: those, and what moves FP32 data."""
+        """Return the nodes that stay FP32 if the chosen ones do: those, and the nodes that only move FP32 data."""
         narrow: set[str] = set()
         for name, node in self.candidates.items():
             if node.moves is None:
@@ -64,7 +64,7 @@ class Caster:
         return model
 
     def is_read_narrow(self, use: Use) -> bool:
-        """Whether a use is a slot that may be 16 bits wide."""
+        """Whether the slot of a use may be 16 bits wide."""
         node = self.candidates.get(use.node)
         return node is not None and use.slot in node.inputs
 

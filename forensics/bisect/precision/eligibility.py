@@ -1,8 +1,8 @@
-"""Which slots of which nodes may be 16 bits wide: the ONNX schema decides, and what the values are for.
+"""Which slots of which nodes may be 16 bits wide, by the ONNX schema and by what the values are used for.
 
-A slot follows its type variable: where the schema lets a variable be 16 bits wide and the model uses it as FP32, all
-slots of the variable change together. Left alone are operators whose type is stated elsewhere (control flow, casts,
-generators), nodes with sequences or with tensors of unknown type, and arithmetic on shapes.
+A slot follows its type variable: if the schema lets the variable be 16 bits wide and the model uses it as FP32, all
+slots of the variable change together. Operators with their type stated elsewhere (control flow, casts, generators) are
+never candidates, nor are nodes with sequences or tensors of unknown type, nor arithmetic on shapes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOVES = frozenset(
         *("Transpose", "Trilu", "Unsqueeze"),
     }
 )
-"""Each output value is an input value, or its magnitude: 16 bits lose nothing that the producer has not lost."""
+"""Each output value is an input value or its magnitude, so that 16 bits lose no more than the producer has lost."""
 
 _ONLY_THESE_VARIABLES = {"BatchNormalization": frozenset({"T"})}
 """TensorRT takes FP32 statistics beside 16-bit data (seen in TensorRT-RTX 1.7.1), and needs their range."""
@@ -52,7 +52,7 @@ _SHAPE_SLOTS: Mapping[str, Sequence[int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One slot of one node, and the graph the node lies in (by its number in the order of the file)."""
+    """A slot of a node that reads a tensor, and the graph of the node (by its number in the order of the file)."""
 
     node: str
     slot: int
@@ -61,7 +61,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class CandidateNode:
-    """A node that may compute in 16 bits, with the slots that change. ``moves`` names the tensor it only moves."""
+    """A node that may compute in 16 bits, with the slots that change. ``moves`` names the tensor that it only moves."""
 
     name: str
     op: str
@@ -73,7 +73,7 @@ class CandidateNode:
 
 @dataclass(slots=True)
 class Survey:
-    """What the model holds: nodes and constants by name, who writes and reads a tensor, the type of each tensor."""
+    """The contents of a model: nodes and constants by name, the producer, the uses and the type of each tensor."""
 
     nodes: dict[str, onnx.NodeProto] = field(default_factory=dict)
     types: dict[str, int] = field(default_factory=dict)
@@ -175,7 +175,7 @@ def _schema(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
 def _slots(
     node: onnx.NodeProto, schema: onnx.defs.OpSchema, found: Survey, storage: Storage, side: str
 ) -> tuple[int, ...] | None:
-    """Return the slots that change, or None where a tensor's type is unknown or no tensor's."""
+    """Return the slots that change, or None if a type is unknown or no tensor type."""
     formals = schema.inputs if side == "inputs" else schema.outputs
     wide = {rule.type_param_str for rule in schema.type_constraints if storage.type_name in rule.allowed_type_strs}
     wide &= _ONLY_THESE_VARIABLES.get(node.op_type, wide)
@@ -192,7 +192,7 @@ def _slots(
 
 
 def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], found: Survey) -> str | None:
-    """Return the tensor that a node moves; moving a constant is where that is rounded, so it counts as arithmetic."""
+    """Return the tensor that a node only moves; a node that moves a constant rounds it, so it counts as arithmetic."""
     moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in found.constants
     return node.input[0] if moves else None
 

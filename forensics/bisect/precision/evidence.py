@@ -1,4 +1,4 @@
-"""What a build log says of the precision of each node, held against what was asked."""
+"""Compares the precision of each node in a build log with what was asked for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDE = "FLOAT"
 
 
 def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str]:
-    """Return, a sentence each, where the ONNX parser's lines show another type than the typed model asks for.
+    """Return a sentence for each tensor to which the ONNX parser's lines give another type than the typed model.
 
     They show what TensorRT read, node by node; what its fused kernels compute in is not in the log.
     """
@@ -36,7 +36,7 @@ def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str
 
 
 def unreached(keep: Collection[str], build: Build) -> list[str]:
-    """Return, a sentence each, which nodes are in a ForeignNode: layer precisions do not reach into one (TF201)."""
+    """Return a sentence for each node inside a ForeignNode, which layer precisions do not reach (TF201)."""
     held = {name: foreign for name, foreign in foreign_members(build).items() if name in keep}
     return [
         f"a layer precision does not reach {name} inside {foreign.name} (line {foreign.span.line})"

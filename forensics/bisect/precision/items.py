@@ -1,8 +1,8 @@
-"""What is searched: tensors that may stay FP32, each with the nodes that then do.
+"""The items of a precision search: tensors that may stay FP32, each with the nodes that then stay FP32.
 
-A tensor that overflows makes its producer and all its consumers culprits, so one item is one tensor, along with the
-tensors that are only moved from it. All readers of one clamped constant change together: with some of them in FP32 and
-some not, two wrongs no longer cancel, and the search would meet passes and failures that no set explains.
+If a tensor overflows, its producer and all its consumers are culprits. An item is therefore a tensor, together with the
+tensors that are only moved from it. All readers of a clamped constant change together: if only some of them were FP32,
+errors would no longer cancel, and the search would meet passes and failures that no set explains.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOSSY_OPERATORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PrecisionItem:
-    """Tensors that are FP32 together, the nodes that makes FP32, and how suspicious they are before any probe."""
+    """Tensors that are FP32 together, the nodes that are FP32 then, and their suspicion before any probe."""
 
     tensors: tuple[str, ...]
     nodes: frozenset[str]
@@ -43,12 +43,12 @@ class PrecisionItem:
 
     @property
     def name(self) -> str:
-        """The most suspicious tensor, by which the item is known."""
+        """The most suspicious tensor, which names the item."""
         return self.tensors[0]
 
 
 def atoms_of(caster: Caster) -> dict[str, frozenset[str]]:
-    """Return of each candidate that computes the candidates that must change with it, itself included."""
+    """Return for each candidate that computes the candidates that must change with it, itself included."""
     together = nx.Graph()
     together.add_nodes_from(name for name, node in caster.candidates.items() if node.moves is None)
     for name, altered in caster.constants.altered.items():
@@ -106,7 +106,7 @@ def _by_range(largest: float, storage: Storage) -> tuple[float, str]:
 
 
 def _moved_together(caster: Caster) -> list[tuple[str, ...]]:
-    """Return the tensors that candidates read or write, those in one group that are moved from each other."""
+    """Return the tensors that candidates read or write, in groups of tensors that are moved from each other."""
     groups = nx.Graph()
     for name, candidate in caster.candidates.items():
         node = caster.survey.nodes[name]

@@ -1,7 +1,7 @@
-"""From verdicts to repair sets: the smallest sets of nodes that make the model pass when they alone stay FP32.
+"""The search for repairs: the smallest sets of nodes that make the model pass if they alone stay FP32.
 
-The search runs upside down: what it switches on is FP32, and what it looks for is what makes the model *pass*. A set
-found through tensors may cover too much, so each of its nodes is then dropped to see whether it is needed.
+Its inner search is inverted: active items are FP32, and a "bad" set is one that makes the model *pass*. Items are
+tensors, so that a set may have too many nodes: each node is then dropped once to see whether it is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Nodes = frozenset[str]
     Wish = tuple[Nodes, str]
-    """The nodes that stay FP32, and what for."""
+    """A probe: the nodes that stay FP32, and its purpose."""
     Steps = Generator[Sequence[Wish], None, "RepairAnswer"]
 
 REPAIRED = "the repair alone in FP32"
@@ -32,9 +32,9 @@ _UPSIDE_DOWN = {Verdict.GOOD: Verdict.BAD, Verdict.BAD: Verdict.GOOD, Verdict.UN
 
 @dataclass(frozen=True, slots=True)
 class RepairSet:
-    """A minimal set: these nodes in FP32 pass, and fail without any one of them.
+    """A minimal set: the model passes with these nodes in FP32, and fails without any one of them.
 
-    ``tensors`` are the items that led there. ``proven`` is False where a probe that would show it was not resolved.
+    ``tensors`` are the items that the nodes belong to. ``proven`` is False if a probe of the proof was not resolved.
     """
 
     nodes: frozenset[str]
@@ -44,10 +44,10 @@ class RepairSet:
 
 @dataclass(frozen=True, slots=True)
 class RepairAnswer:
-    """What the search came to; the first repair is the answer, others are alternatives that share no node with it.
+    """The answer of the search: the first repair, and alternatives that share no node with it.
 
-    ``needed`` says of each node of the first repair whether the model fails with that node alone in 16 bits; where it
-    does not, other nodes can do its part.
+    ``needed`` says for each node of the first repair whether the model fails with that node alone in 16 bits; if not,
+    other nodes can do its part.
     """
 
     status: Status
@@ -58,10 +58,10 @@ class RepairAnswer:
 
 
 class RepairSearch:
-    """A search over nodes, of which active ones are in 16 bits; asked as :class:`trtforensics.bisect.search.Search` is.
+    """A search over nodes, active ones in 16 bits, with the interface of :class:`trtforensics.bisect.search.Search`.
 
-    ``atoms`` gives each node those that change with it, ``narrow`` names the 16-bit type for people. With ``every`` it
-    goes on to alternatives. ``limit`` is how many probes may be asked for.
+    ``atoms`` gives each node the nodes that change with it. ``narrow`` is the shown name of the 16-bit type. ``every``
+    has it search for alternatives too. ``limit`` is the most probes to ask for.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class RepairSearch:
         return tuple(fresh)
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
+        """Take the verdict of a probe."""
         self._asked[ask.active] = ask
         self._verdicts[ask.active] = verdict
 
@@ -128,7 +128,7 @@ class RepairSearch:
         return Result(found.status, found.why, sets, self._indexes(found.suspects), 1.0, bound, evidence)
 
     def proof(self) -> list[Wish]:
-        """Return the probes that prove the answer, by what they are rather than by when they were asked."""
+        """Return the probes that prove the answer, named by what they are rather than by when they were asked for."""
         wishes = [(frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")]
         repairs = self.answer.repairs if self.answer else ()
         for number, repair in enumerate(repairs):
@@ -139,7 +139,7 @@ class RepairSearch:
         return wishes
 
     def neighbours(self, repair: RepairSet, node: str) -> tuple[frozenset[int], frozenset[int]]:
-        """Return two probes around a node of a repair: it alone in 16 bits, and the repair without it."""
+        """Return the active nodes of two probes: a repair's node alone in 16 bits, and the repair without that node."""
         return self.active(self._all - self._atoms[node]), self.active(repair.nodes - self._atoms[node])
 
     def active(self, keep: frozenset[str]) -> frozenset[int]:
@@ -150,7 +150,7 @@ class RepairSearch:
         return frozenset(index for index, node in enumerate(self.nodes) if node in nodes)
 
     def _advance(self) -> None:
-        """Go on with the search as far as the verdicts allow."""
+        """Continue the search as far as the verdicts allow."""
         while self.answer is None and all(self.active(keep) in self._verdicts for keep, _ in self._wishes):
             try:
                 self._wishes = next(self._steps)
@@ -196,7 +196,7 @@ class RepairSearch:
         return RepairAnswer(Status.NAMED, "a probe of the certificate was not resolved", tuple(self._repairs), turned)
 
     def _next_repair(self) -> Generator[Sequence[Wish], None, Result | None]:
-        """Find one more repair; return the end of the search behind it where there is none."""
+        """Find one more repair; return the result of the inner search if there is none."""
         used = frozenset(node for repair in self._repairs for node in repair.nodes)
         free = [(item, item.nodes - used) for item in self._items if item.nodes - used]
         search = Search([Item(item.name, item.suspicion) for item, _ in free], find="first")
@@ -216,7 +216,7 @@ class RepairSearch:
         return None
 
     def _without_the_needless(self, nodes: Nodes) -> Generator[Sequence[Wish], None, tuple[Nodes, bool]]:
-        """Drop what need not be FP32, an atom at a time, until every drop fails; rounding noise may take two rounds."""
+        """Drop atoms that need not be FP32, one by one, until every drop fails; rounding noise may take two rounds."""
         kept, before = nodes, None
         while kept != before:
             before = kept

@@ -1,4 +1,4 @@
-"""The two 16-bit types a tensor may be stored in, and how FP32 values get into them."""
+"""The two 16-bit types of stored tensors, the conversion of FP32 values, and the 16-bit copies of constants."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def store(values: Floats, storage: Storage) -> StoredConstant:
 
 @dataclass(frozen=True, slots=True)
 class AlteredConstant:
-    """A constant that 16 bits change more than rounding does: how many of its values, of how many."""
+    """A constant that 16 bits change by more than rounding: how many of its values are clamped, and flushed to zero."""
 
     name: str
     values: int
@@ -79,13 +79,13 @@ class AlteredConstant:
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """16-bit copies by the name of the FP32 constant, and those that were altered."""
+    """The 16-bit copies by the name of the FP32 constant, made once for all probes, and the altered constants."""
 
     narrow: Mapping[str, TensorProto]
     altered: Mapping[str, AlteredConstant]
 
 
-def convert(tensors: Mapping[str, TensorProto], suffix: str, storage: Storage) -> Constants:
+def convert_constants(tensors: Mapping[str, TensorProto], suffix: str, storage: Storage) -> Constants:
     """Convert FP32 constants; a copy is named after its constant and the suffix."""
     narrow, altered = {}, {}
     for name, tensor in tensors.items():
@@ -99,7 +99,7 @@ def convert(tensors: Mapping[str, TensorProto], suffix: str, storage: Storage) -
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:
-    """Round to the type's digits as if its exponent had no limits."""
+    """Round to the digits of the type, as if its exponent had no limits."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     scale = float(1 << storage.digits)
     return np.ldexp(np.rint(mantissa * scale) / scale, exponent).astype(np.float32)

@@ -1,6 +1,6 @@
 """Probes on a Dask cluster: one at a time on each worker that has the resource ``GPU``, files on a shared path.
 
-A scheduler runs whatever it is handed: use one only in a network you trust, or with TLS (Dask's own configuration).
+A scheduler runs any code sent to it: use one only in a trusted network, or with TLS (Dask's own configuration).
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _LOOK_S = 0.5
 
 
 class DaskExecutor:
-    """Probes on workers. A worker that is lost loses no verdict: its probe starts again on another.
+    """Runs probes on workers. If a worker is lost, its probe starts again on another.
 
-    A probe's folder holds a ticket while it may run; taking it away ends the probe wherever it runs, and a
-    probe that was started anew has another ticket, so that a worker cut off from the cluster stops too.
+    A probe's folder holds a ticket while the probe may run. Removing the ticket ends the probe on any worker. A probe
+    that starts again gets another ticket, so that a worker cut off from the cluster stops too.
     """
 
     def __init__(self, address: str, jobs: int | None) -> None:
         """Connect.
 
         Raises:
-            UsageError: the package is missing, nobody answers, or no worker offers the resource.
+            UsageError: the package is missing, no scheduler answers, or no worker offers the resource.
         """
         try:
             from distributed import Client  # noqa: PLC0415 - an optional dependency
@@ -66,8 +66,8 @@ class DaskExecutor:
         """Start a probe on a worker; a thread here waits for it."""
         return self._threads.submit(self._run, spec)
 
-    def halt(self, urgency: Urgency) -> None:  # noqa: ARG002 - a worker ends its probe well in any case
-        """Take the tickets of the running probes away."""
+    def halt(self, urgency: Urgency) -> None:  # noqa: ARG002 - a worker always ends its probe in order
+        """Remove the tickets of the running probes."""
         for ticket in tuple(self._tickets):
             ticket.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Where probes run: threads of this process, each waiting for one command at a time, or a Dask cluster."""
+"""Executors of probes: threads of this process, each waiting for one command at a time, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class ProbeExecutor(Protocol):
         ...
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end; their outcomes then have no verdict."""
+        """Tell the running probes to end; their outcomes then have no verdict."""
         ...
 
     def close(self) -> None:
-        """Wait for the running probes and let go of everything."""
+        """Wait for the running probes and release all resources."""
         ...
 
 
 class LocalExecutor:
-    """Probes on this machine."""
+    """Runs probes on this machine."""
 
     def __init__(self, jobs: int) -> None:
         adopt_orphans()
@@ -55,7 +55,7 @@ class LocalExecutor:
         return self._threads.submit(run_probe, watched, lambda: self._urgency)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end."""
+        """Tell the running probes to end."""
         self._urgency = urgency
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class LocalExecutor:
 
 
 class RelayExecutor(ABC):
-    """Probes that a lever looks after itself, each in a thread that may have commands run by the executor given."""
+    """Runs probes in threads by code of a lever, which has commands run by another executor."""
 
     def __init__(self, commands: ProbeExecutor, name: str) -> None:
         self._commands = commands
@@ -76,7 +76,7 @@ class RelayExecutor(ABC):
         return self._threads.submit(self._run, spec)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running commands end; what a lever does beside them is short."""
+        """Tell the running commands to end; a lever's own work is short."""
         self._commands.halt(urgency)
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ def make_executor(options: RunOptions) -> ProbeExecutor:
     """Return the executor that the options name.
 
     Raises:
-        UsageError: there is no such cluster, or it has no fit worker.
+        UsageError: there is no such cluster, or no worker of it offers a GPU.
     """
     if options.executor:
         from trtforensics.bisect.runner.cluster import DaskExecutor  # noqa: PLC0415 - an optional dependency

@@ -1,4 +1,4 @@
-"""A probe: build, check, and what that says. All it needs is in its :class:`ProbeSpec`, so it may run elsewhere."""
+"""Runs a probe: build, check, verdict. Its :class:`ProbeSpec` holds all it needs, so it may run on another machine."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BAD = range(1, 125)
 class ProbeSpec:
     """What to run, and where.
 
-    ``values`` are the placeholders' values, paths absolute; ``environment`` is added to the one of whoever
-    runs the probe. ``build`` is None where only the check is to run on what is there. ``checks`` is how often to check,
-    as long as the checks agree. ``timeout`` is in seconds, for each command; ``output_limit`` in bytes, for each file.
+    ``values`` are the placeholders' values, paths absolute. ``environment`` is added to that of the process that runs
+    the probe. ``build`` is None if only the check runs, on an earlier build. ``checks`` is how often to check, as long
+    as the checks agree. ``timeout`` is in seconds for each command, ``output_limit`` in bytes for each file.
     """
 
     folder: str
@@ -47,11 +47,11 @@ class ProbeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ProbeOutcome:
-    """What a probe came to.
+    """The outcome of a probe.
 
-    ``verdict`` is None where the probe was stopped before its end. ``reason`` says in words what led to the verdict.
-    ``timed_out`` and ``not_run`` (exit status 126 or 127) mark the two that another try may change; ``build_failed``
-    marks a verdict that hangs on ``build_failure_is_bad``, whatever the check.
+    ``verdict`` is None if the probe was stopped before its end. ``reason`` says in words what led to the verdict.
+    Another try may change an outcome that ``timed_out`` or was ``not_run`` (exit status 126 or 127). ``build_failed``
+    says that the verdict follows from ``build_failure_is_bad``, whatever the check.
     """
 
     verdict: Verdict | None
@@ -89,7 +89,7 @@ def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
 
 
 def judge_status(ended: Ended) -> tuple[Verdict, str]:
-    """Return the verdict of a check's end: 0 good, 1 to 124 bad, everything else unresolved; and its end in words."""
+    """Return a check's verdict, and its end in words: status 0 is good, 1 to 124 bad, everything else unresolved."""
     how = describe(ended)
     if ended.timed_out:
         return Verdict.UNRESOLVED, how
@@ -106,12 +106,12 @@ def describe(ended: Ended) -> str:
 
 
 def log_name(build: str | None) -> str:
-    """Return the file that takes the build's standard output: the log itself unless the command writes that."""
+    """Return the file for the build's standard output: the log, unless the command writes that itself."""
     return "build.out" if build is not None and mentions(build, "log") else "build.log"
 
 
 def check_log_name(number: int) -> str:
-    """Return the file that takes the output of a folder's check, counted from 0."""
+    """Return the file for the output of a check, counted from 0 in its folder."""
     return f"check-{number + 1}.log" if number else "check.log"
 
 
@@ -131,7 +131,7 @@ def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0
 
 
 def _judge_build(spec: ProbeSpec, built: Ended) -> ProbeOutcome | None:
-    """Judge a build that is all there is, or that leaves nothing to check; None: the check decides."""
+    """Judge a probe whose build failed or that has no check; None: the check decides."""
     if built.stopped:
         return ProbeOutcome(None, "stopped", built)
     verdict, how = judge_status(built)
@@ -158,8 +158,8 @@ def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> ProbeOutcome:
         return ProbeOutcome(None, "stopped", built, ended)
     verdicts = [judge_status(check)[0] for check in checks]
     if len(set(verdicts)) > 1:
-        told = ", ".join(verdicts)
-        reason = f"flaky: {len(checks)} checks of one build said {told}; `--confidence 0.99` deals with that"
+        listed = ", ".join(verdicts)
+        reason = f"flaky: {len(checks)} checks of one build said {listed}; `--confidence 0.99` deals with that"
         return ProbeOutcome(Verdict.UNRESOLVED, reason, built, ended)
     times = f", {len(checks)} times" if len(checks) > 1 else ""
     reason = f"check: {describe(last)}{times}"

@@ -14,7 +14,7 @@ def depth(count: int) -> int:
 class Budget:
     """The promise: 2 + s + M (L + 1) builds for s sets of M members in all, L the halvings of all items.
 
-    ``sets`` and ``members`` count what is found so far.
+    ``sets`` and ``members`` count those known so far.
     """
 
     items: int

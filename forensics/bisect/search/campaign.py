@@ -44,7 +44,7 @@ class Campaign:
 
     @property
     def unsettled(self) -> int:
-        """The items in which what is not found yet may be."""
+        """The items that may hold further members."""
         return self._finder.unsettled if self._searching else self._rest
 
     def steps(self) -> Steps[None]:
@@ -75,7 +75,7 @@ class Campaign:
                 return Status.NAMED
 
     def _endpoints(self) -> Steps[Status | None]:
-        """Return how the search ends at once, if the good side is not good or the bad one not bad."""
+        """Build both ends; return the final status if the good side is not good or the bad side not bad."""
         good, bad = yield from self._finder.endpoints()
         if good is Verdict.GOOD and bad is Verdict.BAD:
             return None
@@ -100,9 +100,9 @@ class Campaign:
         return found
 
     def _leave_one_out(self, members: int) -> Steps[None]:
-        """Look whether a set is still bad without one member, as long as that stays within the promise.
+        """Build a set without each of its members in turn, until one is bad or the promised builds are spent.
 
-        If outcomes are monotone it cannot be, but then sets of so many members are rare.
+        None is bad if outcomes are monotone, but then sets of so many members are rare.
         """
         most = self._budget.promised(members.bit_count())
         for atom in reversed(self._space.atoms_of(members)):

@@ -24,7 +24,7 @@ REMEDY = "the answer alone"
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """Probes, by their active items and what for; unless ``whole``, those behind the first good one are not needed."""
+    """Probes: active items and purpose of each. Unless ``whole``, those after the first good one are not needed."""
 
     probes: tuple[tuple[frozenset[int], str], ...] = ()
     whole: bool = False
@@ -64,12 +64,12 @@ class FewestSearch:
         return fresh
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
+        """Take the verdict of a probe."""
         self._asked.add(ask.active)
         self._verdicts[ask.active] = verdict
 
     def outlook(self) -> Outlook:
-        """Return what is known; builds left are those of one item that is enough alone."""
+        """Return what is known; the builds left are those it takes if one item alone is enough."""
         left = 0 if self._result else 2 * ceil(log2(max(2, len(self._suspects))))
         found = self._result.culprits if self._result else ()
         atoms = tuple(frozenset({index}) for index in sorted(self._all))
@@ -90,7 +90,7 @@ class FewestSearch:
             self._result = self._ended(Status.INCONCLUSIVE, f"{self._limit} probes were not enough")
 
     def _open(self) -> Iterator[tuple[frozenset[int], str]]:
-        """Yield the probes of the round that are not told yet, and may still matter."""
+        """Yield the probes of the round that have no verdict yet and may still matter."""
         for active, purpose in self._round.probes:
             verdict = self._verdicts.get(active)
             if verdict is None:

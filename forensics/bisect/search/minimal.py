@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MinimalSet:
-    """A set: ``members`` are certain; ``doubt`` holds items of which at least one belongs to it too.
+    """A minimal bad set: ``members`` are certain, and at least one of the items in ``doubt`` belongs to it too.
 
-    ``alone`` is whether the members themselves were seen to be bad.
+    ``alone`` says whether the members alone were seen to be bad.
     """
 
     members: int
@@ -27,7 +27,7 @@ class MinimalSet:
 
     @property
     def items(self) -> int:
-        """All of it, for leaving it out."""
+        """The members and the items in doubt."""
         return self.members | self.doubt
 
 

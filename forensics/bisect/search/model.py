@@ -1,4 +1,4 @@
-"""What a search is asked with and what it answers; an item is known by its index, 0 to N-1."""
+"""The types of a search's interface. An item is known by its index, 0 to N-1."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from enum import StrEnum
 ALONE = "the culprits alone"
 REST = "everything but the culprits"
 
-
 AGAIN = "mend what kept it from being judged and retry with --retry-unresolved"
-"""What to do where an end of the search could not be judged."""
+"""The next step if everything from good, or everything from bad, could not be judged."""
 
 
 class Verdict(StrEnum):
-    """What one probe showed."""
+    """The verdict of one probe."""
 
     GOOD = "good"
     BAD = "bad"
@@ -43,7 +42,7 @@ class Ask:
     """One probe: the items in ``active`` come from bad, all others from good.
 
     ``build`` counts the builds of this subset and ``check`` the checks of that build, both from 0: without noise both
-    stay 0. ``purpose`` is for a reader and takes no part in what the probe is.
+    stay 0. ``purpose`` is for readers and does not identify the probe.
     """
 
     active: frozenset[int]

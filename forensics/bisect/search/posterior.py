@@ -36,7 +36,7 @@ class Posterior:
         self._places = {bit: at for at, atom in enumerate(chain.atoms) for bit in atom.items}
 
     def see(self, mask: int, *, bad: bool) -> None:
-        """Take in the outcome of one build."""
+        """Apply the outcome of one build."""
         active = self._active(mask)
         shown, false = (SHOWN, FALSE) if bad else (1 - SHOWN, 1 - FALSE)
         self.weights *= np.where(active[:, :, None], shown, false)

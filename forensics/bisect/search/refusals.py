@@ -1,4 +1,4 @@
-"""What to probe where a subset that matters is refused: its like, and the smallest group that cannot be told apart."""
+"""What to probe if a needed subset is refused: similar subsets, and the smallest group that cannot be told apart."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]
     """Find the member among items of a chain where every link between them is refused.
 
     Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
-    good link, then of parts of it: what refuses a mix with one company need not refuse it with another.
+    good link, then of parts of it: a mix that is refused with some company may build with another.
     """
     group = [1 << item for atom in chain.open_atoms() for item in sorted(atom.items)]
     before = chain.atoms[: chain.low]

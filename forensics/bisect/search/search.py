@@ -1,6 +1,6 @@
-"""The search as a session uses it: ask for probes, tell their verdicts, in any order, several at once.
+"""The search as a session uses it: it asks for probes and takes their verdicts, in any order, several at once.
 
-It is a deterministic function of the verdicts told: a search made again and told the same goes on where it stood.
+It is a deterministic function of the verdicts: a new search that gets the same verdicts goes on where the old one was.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Search:
         return tuple(asks)
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
+        """Take the verdict of a probe."""
         wish = Wish(mask_of_items(ask.active), ask.purpose, ask.build, ask.check)
         self._ledger.pending.discard(wish.key)
         self._finder.tell(wish, verdict)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.session import Session
 
 _REST_S = 1.0
-"""How long an intermediate ``result.json`` stands at least: with many quick probes it would cost more than they do."""
+"""The least time between two writes of ``result.json``: quick probes would otherwise take less time than the writes."""
 
 
 def bisect(
@@ -48,7 +48,7 @@ def bisect(
 
 
 def job_of(lever: Lever, options: RunOptions) -> Job:
-    """Return what a directory is compared with."""
+    """Return the job that a directory must belong to."""
     items = [lever.describe(index) for index in range(len(lever.items))]
     return Job(lever.mode, items, lever.content(), options.build, tool_versions())
 
@@ -67,7 +67,7 @@ class _SearchPlan:
         return self._search.done
 
     def suspects(self) -> Collection[int]:
-        """Return the items that may still be members of the set that is looked for."""
+        """Return the items that may still belong to a culprit set."""
         return self._search.outlook().suspects
 
 
@@ -86,7 +86,7 @@ class _ResultWriter:
         self._known = -1
 
     def turn(self) -> None:
-        """Show progress, and write what is new if the last time is long enough ago."""
+        """Show progress; write ``result.json`` if there are new verdicts and the last write is long enough ago."""
         now, answers = time.monotonic(), self._session.answers
         if len(answers) != self._known and now >= self._due:
             self._known = len(answers)

@@ -1,4 +1,4 @@
-"""Building the same thing again and again: what varies from build to build is sorted into good and bad."""
+"""``collect``: the same build again and again, each sorted by its verdict into good, bad or unresolved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
 
 @dataclass(slots=True)
 class RepeatedBuilds:
-    """A plan of one build after another, until there are ``count``, or until one is ``wanted``."""
+    """A plan of equal builds: ``count`` of them, or as many as it takes to get the verdict ``wanted``."""
 
     count: int | None
     wanted: Verdict | None = None
@@ -46,7 +46,7 @@ class RepeatedBuilds:
         return found or (self.count is not None and self._asked >= self.count)
 
     def suspects(self) -> tuple[int, ...]:
-        """Return nothing: nobody is looked for."""
+        """Return nothing: a collection has no items."""
         return ()
 
     def asks(self, room: int = 1) -> Sequence[Ask]:
@@ -58,12 +58,12 @@ class RepeatedBuilds:
         return asks
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say how a build was judged."""
+        """Take the verdict of a build."""
         self.verdicts[ask.build] = verdict
 
 
 class CollectionLever:
-    """The lever of a collection: the build writes the file, where a bisection's reads it."""
+    """The lever of a collection: its build writes the file that a bisection's build would read."""
 
     settings = ""
 
@@ -72,10 +72,10 @@ class CollectionLever:
         self.file = _FILES.get(placeholder, placeholder)
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:  # noqa: ARG002 - nothing varies
-        """Say where the build is to write."""
+        """Return the paths that the build may write to."""
         return {name: folder / file for name, file in _FILES.items()}
 
-    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002, D102 - whatever it built is it
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002, D102 - any build will do
         return ""
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002, D102 - only the check can
@@ -110,7 +110,7 @@ def collect(
 
 
 def collection_text(document: Mapping[str, object], directory: Path) -> str:
-    """Say for a person what a collection holds."""
+    """Return the answer of a collection as text."""
     lines = []
     for verdict in Verdict:
         folders = document[verdict.value]

@@ -31,9 +31,9 @@ _SHOWN = 20
 class Forecast:
     """What there is to search and what it costs.
 
-    Builds are those left, to the certificate of one culprit; ``done`` are in the directory already. Times are in
-    seconds, sizes in bytes, ``probe_`` ones means; None: not known before a probe has run (``measured``), or
-    without ``--timeout``.
+    ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified; ``done`` probes are in the
+    directory already. Times are in seconds and sizes in bytes; ``probe_seconds`` and ``probe_bytes`` are means. Times
+    are None until a probe has run (``measured``), and ``worst_seconds`` is None without ``--timeout``.
     """
 
     schema: int
@@ -53,7 +53,7 @@ class Forecast:
     free_bytes: int
 
     def to_json(self) -> str:
-        """Spell it as JSON."""
+        """Return the forecast as JSON."""
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -90,7 +90,7 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
 
 
 def forecast_text(cost: Forecast) -> str:
-    """Say a forecast for a person."""
+    """Return a forecast as text."""
     more = [f"  … {len(cost.items) - _SHOWN:,} more"] if len(cost.items) > _SHOWN else []
     done = f"; {cost.done} done in this directory" if cost.done else ""
     lines = [
@@ -126,7 +126,7 @@ def _worst(outlook: Outlook, options: RunOptions) -> float | None:
 
 
 def _inputs_size(lever: Lever) -> int:
-    """Measure the files of the probe that takes everything from bad, in a folder that goes away."""
+    """Return the size of the input files of a probe with every item from bad, written to a temporary folder."""
     with tempfile.TemporaryDirectory() as scratch, explained(scratch):
         lever.prepare(frozenset(range(len(lever.items))), Path(scratch))
         return _size(Path(scratch))

@@ -67,18 +67,18 @@ def write_result(directory: Path, document: Document) -> None:
     """Replace ``result.json``.
 
     Raises:
-        OutputError: the directory does not take it.
+        OutputError: the file cannot be written.
     """
     write_text(directory / NAME, to_json(document))
 
 
 def to_json(document: Document) -> str:
-    """Spell a document as JSON."""
+    """Return a document as JSON."""
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def _counts(answers: Iterable[Answer]) -> dict[str, int]:
-    """Count builds; ``reused`` are those that an earlier run on the directory made."""
+    """Count builds; ``reused`` are those of earlier runs on the directory."""
     reused = {answer.probe.number: answer.reused for answer in answers}
     return {"builds": len(reused), "reused": sum(reused.values())}
 

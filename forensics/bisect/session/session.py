@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 _TURN_S = 1.0
 _FULL = 1 << 20
-"""A disk with fewer free bytes is full: a build that failed then says nothing about its items."""
+"""A disk with fewer free bytes counts as full: a build that fails on it says nothing about its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that the plan was given; ``reused`` where an earlier run had it."""
+    """A verdict given to the plan; ``reused`` if it is from an earlier run."""
 
     ask: Ask
     probe: Probe
@@ -68,7 +68,7 @@ class Workspace:
 
 
 class Session:
-    """A run on a directory whose lock is held. ``answers`` is what the plan knows, in order."""
+    """A run on a directory whose lock is held. ``answers`` holds the verdicts given to the plan, in order."""
 
     def __init__(self, plan: Plan, lever: ProbeLever, options: RunOptions, workspace: Workspace) -> None:
         self._plan = plan
@@ -90,7 +90,7 @@ class Session:
 
         Raises:
             KeyboardInterrupt: the user stopped it; every probe's end is in the journal.
-            OutputError: the directory, or the disk, does not take more.
+            OutputError: the directory cannot be written to, or its disk is full.
             UsageError: the first probe's command cannot be run.
         """
         try:
@@ -116,7 +116,7 @@ class Session:
         return self._executor.room - len(self._running) - len(self._held)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end."""
+        """Tell the running probes to end."""
         self._executor.halt(urgency)
 
     @property
@@ -125,7 +125,7 @@ class Session:
         return len(self._running)
 
     def _answer(self) -> None:
-        """Answer or start what the plan asks, until it waits or there is no room."""
+        """Answer the asks of the plan or start their probes, until the plan waits or there is no room."""
         held, self._held = self._held, []
         for ask in held:
             self._consider(ask)
@@ -156,7 +156,7 @@ class Session:
         self._plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
-        """Judge what an earlier run built by the present settings, where its folder tells enough."""
+        """Judge a probe of an earlier run by the present settings, if its folder holds enough for that."""
         if probe is None or not probe.finished:
             return None
         judged = self._lever.rejudge(self._artifacts.folder(probe.folder))
@@ -195,9 +195,9 @@ class Session:
         return history.probes[number]
 
     def _can_check(self, probe: Probe) -> bool:
-        """Whether a probe's build need not run again for another check.
+        """Whether another check can use a probe's build as it is.
 
-        Its products must be its own and still there: an engine, or what else the check finds in the folder.
+        A check that reads the engine needs the engine to exist; any other check must read the probe's folder.
         """
         check = self._options.check
         if not probe.built or check is None:
@@ -225,14 +225,14 @@ class Session:
         )
 
     def _collect(self) -> None:
-        """Wait a turn for running probes, and take in those that ended."""
+        """Wait a turn for running probes, and handle those that ended."""
         if self._running:
             ended, _ = wait(self._running, timeout=_TURN_S, return_when=FIRST_COMPLETED)
             for future in ended:
                 self._take(future)
 
     def _take(self, future: Future[ProbeOutcome]) -> None:
-        """Take in a probe that ended."""
+        """Handle a probe that ended."""
         running = self._running.pop(future)
         if running.gpu is not None:
             self._gpus.append(running.gpu)
@@ -250,7 +250,7 @@ class Session:
         self._tell(ask, probe, self._end(ask, probe, self._verified(ask, probe, outcome)))
 
     def _refuse(self, probe: Probe, outcome: ProbeOutcome) -> None:
-        """Refuse to go on where an outcome says something about this machine and nothing about the items."""
+        """Stop the run if an outcome is about this machine and not about the items."""
         if outcome.not_run and not any(probe.finished for probe in self._journal.history.probes.values()):
             command = "--check" if outcome.checks else "--build"
             where = f"`{command}`, in {self._artifacts.folder(probe.folder)}"
@@ -260,14 +260,14 @@ class Session:
             raise OutputError(str(self._artifacts.directory), "its disk is full", next_step)
 
     def _verified(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> ProbeOutcome:
-        """Let no build vote that is not what was asked for."""
+        """Make an outcome unresolved if the build is not what was asked for."""
         if outcome.build is None or outcome.verdict is Verdict.UNRESOLVED:
             return outcome
         drift = self._lever.verify(ask.active, self._artifacts.folder(probe.folder))
         return replace(outcome, verdict=Verdict.UNRESOLVED, reason=drift) if drift else outcome
 
     def _end(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> Finished:
-        """Journal a probe's end, and put its verdict, links and engine in order."""
+        """Journal a probe's end, write its verdict and links, and remove its engine if that is not to stay."""
         self._journal.write(
             "end",
             probe=probe.number,
@@ -286,17 +286,17 @@ class Session:
         with explained(str(self._artifacts.directory)):
             self._artifacts.note_verdict(probe, finished, outcome)
             self._artifacts.link(probe, finished.verdict, self._lever.file)
-        if self._options.confidence is None:
+        if self._options.confidence is None:  # noisy outcomes may need further checks, so engines stay to the end
             self._drop_engine(probe)
         return finished
 
     def _drop_engine(self, probe: Probe) -> None:
-        """Remove an engine that is not to stay. Where outcomes are noisy, all stay to the end for further checks."""
+        """Remove an engine unless ``--keep-engines`` keeps it."""
         with explained(str(self._artifacts.directory)):
             self._artifacts.keep_engine(probe, self._options.keep_engines)
 
     def _wind_up(self, urgency: Urgency) -> None:
-        """End what still runs, and journal how it ended."""
+        """End the probes that still run, and journal their ends."""
         if self._running:
             self._executor.halt(max(urgency, Urgency.END))
         while self._running:
@@ -327,6 +327,6 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, optio
 
 
 def judge_of(lever: ProbeLever, options: RunOptions) -> str:
-    """Return what decides verdicts: probes judged by something else must be judged again."""
+    """Return the name of what decides verdicts; probes with another judge must be judged again."""
     times = f" x {options.repeat}" if options.check and options.repeat > 1 else ""
     return f"{options.check or ''}{times}{lever.settings and f' [{lever.settings}]'}"

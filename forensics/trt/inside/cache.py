@@ -1,7 +1,7 @@
 """Cache keys inside the build child: an editable timing cache (TensorRT 10.8 and later) whose tactics are set first.
 
 The order is that of NVIDIA's Model-Connect (``timing_cache.py``): create the cache from bytes, update every key, attach
-it, build, query again. Two caches are the same where their keys have the same tactic hashes; the bytes hold timings.
+it, build, query again. Two caches are equal if their keys have the same tactic hashes; the bytes differ by timings.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _Tactics = dict[str, int]
 class CacheKeyPinning(BuildLever):
     """Sets the tactic and time (ms) of every key in ``tactics``.
 
-    ``bases`` are binary caches of which the first is the one that is edited and others add their keys. Without any,
-    ``store`` holds one that a first build filled; keys that only some mixes have (``optional``) are filled in by one
-    more build where they are missing, and may be missing for good.
+    ``bases`` are binary caches: the first is edited, the others add their keys. Without any, the first build of a
+    directory fills a cache and keeps it in ``store``. If keys are missing, one more build adds them; those that only
+    some mixes have (``optional``) may stay missing.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class CacheKeyPinning(BuildLever):
             self.result.refused.append("TensorRT does not take the timing cache")
 
     def look(self, config: tensorrt.IBuilderConfig) -> None:
-        """Query every key again; keys that came, went or changed are named."""
+        """Query every key again, and name keys that were added, removed or changed."""
         there = tactics_in(_attached(config))
         for key in sorted(there.keys() | self._wanted.keys()):
             asked, has = self._wanted.get(key), there.get(key)
@@ -73,7 +73,7 @@ class CacheKeyPinning(BuildLever):
         self.result.details["keys"] = {key: tactic_text(tactic) for key, tactic in there.items()}
 
     def explain(self, setup: BuildSetup) -> None:
-        """Build once more with what the cache misses timed; no message of TensorRT's is known that names the keys."""
+        """Build once more and time the missing keys; no known message of TensorRT names them."""
         sys.stderr.write("the build failed: the next one is to tell which keys the timing cache misses, if any\n")
         filled = _created(_fresh(setup), self._tuned(setup, self._payload))
         missed = sorted(tactics_in(filled).keys() - self._wanted.keys())
@@ -88,7 +88,7 @@ class CacheKeyPinning(BuildLever):
         return cache
 
     def _filled(self, setup: BuildSetup) -> bytes:
-        """Return a cache with the network's keys; the first build of a directory makes it, as fast as it can be."""
+        """Return a cache with the network's keys; the first build of a directory makes it."""
         payload = self._store.read_bytes() if self._store.exists() else b""
         if not payload:
             payload = self._tuned(setup, payload)
@@ -99,7 +99,7 @@ class CacheKeyPinning(BuildLever):
         return self._tuned(setup, payload)
 
     def _tuned(self, setup: BuildSetup, payload: bytes) -> bytes:
-        """Build with the tactics set as far as their keys are there; new keys are timed."""
+        """Build with the tactics of the keys that are there; TensorRT times new keys."""
         config = _fresh(setup)
         cache = _created(config, payload)
         self._update(setup.trt, cache)
@@ -109,7 +109,7 @@ class CacheKeyPinning(BuildLever):
         return bytes_of(_attached(config))
 
     def _update(self, trt: TensorRT, cache: tensorrt.ITimingCache) -> list[str]:
-        """Update every key of a cache, those that nothing was asked for with what they have; return those missing."""
+        """Update every key of a cache, other keys with their own values; return the keys that are missing."""
         for key in cache.queryKeys():
             cache.update(key, cache.query(key))
         missing = []

@@ -1,4 +1,4 @@
-"""What a lever does inside the build child: set something before the build, and say afterwards what came of it."""
+"""The interface of a lever inside the build child: it sets something before a build and checks it afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuildSetup:
-    """What a build is made with: the module, its builder, the network, and a function that makes configurations."""
+    """The parts of a build: the module, its builder, the network, and a function that makes configurations."""
 
     trt: TensorRT
     builder: tensorrt.Builder
@@ -26,10 +26,10 @@ class BuildSetup:
 
 @dataclass(slots=True)
 class LeverResult:
-    """What a lever saw.
+    """The result of a lever, as sentences.
 
-    ``refused``: what was asked and cannot be, a sentence each; such a build says nothing. ``differs``: what the engine
-    has otherwise than asked. ``details`` are kept in the report for whoever looks into the probe.
+    ``refused`` says what was asked for and cannot be applied: such a build says nothing. ``differs`` says how the
+    engine differs from what was asked for. ``details`` are data for readers of the report.
     """
 
     refused: list[str] = field(default_factory=list)
@@ -38,17 +38,17 @@ class LeverResult:
 
 
 class BuildLever(ABC):
-    """One way to decide what a build does."""
+    """Controls one choice of TensorRT in a build."""
 
     def __init__(self) -> None:
         self.result = LeverResult()
 
     @abstractmethod
     def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:
-        """Set what was asked; ``result.refused`` says where that cannot be."""
+        """Set what was asked for; ``result.refused`` says what cannot be set."""
 
-    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has anything to look at
-        """Compare what was built with what was asked, into ``result``."""
+    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has something to compare
+        """Compare the build with what was asked for, and add to ``result``."""
 
     def explain(self, setup: BuildSetup) -> None:  # noqa: B027 - not every lever can tell
-        """Say in ``result.refused`` what was asked and kept a build from ending, if that is why it failed."""
+        """Add to ``result.refused`` why a build failed, if the lever is the reason."""

@@ -1,4 +1,4 @@
-"""Fusion breakers inside the build child: tensors that are marked as outputs, or as debug tensors (10.12 and later).
+"""Marked tensors inside the build child, which break fusions: outputs, or debug tensors (10.12 and later).
 
 TensorRT must compute a marked tensor as it stands, so that no fusion goes across it.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TensorMarking(BuildLever):
-    """Marks tensors by name. One that the network does not have, a folded constant say, cannot break a fusion."""
+    """Marks tensors by name. A name that the network does not have, such as a folded constant, breaks no fusion."""
 
     def __init__(self, names: Sequence[str], *, debug: bool) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class TensorMarking(BuildLever):
         self._debug = debug
 
     def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - marks are the network's
-        """Mark."""
+        """Mark the tensors."""
         network = setup.network
         there = {tensor.name: tensor for tensor in _tensors(network)}
         for name in self._names:

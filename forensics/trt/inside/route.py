@@ -21,7 +21,7 @@ class RouteSetting(BuildLever):
         self._route = route
 
     def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - the route is the configuration's
-        """Set the route; TensorRT-RTX takes any without a word, and reads back an empty one."""
+        """Set the route; TensorRT-RTX accepts any route silently, and reads back an empty one."""
         knobs = cast("RouteConfig", config)
         knobs.build_route = self._route
         if knobs.build_route.split() != self._route.split():
