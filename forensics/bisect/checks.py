@@ -95,7 +95,7 @@ def rows(request: CheckRequest) -> bool:
     feeds = [_equal_rows(feed) for feed in _feeds(request)]
     batch = {array.shape[0] for feed in feeds for array in feed.values() if array.ndim} - {1}
     if not batch:
-        raise UsageError(request.model, "has no batch of two rows or more", "Export it with one, or check otherwise")
+        raise UsageError(request.model, "has no batch of two rows or more", "Export it with one, or use another check")
     results = _results([request.model], feeds)
     outputs = [np.asarray(output) for _, runs in results.items() for run in runs for output in run.values()]
     batched = [output for output in outputs if output.ndim and output.shape[0] in batch]

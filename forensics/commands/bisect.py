@@ -54,9 +54,11 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--onnx",
         metavar="MODEL",
-        help="the model: tells which layers meet, for mixes that are refused; and is what is built without --build",
+        help="the model: it is built without --build, and shows which layers share a tensor if a mix is refused",
     )
-    parser.add_argument("--log", metavar="LOG", help="a verbose build log, to the same end")
+    parser.add_argument(
+        "--log", metavar="LOG", help="a verbose build log, which shows the same for the engine's layers"
+    )
     _build_arguments(parser)
 
 
@@ -81,7 +83,9 @@ def _precision_arguments(parser: ArgumentParser) -> None:
 def _cache_arguments(parser: ArgumentParser) -> None:
     what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
     parser.add_argument("--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}")
-    parser.add_argument("--bad", required=True, metavar="BAD", help="those of a bad build, likewise")
+    parser.add_argument(
+        "--bad", required=True, metavar="BAD", help="timing-cache keys of a bad build, from the same kinds of files"
+    )
     parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
     _build_arguments(parser)
 
@@ -89,7 +93,7 @@ def _cache_arguments(parser: ArgumentParser) -> None:
 def _outputs_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="the ONNX model")
     parser.add_argument(
-        "--tensors", metavar="FILE", help="search among these, one a line (default: all tensors between nodes)"
+        "--tensors", metavar="FILE", help="tensors to search among, one a line (default: all tensors between nodes)"
     )
     parser.add_argument(
         "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (TensorRT 10 or later)"
@@ -156,10 +160,13 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
     from trtforensics.commands.probing import count
 
     parser.add_argument(
-        "--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99"
+        "--confidence",
+        type=_share,
+        metavar="P",
+        help="for noisy outcomes: search until the answer is right with this probability, such as 0.99",
     )
     parser.add_argument(
-        "--max-builds", type=count, metavar="N", help="stop after so many builds, earlier runs' included"
+        "--max-builds", type=count, metavar="N", help="stop after N builds, counting those of earlier runs"
     )
     parser.add_argument(
         "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
@@ -233,7 +240,7 @@ def _route(args: Namespace) -> Lever:
     from trtforensics.errors import UsageError
 
     if args.build is not None:
-        raise UsageError("--build", "has no use here: TensorRT tells its knobs to our build only", "Leave it out")
+        raise UsageError("--build", "has no use here: `bisect route` always builds by itself", "Leave it out")
     installed = installed_for(args, "route")
     return RouteLever(read_knobs(installed.routes), args.good, args.bad, recipe_of(args, installed, args.model))
 

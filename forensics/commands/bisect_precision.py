@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
-        "--precision", choices=("fp16", "bf16"), default="fp16", help="of all other nodes (default: fp16)"
+        "--precision", choices=("fp16", "bf16"), default="fp16", help="the type of all other nodes (default: fp16)"
     )
     parser.add_argument(
         "--inputs",
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
-    parser.add_argument("--builder", choices=MODULES, help="what builds (default: the one installed)")
+    parser.add_argument("--builder", choices=MODULES, help="the module that builds (default: the one installed)")
     parser.add_argument(
         "--by",
         choices=("casts", "constraints"),
@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--compute-capability",
         default=_COMPUTE_CAPABILITY,
         metavar="SM",
-        help="TensorRT-RTX builds for it (default: SM89)",
+        help="what TensorRT-RTX builds for (default: SM89)",
     )
 
 
@@ -130,7 +130,7 @@ def _which_builds(args: Namespace) -> str:
     chosen = args.build or BUILDS[0]
     if chosen not in BUILDS:
         next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
-        raise UsageError("--build", f"{chosen!r} says not which probes to build", next_step)
+        raise UsageError("--build", f"{chosen!r} does not say which probes to build", next_step)
     args.build = None
     return str(chosen)
 

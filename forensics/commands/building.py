@@ -19,7 +19,9 @@ def add_build_arguments(parser: ArgumentParser) -> None:
     """Declare how the installed TensorRT builds if there is no ``--build``."""
     from trtforensics.trt.api import MODULES
 
-    parser.add_argument("--builder", choices=MODULES, help="what builds without --build (default: the one installed)")
+    parser.add_argument(
+        "--builder", choices=MODULES, help="the module that builds without --build (default: the one installed)"
+    )
     parser.add_argument(
         "--builder-flags", default="", metavar="FP16,INT8", help="builder flags of that build, by TensorRT's names"
     )
@@ -32,7 +34,7 @@ def add_build_arguments(parser: ArgumentParser) -> None:
         "--compute-capability",
         default=_COMPUTE_CAPABILITY,
         metavar="SM",
-        help="TensorRT-RTX builds for it (default: SM89)",
+        help="what TensorRT-RTX builds for (default: SM89)",
     )
 
 

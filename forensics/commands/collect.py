@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         required=True,
         type=_until,
         metavar="N",
-        help="so many builds; or `good` or `bad`: until there is one",
+        help="stop after N builds; or, with `good` or `bad`, after the first such build",
     )
     add_run_arguments(parser)
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def add_run_arguments(
     parser: ArgumentParser,
-    build: str = "builds a probe",
-    check: str = "judges it, or builtin:finite, rows, repeat, against:FILE; without it, the build's exit status does",
+    build: str = "the command that builds a probe",
+    check: str = "judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",
 ) -> None:
     """Declare the arguments that ``bisect`` and ``collect`` share; the help of the two commands may differ."""
     parser.add_argument("--build", metavar="CMD", help=build)
@@ -25,10 +25,15 @@ def add_run_arguments(
         "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
     )
     parser.add_argument(
-        "--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved"
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help="end a build or a check after S seconds; its probe is then unresolved",
     )
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="check each build N times; all must agree")
-    parser.add_argument("--jobs", type=count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
+    parser.add_argument(
+        "--jobs", type=count, metavar="P", help="run P probes at once (default: 1, or one for each GPU)"
+    )
     parser.add_argument(
         "--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs"
     )
@@ -42,7 +47,7 @@ def add_run_arguments(
         "--build-failure",
         choices=("unresolved", "bad"),
         default="unresolved",
-        help="what a failed build says (default: unresolved)",
+        help="the verdict of a failed build (default: unresolved)",
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
 

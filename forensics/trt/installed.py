@@ -98,10 +98,12 @@ def look(module: str | None) -> Installed:
     try:
         done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
-        raise UsageError(chosen, f"does not finish importing within {_PATIENCE_S} s", "Try it alone") from error
+        raise UsageError(
+            chosen, f"does not finish importing within {_PATIENCE_S} s", f"Try `python -c 'import {chosen}'`"
+        ) from error
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise UsageError(chosen, f"cannot be imported ({said})", "Mend the installation, or give a `--build` command")
+        raise UsageError(chosen, f"cannot be imported ({said})", "Repair the installation, or give a `--build` command")
     document = json.loads(done.stdout.splitlines()[-1])
     flags, capabilities = tuple(document["flags"]), tuple(document["capabilities"])
     return Installed(**{**document, "flags": flags, "capabilities": capabilities})

@@ -8,7 +8,7 @@ from enum import StrEnum
 ALONE = "the culprits alone"
 REST = "everything but the culprits"
 
-AGAIN = "mend what kept it from being judged and retry with --retry-unresolved"
+AGAIN = "remove the cause and retry with --retry-unresolved"
 """The next step if everything from good, or everything from bad, could not be judged."""
 
 

@@ -90,7 +90,9 @@ def check_directory(directory: Path, job: Job) -> None:
     path = directory / NAME
     if not path.exists():
         if directory.is_dir() and any(entry.name != ".lock" for entry in directory.iterdir()):
-            raise UsageError(str(directory), "holds files, but no job of ours", "Name an empty or a new directory")
+            raise UsageError(
+                str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"
+            )
         return
     there = read_job(directory)
     identity = job.identity()
