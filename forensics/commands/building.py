@@ -46,9 +46,9 @@ def installed_for(args: Namespace, lever: str) -> Installed:
     """
     from trtforensics.trt.installed import look, require
 
-    found = look(args.builder)
-    require(lever, found)
-    return found
+    installed = look(args.builder)
+    require(lever, installed)
+    return installed
 
 
 def recipe_of(args: Namespace, installed: Installed, model: str | None) -> Recipe:

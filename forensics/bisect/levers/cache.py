@@ -101,10 +101,10 @@ class CacheLever(Lever):
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write bad's keys with the culprits from good, good's keys with the culprits from bad, and a ban list."""
-        everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
-        write_text(folder / "cache.json", to_json(self._mixed(everything - found)))
-        write_text(folder / "culprits.json", to_json(self._mixed(found)))
-        bad = [self._sides[1][self._keys[index]] for index in sorted(found)]
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "cache.json", to_json(self._mixed(everything - members)))
+        write_text(folder / "culprits.json", to_json(self._mixed(members)))
+        bad = [self._sides[1][self._keys[index]] for index in sorted(members)]
         bans = [f"{key.key}\t{key.op}\t{tactic_text(key.selected)}\n" for key in bad]
         write_text(folder / "banned-tactics.tsv", "".join(("key\toperation\ttactic\n", *bans)))
         return (

@@ -46,7 +46,7 @@ class ItemsLever(Lever):
         """Write the names that may stay on, and the sets that may not be on together."""
         everything = frozenset(range(len(self.items)))
         write_text(folder / self.file, self._lines(everything.difference(*culprits)))
-        sets = "\n".join(f"# set {number}\n{self._lines(found)}" for number, found in enumerate(culprits, 1))
+        sets = "\n".join(f"# set {number}\n{self._lines(members)}" for number, members in enumerate(culprits, 1))
         write_text(folder / "culprits.txt", sets)
         return ("items.txt: every item but the culprits", "culprits.txt: the sets that are bad together")
 

@@ -116,10 +116,10 @@ class TacticsLever(Lever):
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write bad's replay with the culprits from good, good's replay with the culprits from bad, and a ban list."""
-        everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
-        write_text(folder / "replay.json", self._text(everything - found))
-        write_text(folder / "culprits.json", self._text(found))
-        bans = [f"{line}\n" for index in sorted(found) for line in self._bans(index)]
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "replay.json", self._text(everything - members))
+        write_text(folder / "culprits.json", self._text(members))
+        bans = [f"{line}\n" for index in sorted(members) for line in self._bans(index)]
         write_text(folder / "banned-tactics.tsv", "".join(("layer\trunner\ttactic\n", *bans)))
         return (
             "replay.json: the bad build's tactics, with those of the culprits from good",
@@ -155,7 +155,7 @@ def closest(good: ReplaySide, bad: ReplaySide) -> tuple[Replay, Replay, Mixer]:
     Raises:
         UsageError: the forms of no pair fit together.
     """
-    found: tuple[Replay, Replay, Mixer] | None = None
+    best: tuple[Replay, Replay, Mixer] | None = None
     failure: ForensicsError | None = None
     for ours in good.replays:
         for theirs in bad.replays:
@@ -164,11 +164,11 @@ def closest(good: ReplaySide, bad: ReplaySide) -> tuple[Replay, Replay, Mixer]:
             except ForensicsError as error:
                 failure = failure or error
                 continue
-            if found is None or len(mixer.differing) < len(found[2].differing):
-                found = (ours, theirs, mixer)
-    if found is None:
+            if best is None or len(mixer.differing) < len(best[2].differing):
+                best = (ours, theirs, mixer)
+    if best is None:
         raise failure or UsageError("--good, --bad", "hold no replay", "Give one for each side")
-    return found
+    return best
 
 
 def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:

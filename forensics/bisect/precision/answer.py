@@ -118,11 +118,11 @@ def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Docum
 def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping[str, object]]) -> list[Document]:
     """Return the nodes of the repairs, with the scores of two probes: node alone in 16 bits, repair without node."""
     scores = {str(probe["active"]): probe["scores"] for probe in probes}
-    found = []
+    nodes = []
     for number, repair in enumerate(search.answer.repairs if search.answer else ()):
         for node in sorted(repair.nodes):
             alone, without = search.neighbours(repair, node)
-            found.append(
+            nodes.append(
                 {
                     "node": node,
                     "op": lever.caster.candidates[node].op,
@@ -132,7 +132,7 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
                     "dropped": scores.get(index_sets.to_text(without)),
                 }
             )
-    return found
+    return nodes
 
 
 def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import AttributeProto, TensorProto
 
-from trtforensics.bisect.precision.eligibility import candidates, survey
+from trtforensics.bisect.precision.eligibility import candidates, survey_of
 from trtforensics.bisect.precision.storage import convert_constants
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Caster:
     def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
         self.prepared = prepared
         self.storage = storage
-        self.survey = survey(prepared.proto)
+        self.survey = survey_of(prepared.proto)
         self.candidates = candidates(prepared.proto, self.survey, storage)
         self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
 

@@ -90,78 +90,80 @@ class Survey:
     """Inputs of the model and of bodies."""
 
 
-def survey(model: onnx.ModelProto) -> Survey:
+def survey_of(model: onnx.ModelProto) -> Survey:
     """Read a prepared model once."""
-    found = Survey()
-    _survey_graph(model.graph, found, iter(range(1 << 30)))
-    return found
+    survey = Survey()
+    _survey_graph(model.graph, survey, iter(range(1 << 30)))
+    return survey
 
 
-def candidates(model: onnx.ModelProto, found: Survey, storage: Storage) -> dict[str, CandidateNode]:
+def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict[str, CandidateNode]:
     """Return the nodes that may compute in 16 bits, in the order of the file."""
     versions = {entry.domain: entry.version for entry in model.opset_import}
-    shapes = _shape_arithmetic(found)
-    scopes = {use.node: use.scope for uses in found.uses.values() for use in uses}
+    shapes = _shape_arithmetic(survey)
+    scopes = {use.node: use.scope for uses in survey.uses.values() for use in uses}
     eligible = {}
-    for name, node in found.nodes.items():
+    for name, node in survey.nodes.items():
         if name in shapes or node.op_type in _TYPED_BY_ATTRIBUTE or next(bodies(node), None) is not None:
             continue
         version = versions.get(node.domain, versions.get("ai.onnx" if not node.domain else "", 0))
         schema = _schema(node.op_type, version, node.domain)
         if schema is None:
             continue
-        inputs, outputs = (_slots(node, schema, found, storage, side) for side in ("inputs", "outputs"))
+        inputs, outputs = (_slots(node, schema, survey, storage, side) for side in ("inputs", "outputs"))
         if inputs is None or outputs is None or not inputs:
             continue
         scope = scopes[name]
-        eligible[name] = CandidateNode(name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, found))
+        eligible[name] = CandidateNode(
+            name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, survey)
+        )
     return eligible
 
 
-def _survey_graph(graph: onnx.GraphProto, found: Survey, numbers: Iterator[int]) -> None:
+def _survey_graph(graph: onnx.GraphProto, survey: Survey, numbers: Iterator[int]) -> None:
     scope = next(numbers)
     for value in (*graph.input, *graph.output, *graph.value_info):
-        _note_type(value, found)
+        _note_type(value, survey)
     for value in graph.input:
-        found.scopes[value.name] = scope
-        found.sources.add(value.name)
+        survey.scopes[value.name] = scope
+        survey.sources.add(value.name)
     for tensor in graph.initializer:
-        _note_constant(tensor, tensor.name, scope, found)
-    found.results.update((value.name, scope) for value in graph.output)
+        _note_constant(tensor, tensor.name, scope, survey)
+    survey.results.update((value.name, scope) for value in graph.output)
     for node in graph.node:
-        _note_node(node, scope, found)
+        _note_node(node, scope, survey)
         for body in bodies(node):
-            _survey_graph(body, found, numbers)
+            _survey_graph(body, survey, numbers)
 
 
-def _note_node(node: onnx.NodeProto, scope: int, found: Survey) -> None:
-    found.nodes[node.name] = node
+def _note_node(node: onnx.NodeProto, scope: int, survey: Survey) -> None:
+    survey.nodes[node.name] = node
     for slot, name in enumerate(node.input):
         if name:
-            found.uses.setdefault(name, []).append(Use(node.name, slot, scope))
+            survey.uses.setdefault(name, []).append(Use(node.name, slot, scope))
     for name in node.output:
-        found.producers[name] = node.name
-        found.scopes[name] = scope
+        survey.producers[name] = node.name
+        survey.scopes[name] = scope
     if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-        _note_constant(node.attribute[0].t, node.output[0], scope, found)
+        _note_constant(node.attribute[0].t, node.output[0], scope, survey)
 
 
-def _note_type(value: onnx.ValueInfoProto, found: Survey) -> None:
+def _note_type(value: onnx.ValueInfoProto, survey: Survey) -> None:
     if value.type.WhichOneof("value") != "tensor_type":
-        found.types[value.name] = TensorProto.UNDEFINED
+        survey.types[value.name] = TensorProto.UNDEFINED
         return
     tensor = value.type.tensor_type
-    found.types[value.name] = tensor.elem_type
+    survey.types[value.name] = tensor.elem_type
     if tensor.HasField("shape") and len(tensor.shape.dim) <= 1:
-        found.small.add(value.name)
+        survey.small.add(value.name)
 
 
-def _note_constant(tensor: TensorProto, name: str, scope: int, found: Survey) -> None:
-    found.constants[name] = tensor
-    found.scopes[name] = scope
-    found.types[name] = tensor.data_type
+def _note_constant(tensor: TensorProto, name: str, scope: int, survey: Survey) -> None:
+    survey.constants[name] = tensor
+    survey.scopes[name] = scope
+    survey.types[name] = tensor.data_type
     if len(tensor.dims) <= 1:
-        found.small.add(name)
+        survey.small.add(name)
 
 
 @cache
@@ -173,7 +175,7 @@ def _schema(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
 
 
 def _slots(
-    node: onnx.NodeProto, schema: onnx.defs.OpSchema, found: Survey, storage: Storage, side: str
+    node: onnx.NodeProto, schema: onnx.defs.OpSchema, survey: Survey, storage: Storage, side: str
 ) -> tuple[int, ...] | None:
     """Return the slots that change, or None if a type is unknown or no tensor type."""
     formals = schema.inputs if side == "inputs" else schema.outputs
@@ -183,7 +185,7 @@ def _slots(
     for slot, name in enumerate(node.input if side == "inputs" else node.output):
         if not name:
             continue
-        kind = found.types.get(name, TensorProto.UNDEFINED)
+        kind = survey.types.get(name, TensorProto.UNDEFINED)
         if kind == TensorProto.UNDEFINED:
             return None
         if kind == TensorProto.FLOAT and formals[min(slot, len(formals) - 1)].type_str in wide:
@@ -191,35 +193,35 @@ def _slots(
     return tuple(slots)
 
 
-def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], found: Survey) -> str | None:
+def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], survey: Survey) -> str | None:
     """Return the tensor that a node only moves; a node that moves a constant rounds it, so it counts as arithmetic."""
-    moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in found.constants
+    moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in survey.constants
     return node.input[0] if moves else None
 
 
-def _shape_arithmetic(found: Survey) -> set[str]:
+def _shape_arithmetic(survey: Survey) -> set[str]:
     """Return the nodes that compute sizes: from shapes alone, or small tensors that end in a shape input.
 
     FP16 cannot tell 4102 from 4104, and TensorRT refuses dynamic shapes computed in it.
     """
     chain: set[str] = set()
     derived: set[str] = set()
-    for name, node in found.nodes.items():
-        varying = [i for i in node.input if i and i not in found.constants]
+    for name, node in survey.nodes.items():
+        varying = [i for i in node.input if i and i not in survey.constants]
         from_shapes = bool(varying) and all(i in derived for i in varying)
-        if node.op_type in {"Shape", "Size"} or (from_shapes and found.small.issuperset(node.output)):
+        if node.op_type in {"Shape", "Size"} or (from_shapes and survey.small.issuperset(node.output)):
             derived.update(node.output)
             chain.add(name)
-    ahead = [t for t, uses in found.uses.items() if any(u.slot in _shape_slots(found, u) for u in uses)]
+    ahead = [t for t, uses in survey.uses.items() if any(u.slot in _shape_slots(survey, u) for u in uses)]
     while ahead:
         tensor = ahead.pop()
-        producer = found.producers.get(tensor)
-        if producer is None or tensor not in found.small or producer in chain:
+        producer = survey.producers.get(tensor)
+        if producer is None or tensor not in survey.small or producer in chain:
             continue
         chain.add(producer)
-        ahead.extend(i for i in found.nodes[producer].input if i)
+        ahead.extend(i for i in survey.nodes[producer].input if i)
     return chain
 
 
-def _shape_slots(found: Survey, use: Use) -> Sequence[int]:
-    return _SHAPE_SLOTS.get(found.nodes[use.node].op_type, ())
+def _shape_slots(survey: Survey, use: Use) -> Sequence[int]:
+    return _SHAPE_SLOTS.get(survey.nodes[use.node].op_type, ())

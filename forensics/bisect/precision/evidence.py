@@ -22,17 +22,17 @@ def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str
     They show what TensorRT read, node by node; what its fused kernels compute in is not in the log.
     """
     seen = {node.name: node for node in build.onnx_nodes}
-    found = []
+    sentences = []
     for name, candidate in caster.candidates.items():
         if name not in seen:
             if candidate.scope == 0:
-                found.append(f"{name} is not in the log")
+                sentences.append(f"{name} is not in the log")
             continue
         word = _WIDE if name in keep else caster.storage.log_word
         for tensor, kind in _shown(candidate, seen[name], caster):
             if kind != word:
-                found.append(f"{name} was to be {word}, and {tensor} is {kind} (line {seen[name].span.line})")
-    return found
+                sentences.append(f"{name} was to be {word}, and {tensor} is {kind} (line {seen[name].span.line})")
+    return sentences
 
 
 def unreached(keep: Collection[str], build: Build) -> list[str]:

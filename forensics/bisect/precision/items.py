@@ -78,9 +78,9 @@ def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[PrecisionItem
 
 
 def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> PrecisionItem:
-    found = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
-    ordered = sorted(found, key=lambda tensor: -found[tensor][0])
-    weight, why = found[ordered[0]]
+    suspicions = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
+    ordered = sorted(suspicions, key=lambda tensor: -suspicions[tensor][0])
+    weight, why = suspicions[ordered[0]]
     lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
     return PrecisionItem(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
 
@@ -119,13 +119,13 @@ def _moved_together(caster: Caster) -> list[tuple[str, ...]]:
 
 
 def _touching(caster: Caster, tensors: Iterable[str]) -> list[str]:
-    found = []
+    nodes = []
     for tensor in tensors:
         producer = caster.survey.producers.get(tensor)
         if producer is not None and producer in caster.candidates:
-            found.append(producer)
-        found += _readers(caster, tensor)
-    return found
+            nodes.append(producer)
+        nodes += _readers(caster, tensor)
+    return nodes
 
 
 def _readers(caster: Caster, tensor: str) -> list[str]:

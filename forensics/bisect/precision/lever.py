@@ -180,8 +180,8 @@ class PrecisionLever(Lever):
         keep, build = self.keep_of(active), log.builds[-1]
         if self.target.constraints:
             return first_of(unreached(keep, build))
-        found = first_of(differences(self.caster, keep, build))
-        return f"the build did not read what was asked: {found}" if found else ""
+        difference = first_of(differences(self.caster, keep, build))
+        return f"the build did not read what was asked: {difference}" if difference else ""
 
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store its scores, and judge it."""

@@ -43,9 +43,9 @@ class Scores:
 
     def worst(self, output: str, metric: Metric) -> float | None:
         """Return the worst score of an output over the samples; None if a sample has none."""
-        found = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
-        scores = [score for score in found if score is not None]
-        if len(scores) < len(found):
+        samples = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
+        scores = [score for score in samples if score is not None]
+        if len(scores) < len(samples):
             return None
         return min(scores) if metric.higher else max(scores)
 
@@ -114,20 +114,20 @@ class Oracle:
             if scope == 0 and survey.types.get(name) == onnx.TensorProto.FLOAT and name not in survey.constants
         ]
         given = [name for name in names if name in survey.sources]
-        found = {name: max(_largest(sample[name]) for sample in self.samples) for name in given}
-        made = [name for name in names if name not in found]
+        largest = {name: max(_largest(sample[name]) for sample in self.samples) for name in given}
+        made = [name for name in names if name not in largest]
         for start in range(0, len(made), _OUTPUTS_A_RUN):
-            self._note_ranges(made[start : start + _OUTPUTS_A_RUN], found)
-        return {name: Range(largest) for name, largest in found.items()}
+            self._note_ranges(made[start : start + _OUTPUTS_A_RUN], largest)
+        return {name: Range(magnitude) for name, magnitude in largest.items()}
 
-    def _note_ranges(self, names: Sequence[str], found: dict[str, float]) -> None:
+    def _note_ranges(self, names: Sequence[str], largest: dict[str, float]) -> None:
         model = onnx.ModelProto()
         model.CopyFrom(self.caster.prepared.proto)
         model.graph.ClearField("output")
         model.graph.output.extend(onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in names)
         for outputs in self._run(emulate(model)):
             for name, array in outputs.items():
-                found[name] = max(found.get(name, 0.0), _largest(array))
+                largest[name] = max(largest.get(name, 0.0), _largest(array))
 
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
         runtime = _onnxruntime()

@@ -120,12 +120,12 @@ class RepairSearch:
 
     def result(self) -> Result:
         """Return the answer so far: each set is a repair."""
-        found = self.answer or RepairAnswer(Status.INCONCLUSIVE, "the search has not ended", tuple(self._repairs))
-        sets = tuple(self._indexes(repair.nodes) for repair in found.repairs)
+        answer = self.answer or RepairAnswer(Status.INCONCLUSIVE, "the search has not ended", tuple(self._repairs))
+        sets = tuple(self._indexes(repair.nodes) for repair in answer.repairs)
         proof = [Ask(self.active(keep), purpose=purpose) for keep, purpose in self.proof()]
         bound = ceil(log2(max(1, len(self._items))))
         evidence = tuple(ask for ask in proof if ask.active in self._verdicts)
-        return Result(found.status, found.why, sets, self._indexes(found.suspects), 1.0, bound, evidence)
+        return Result(answer.status, answer.why, sets, self._indexes(answer.suspects), 1.0, bound, evidence)
 
     def proof(self) -> list[Wish]:
         """Return the probes that prove the answer, named by what they are rather than by when they were asked for."""

@@ -56,15 +56,15 @@ def _data_file(caster: Caster, folder: Path) -> Mapping[str, tuple[int, int]]:
 
 
 def _tensors(caster: Caster) -> dict[str, TensorProto]:
-    found = {}
+    tensors = {}
     for graph in graphs(caster.prepared.proto.graph):
         for tensor in graph.initializer:
             if tensor.name in caster.prepared.external:
-                found[tensor.name] = tensor
+                tensors[tensor.name] = tensor
                 if tensor.name in caster.constants.narrow:
                     narrow = caster.constants.narrow[tensor.name]
-                    found[narrow.name] = narrow
-    return found
+                    tensors[narrow.name] = narrow
+    return tensors
 
 
 def _refer(tensor: TensorProto, offset: int, length: int) -> None:

@@ -42,13 +42,13 @@ def emulate(model: onnx.ModelProto) -> onnx.ModelProto:
 def narrow_tensors(model: onnx.ModelProto) -> dict[str, int]:
     """Return the types of all tensors of 16-bit floating-point type, in every graph of a model."""
     inferred = onnx.shape_inference.infer_shapes(model)
-    found = {}
+    kinds = {}
     for graph in graphs(inferred.graph):
         for value in (*graph.input, *graph.output, *graph.value_info):
-            found[value.name] = value.type.tensor_type.elem_type
+            kinds[value.name] = value.type.tensor_type.elem_type
         for tensor in graph.initializer:
-            found[tensor.name] = tensor.data_type
-    return {name: kind for name, kind in found.items() if kind in _HALVES}
+            kinds[tensor.name] = tensor.data_type
+    return {name: kind for name, kind in kinds.items() if kind in _HALVES}
 
 
 @dataclass(slots=True)

@@ -36,29 +36,29 @@ def kill_leftovers(leader: int, mark: bytes) -> int:
     kernel is given up after a second; a process in another session and without the mark is missed.
     """
     signal_group(leader, signal.SIGKILL)
-    found: set[int] = set()
+    killed: set[int] = set()
     dying: set[int] = set()
     for _ in range(_ROUNDS):
         orphans = {child for child in _children() if _belongs(child, leader, mark)}
         for child in orphans:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        found |= orphans
+        killed |= orphans
         dying = {child for child in dying | orphans if not _reap(child)}
         if not orphans and not dying:
             break
         if dying:
             time.sleep(_PAUSE_S)
-    return len(found)
+    return len(killed)
 
 
 def _children() -> list[int]:
     """Return the children of all our threads."""
-    found: list[int] = []
+    children: list[int] = []
     for thread in Path("/proc/self/task").iterdir():
         with suppress(OSError):  # the thread ended meanwhile, or the kernel keeps no such list
-            found += map(int, (thread / "children").read_bytes().split())
-    return found
+            children += map(int, (thread / "children").read_bytes().split())
+    return children
 
 
 def _belongs(child: int, leader: int, mark: bytes) -> bool:

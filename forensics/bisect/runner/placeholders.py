@@ -28,7 +28,9 @@ def variable(name: str) -> str:
 
 def fill(command: str, values: Mapping[str, str]) -> str:
     """Replace the placeholders that have a value, each quoted for the shell."""
-    return _ANY.sub(lambda found: shlex.quote(values[found[1]]) if found[1] in values else found[0], command)
+    return _ANY.sub(
+        lambda placeholder: shlex.quote(values[placeholder[1]]) if placeholder[1] in values else placeholder[0], command
+    )
 
 
 def mentions(command: str, name: str) -> bool:

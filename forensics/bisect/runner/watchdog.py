@@ -46,13 +46,13 @@ def guarded() -> Iterator[str]:
 def carrying(token: str) -> list[int]:
     """Return the processes whose environment names the token."""
     wanted = f"{SESSION}={token}".encode()
-    found = []
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with suppress(OSError):  # it ended meanwhile, or is not ours
                 if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return found
+                    processes.append(int(entry.name))
+    return processes
 
 
 def sweep(token: str) -> None:

@@ -42,8 +42,8 @@ class RepeatedBuilds:
 
     @property
     def _enough(self) -> bool:
-        found = self.wanted is not None and self.wanted in self.verdicts.values()
-        return found or (self.count is not None and self._asked >= self.count)
+        has_wanted = self.wanted is not None and self.wanted in self.verdicts.values()
+        return has_wanted or (self.count is not None and self._asked >= self.count)
 
     def suspects(self) -> tuple[int, ...]:
         """Return nothing: a collection has no items."""

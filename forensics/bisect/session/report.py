@@ -28,8 +28,8 @@ def progress_text(outlook: Outlook, answers: Sequence[Answer], running: int, sec
     """Return the line of progress; ``seconds`` is the time since the run began."""
     builds = len({answer.probe.number for answer in answers})
     last = f"last {answers[-1].finished.verdict}" if answers else "nothing known yet"
-    found = f", {len(outlook.culprits)} found" if outlook.culprits else ""
-    suspects = f"suspects {len(outlook.suspects):,}{found}"
+    known = f", {len(outlook.culprits)} found" if outlook.culprits else ""
+    suspects = f"suspects {len(outlook.suspects):,}{known}"
     return f"builds done {builds}, running {running}, {_left(outlook)}; {suspects}; {last}; {duration(seconds)}"
 
 

@@ -36,7 +36,7 @@ def bisection_result(lever: Lever, search: SetSearch, answers: Sequence[Answer])
         **({"remedy": True} if lever.wants_fewest else {}),
         "status": result.status.value,
         "why": result.why,
-        "culprits": [[lever.describe(index) for index in sorted(found)] for found in result.culprits],
+        "culprits": [[lever.describe(index) for index in sorted(members)] for members in result.culprits],
         "items": len(lever.items),
         "atoms": len(outlook.atoms),
         **_counts(answers),

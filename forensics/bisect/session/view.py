@@ -67,7 +67,7 @@ def view_directory(path: Path) -> DirectoryView:
         holder=holder_of(path),
         status=str(answer.get("status", "")),
         why=str(answer.get("why", "")),
-        culprits=tuple(_objects(found) for found in _list(answer.get("culprits"))),
+        culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),
         suspects=tuple(map(str, _list(answer.get("suspects")))),
     )
 

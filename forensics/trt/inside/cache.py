@@ -126,11 +126,11 @@ def tactics_in(cache: tensorrt.ITimingCache) -> _Tactics:
 
 def values_in(cache: tensorrt.ITimingCache) -> dict[str, tuple[int | None, float]]:
     """Return the tactic hash and the time in ms of every key of an editable cache; None is TensorRT's invalid hash."""
-    found = {str(key): cache.query(key) for key in cache.queryKeys()}
-    hashes = {key: int(value.tacticHash) for key, value in found.items()}
+    values = {str(key): cache.query(key) for key in cache.queryKeys()}
+    hashes = {key: int(value.tacticHash) for key, value in values.items()}
     return {
         key: (None if hashes[key] == _INVALID_HASH else hashes[key], float(value.timingMSec))
-        for key, value in found.items()
+        for key, value in values.items()
     }
 
 
