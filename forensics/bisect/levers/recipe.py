@@ -32,7 +32,7 @@ FAILURE = "failure.txt"
 FAILURE_LINES = 20
 LOG = "build.log"
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception)\b")
-"""How the last line of a Python traceback begins; the log may go on behind it, where its stream was buffered."""
+"""The start of the last line of a Python traceback; buffered lines of the log may follow it."""
 _WORDS = 200
 """Characters of a log's line that a reason quotes."""
 _JOB = "build-job.json"

@@ -145,7 +145,7 @@ def _cosine(wanted: Values, seen: Values) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OutputRule:
-    """What an output must reach; None as ``tolerance`` stands for the default."""
+    """The metric and tolerance of an output; a ``tolerance`` of None is the default."""
 
     metric: Metric
     tolerance: float | None

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.items import PrecisionItem
 
     Nodes = frozenset[str]
-    Wish = tuple[Nodes, str]
+    RepairProbe = tuple[Nodes, str]
     """A probe: the nodes that stay FP32, and its purpose."""
-    Steps = Generator[Sequence[Wish], None, "RepairAnswer"]
+    Steps = Generator[Sequence[RepairProbe], None, "RepairAnswer"]
 
 REPAIRED = "the repair alone in FP32"
 
 _CERTIFICATE = 5
 """Probes that prove a repair of two nodes: it passes, fails without either, and each alone in 16 bits fails."""
 
-_UPSIDE_DOWN = {Verdict.GOOD: Verdict.BAD, Verdict.BAD: Verdict.GOOD, Verdict.UNRESOLVED: Verdict.UNRESOLVED}
+_INVERTED = {Verdict.GOOD: Verdict.BAD, Verdict.BAD: Verdict.GOOD, Verdict.UNRESOLVED: Verdict.UNRESOLVED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class RepairSearch:
         self._asked: dict[frozenset[int], Ask] = {}
         self._repairs: list[RepairSet] = []
         self._suspects = self._all
-        self._wishes: Sequence[Wish] = ()
+        self._wishes: Sequence[RepairProbe] = ()
         self._steps = self._run()
 
     @property
@@ -127,7 +127,7 @@ class RepairSearch:
         evidence = tuple(ask for ask in proof if ask.active in self._verdicts)
         return Result(answer.status, answer.why, sets, self._indexes(answer.suspects), 1.0, bound, evidence)
 
-    def proof(self) -> list[Wish]:
+    def proof(self) -> list[RepairProbe]:
         """Return the probes that prove the answer, named by what they are rather than by when they were asked for."""
         wishes = [(frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")]
         repairs = self.answer.repairs if self.answer else ()
@@ -195,7 +195,7 @@ class RepairSearch:
             return RepairAnswer(Status.CERTIFIED, "", tuple(self._repairs), turned)
         return RepairAnswer(Status.NAMED, "a probe of the certificate was not resolved", tuple(self._repairs), turned)
 
-    def _next_repair(self) -> Generator[Sequence[Wish], None, Result | None]:
+    def _next_repair(self) -> Generator[Sequence[RepairProbe], None, Result | None]:
         """Find one more repair; return the result of the inner search if there is none."""
         used = frozenset(node for repair in self._repairs for node in repair.nodes)
         free = [(item, item.nodes - used) for item in self._items if item.nodes - used]
@@ -204,18 +204,18 @@ class RepairSearch:
             for ask in search.asks():
                 keep: Nodes = frozenset(node for index in ask.active for node in free[index][1])
                 yield [(keep, ask.purpose)]
-                search.tell(ask, _UPSIDE_DOWN[self._verdicts[self.active(keep)]])
+                search.tell(ask, _INVERTED[self._verdicts[self.active(keep)]])
             self._suspects = frozenset(node for index in search.outlook().suspects for node in free[index][1])
         culprits = search.outlook().culprits
         if not culprits:
             return search.result()
         members = [free[index] for index in sorted(culprits[0])]
-        nodes, proven = yield from self._without_the_needless(frozenset(n for _, own in members for n in own))
+        nodes, proven = yield from self._minimised(frozenset(n for _, own in members for n in own))
         tensors = tuple(item.name for item, own in members if own & nodes)
         self._repairs.append(RepairSet(nodes, tensors, proven))
         return None
 
-    def _without_the_needless(self, nodes: Nodes) -> Generator[Sequence[Wish], None, tuple[Nodes, bool]]:
+    def _minimised(self, nodes: Nodes) -> Generator[Sequence[RepairProbe], None, tuple[Nodes, bool]]:
         """Drop atoms that need not be FP32, one by one, until every drop fails; rounding noise may take two rounds."""
         kept, before = nodes, None
         while kept != before:

@@ -30,7 +30,7 @@ class Capture:
         """Write some output.
 
         Raises:
-            OSError: the disk does not take it.
+            OSError: the file cannot be written.
         """
         self.bytes += len(data)
         now, later = data[: self._room], data[self._room :]
@@ -44,7 +44,7 @@ class Capture:
         """Write what was kept of the end.
 
         Raises:
-            OSError: the disk does not take it.
+            OSError: the file cannot be written.
         """
         if self._left_out:
             self._put(f"\n[trtforensics: {self._left_out:,} bytes of output left out here]\n".encode())

@@ -25,7 +25,7 @@ _BAD = range(1, 125)
 
 @dataclass(frozen=True, slots=True)
 class ProbeSpec:
-    """What to run, and where.
+    """The commands of a probe, and where they run.
 
     ``values`` are the placeholders' values, paths absolute. ``environment`` is added to that of the process that runs
     the probe. ``build`` is None if only the check runs, on an earlier build. ``checks`` is how often to check, as long

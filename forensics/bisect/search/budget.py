@@ -1,4 +1,4 @@
-"""How many builds a search may take at most, and whether a gamble that may cost one more stays within that."""
+"""The most builds that a search may take, and whether a gamble that may cost one more stays within them."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Chain:
 
     @property
     def width(self) -> int:
-        """How many atoms the turn may be at."""
+        """The number of atoms that the turn may be at."""
         return self.high - self.low
 
     def open_atoms(self) -> Sequence[Atom]:

@@ -53,7 +53,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is known and what is left to do.
+    """The knowledge of a search, and the builds that are left.
 
     ``expected`` and ``worst`` are builds to the certificate if the set that is being searched is the last one and has
     no further members; ``suspects`` are the items that one member of it hides among.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search.space import Atom, Space
 
 _EXPECTED = 0.9
-"""How likely the expected outcome of a single subset is before it is built."""
+"""The prior probability of the expected outcome of a subset."""
 _ENDPOINT_EXPECTED = 0.995
 _DECISIONS = 5
 """Decisions that a single culprit takes: two endpoints, member, alone, rest. They share 3/4 of the allowed doubt."""

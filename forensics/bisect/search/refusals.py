@@ -1,4 +1,4 @@
-"""What to probe if a needed subset is refused: similar subsets, and the smallest group that cannot be told apart."""
+"""Probes for refused subsets: similar subsets, and the smallest group of items that cannot be told apart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIES = 4
 _WITNESSES = 2
 _PARTS = 2
 _PATIENCE = 20
-"""How many builds in a row may fail to make a group smaller before it is left as it is."""
+"""The builds in a row that may fail to make a group smaller before the search gives up on it."""
 
 
 def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search.model import Item, Verdict
 
 UNIFORM_SHARE = 0.3
-"""How much of the suspicion is spread evenly: a wrong prior then costs at most log2(1/0.3) = 1.7 builds."""
+"""The share of suspicion that is spread evenly, so that a wrong prior costs at most log2(1/0.3) = 1.7 builds."""
 
 
 @dataclass(frozen=True, slots=True)

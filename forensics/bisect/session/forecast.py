@@ -1,4 +1,4 @@
-"""What a bisection would cost, before anything runs: ``--dry-run``."""
+"""The forecast of ``--dry-run``: the cost of a bisection before any probe runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What there is to search and what it costs.
+    """The items to search, and the cost of the search.
 
     ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified; ``done`` probes are in the
     directory already. Times are in seconds and sizes in bytes; ``probe_seconds`` and ``probe_bytes`` are means. Times

@@ -1,4 +1,4 @@
-"""What a session and a bisection need of whatever decides which probes run."""
+"""The interfaces of the plans and searches that decide which probes a session runs."""
 
 from __future__ import annotations
 

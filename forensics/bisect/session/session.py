@@ -60,7 +60,7 @@ class _RunningProbe:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where a session keeps its probes and runs them."""
+    """The directory, journal and executor of a session."""
 
     artifacts: Artifacts
     journal: Journal
