@@ -1,14 +1,14 @@
-"""Errors a person can act on: each holds its data and renders one paragraph.
+"""Errors that the user can act on: each holds its data and renders one paragraph.
 
 ``main`` is the only place that catches :class:`ForensicsError`. ``where`` is a path, or
-``file:line:column`` when there is one; ``what`` is one clear sentence; ``next_step`` says what to do.
+``file:line:column``; ``what`` is one clear sentence; ``next_step`` says what to do.
 """
 
 from __future__ import annotations
 
 
 class ForensicsError(Exception):
-    """Base of every error that is the input's or the user's, never a bug of ours."""
+    """Base of all errors that are caused by the input or the user, never by a bug of ours."""
 
     def __init__(self, where: str, what: str, next_step: str = "") -> None:
         super().__init__(where, what, next_step)
@@ -30,19 +30,19 @@ class NotABuildLogError(ForensicsError):
 
 
 class NotAReplayError(ForensicsError):
-    """A readable source that is no tactic replay, or one that is damaged."""
+    """A readable source that is no tactic replay, or a damaged one."""
 
 
 class NotEngineInfoError(ForensicsError):
-    """A readable source that is no export of engine layers or of a profile, or one that is damaged."""
+    """A readable source that is no export of engine layers or of a profile, or a damaged one."""
 
 
 class NotATimingCacheError(ForensicsError):
-    """A readable source that is no timing cache that can be used: neither our export nor TensorRT's binary."""
+    """A readable source that is no usable timing cache: neither our export nor TensorRT's binary."""
 
 
 class OutputError(ForensicsError):
-    """A result that cannot be written where it was asked for."""
+    """A result that cannot be written to its destination."""
 
 
 class UsageError(ForensicsError):

@@ -1,1 +1,1 @@
-"""Bisection through real builds: search, probes, artifacts directory, levers, precision."""
+"""Bisection through real builds: the search, probes, artifacts directories, levers, precision."""

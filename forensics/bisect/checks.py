@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PREFIX = "builtin:"
 
 BAD = 3
-"""The exit status of a model that fails; what ends otherwise, as by an exception, says nothing about the model."""
+"""The exit status of a model that fails. Any other failure, such as an exception, says nothing about the model."""
 
 _SEED = 1
 _SAMPLES = 3
@@ -31,8 +31,8 @@ _CLOSE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What to check, what to compare it with, and the folder of inputs; the latter two may be empty."""
+class CheckRequest:
+    """A model to check, the reference to compare it with, and a folder of inputs; the latter two may be empty."""
 
     model: str
     reference: str = ""
@@ -40,12 +40,12 @@ class Given:
 
 
 def command_of(check: str, judged: str) -> str:
-    """Return the command that ``builtin:NAME`` stands for, or the check itself where it is a command already.
+    """Return the command of ``builtin:NAME``; any other check is a command already.
 
-    ``judged`` are the words for what is to be checked, such as ``{engine}``.
+    ``judged`` are the arguments that name the model, such as ``{engine}``.
 
     Raises:
-        UsageError: there is no such check, or it wants a reference, or wants none.
+        UsageError: there is no such check, or its reference is missing or superfluous.
     """
     if not check.startswith(PREFIX):
         return check
@@ -61,30 +61,30 @@ def command_of(check: str, judged: str) -> str:
     return f"{run}; case $? in 0) exit 0;; {BAD}) exit 1;; *) exit 125;; esac"
 
 
-def finite(given: Given) -> bool:
+def finite(request: CheckRequest) -> bool:
     """No output holds NaN or infinity."""
     from polygraphy.comparator import Comparator  # noqa: PLC0415 - heavy, and needed by the child process only
 
-    return bool(Comparator.validate(_results([given.model], _feeds(given)), check_inf=True, check_nan=True))
+    return bool(Comparator.validate(_results([request.model], _feeds(request)), check_inf=True, check_nan=True))
 
 
-def repeat(given: Given) -> bool:
+def repeat(request: CheckRequest) -> bool:
     """Two runs agree bit for bit."""
-    twice = [feed for feed in _feeds(given) for _ in range(2)]
-    runs = [dict(run) for _, results in _results([given.model], twice).items() for run in results]
+    twice = [feed for feed in _feeds(request) for _ in range(2)]
+    runs = [dict(run) for _, results in _results([request.model], twice).items() for run in results]
     return all(_same(runs[index], runs[index + 1]) for index in range(0, len(runs), 2))
 
 
-def against(given: Given) -> bool:
+def against(request: CheckRequest) -> bool:
     """Outputs are within 1 % of another model's: an FP16 engine against the FP32 one."""
     from polygraphy.comparator import Comparator, CompareFunc  # noqa: PLC0415 - heavy, for the child process only
 
     compare = CompareFunc.simple(rtol=_CLOSE, atol=_CLOSE)
-    results = _results([given.model, given.reference], _feeds(given))
+    results = _results([request.model, request.reference], _feeds(request))
     return bool(Comparator.compare_accuracy(results, compare_func=compare))
 
 
-def rows(given: Given) -> bool:
+def rows(request: CheckRequest) -> bool:
     """Equal rows of a batch give equal rows.
 
     Raises:
@@ -92,17 +92,17 @@ def rows(given: Given) -> bool:
     """
     import numpy as np  # noqa: PLC0415 - needed by the child process only
 
-    feeds = [_equal_rows(feed) for feed in _feeds(given)]
+    feeds = [_equal_rows(feed) for feed in _feeds(request)]
     batch = {array.shape[0] for feed in feeds for array in feed.values() if array.ndim} - {1}
     if not batch:
-        raise UsageError(given.model, "has no batch of two rows or more", "Export it with one, or check otherwise")
-    results = _results([given.model], feeds)
+        raise UsageError(request.model, "has no batch of two rows or more", "Export it with one, or use another check")
+    results = _results([request.model], feeds)
     outputs = [np.asarray(output) for _, runs in results.items() for run in runs for output in run.values()]
     batched = [output for output in outputs if output.ndim and output.shape[0] in batch]
     return all(np.array_equal(output, np.broadcast_to(output[:1], output.shape), equal_nan=True) for output in batched)
 
 
-CHECKS: Mapping[str, Callable[[Given], bool]] = {
+CHECKS: Mapping[str, Callable[[CheckRequest], bool]] = {
     "finite": finite,
     "rows": rows,
     "repeat": repeat,
@@ -134,15 +134,15 @@ def _runner(model: str, name: str) -> Any:  # noqa: ANN401 - Polygraphy's
     return TrtRunner(EngineFromBytes(BytesFromPath(model)), name=name)
 
 
-def _feeds(given: Given) -> list[Feed]:
+def _feeds(request: CheckRequest) -> list[Feed]:
     """Return the samples of a folder of ``.npz`` files, or random ones."""
     import numpy as np  # noqa: PLC0415 - needed by the child process only
     from polygraphy.comparator import DataLoader  # noqa: PLC0415 - heavy
 
-    if given.inputs:
-        return [dict(np.load(path)) for path in sorted(Path(given.inputs).glob("*.npz"))]
+    if request.inputs:
+        return [dict(np.load(path)) for path in sorted(Path(request.inputs).glob("*.npz"))]
     loader = DataLoader(seed=_SEED, iterations=_SAMPLES)
-    with _runner(given.model, "inputs") as runner:
+    with _runner(request.model, "inputs") as runner:
         loader.input_metadata = runner.get_input_metadata()
         return [dict(loader[index]) for index in range(_SAMPLES)]
 
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--reference", metavar="FILE", default="", help="what `against` compares with")
     parser.add_argument("--inputs", metavar="DIR", default="", help="run on its .npz files instead of random inputs")
     args = parser.parse_args(arguments)
-    return 0 if CHECKS[args.name](Given(args.model, args.reference, args.inputs)) else BAD
+    return 0 if CHECKS[args.name](CheckRequest(args.model, args.reference, args.inputs)) else BAD
 
 
 if __name__ == "__main__":

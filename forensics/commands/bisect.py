@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.session.finder import Finder
-    from trtforensics.bisect.session.lever import Backend
+    from trtforensics.bisect.session.lever import Lever
+    from trtforensics.bisect.session.plan import SetSearch
 
 EXAMPLE = """examples:
   trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\
@@ -54,9 +54,11 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--onnx",
         metavar="MODEL",
-        help="the model: tells which layers meet, for mixes that are refused; and is what is built without --build",
+        help="the model: it is built without --build, and shows which layers share a tensor if a mix is refused",
     )
-    parser.add_argument("--log", metavar="LOG", help="a verbose build log, to the same end")
+    parser.add_argument(
+        "--log", metavar="LOG", help="a verbose build log, which shows the same for the engine's layers"
+    )
     _build_arguments(parser)
 
 
@@ -81,7 +83,9 @@ def _precision_arguments(parser: ArgumentParser) -> None:
 def _cache_arguments(parser: ArgumentParser) -> None:
     what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
     parser.add_argument("--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}")
-    parser.add_argument("--bad", required=True, metavar="BAD", help="those of a bad build, likewise")
+    parser.add_argument(
+        "--bad", required=True, metavar="BAD", help="timing-cache keys of a bad build, from the same kinds of files"
+    )
     parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
     _build_arguments(parser)
 
@@ -89,7 +93,7 @@ def _cache_arguments(parser: ArgumentParser) -> None:
 def _outputs_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="the ONNX model")
     parser.add_argument(
-        "--tensors", metavar="FILE", help="search among these, one a line (default: all tensors between nodes)"
+        "--tensors", metavar="FILE", help="tensors to search among, one a line (default: all tensors between nodes)"
     )
     parser.add_argument(
         "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (TensorRT 10 or later)"
@@ -156,10 +160,13 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
     from trtforensics.commands.probing import count
 
     parser.add_argument(
-        "--confidence", type=_share, metavar="P", help="outcomes are noisy: search until so sure, say 0.99"
+        "--confidence",
+        type=_share,
+        metavar="P",
+        help="for noisy outcomes: search until the answer is right with this probability, such as 0.99",
     )
     parser.add_argument(
-        "--max-builds", type=count, metavar="N", help="stop after so many builds, earlier runs' included"
+        "--max-builds", type=count, metavar="N", help="stop after N builds, counting those of earlier runs"
     )
     parser.add_argument(
         "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
@@ -178,7 +185,7 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: a source, or the directory's job or journal, cannot be read.
         UsageError: the arguments make no sense together, or the directory is another job's or in use.
-        OutputError: the directory does not take more.
+        OutputError: the directory cannot be written to.
     """
     if args.mode == "precision":
         from trtforensics.commands.bisect_precision import run as run_precision
@@ -187,14 +194,14 @@ def run(args: Namespace) -> int:
     from trtforensics.commands.probing import check_commands, run_options
 
     options = run_options(args)
-    backend = _backend(args)
-    options = check_commands(options, backend)
+    lever = _lever(args)
+    options = check_commands(options, lever)
     if args.dry_run:
-        return _dry_run(args, backend, options)
-    return _bisect(args, backend, options)
+        return _dry_run(args, lever, options)
+    return _bisect(args, lever, options)
 
 
-def _backend(args: Namespace) -> Backend:
+def _lever(args: Namespace) -> Lever:
     if args.mode == "items":
         from trtforensics.bisect.levers.items import read_items
 
@@ -208,9 +215,9 @@ def _backend(args: Namespace) -> Backend:
     return _tactics(args)
 
 
-def _outputs(args: Namespace) -> Backend:
+def _outputs(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.items import read_items
-    from trtforensics.bisect.levers.outputs import OutputsBackend, tensors_of
+    from trtforensics.bisect.levers.outputs import OutputsLever, tensors_of
     from trtforensics.commands.building import recipe_of
     from trtforensics.trt.installed import look, require
 
@@ -224,22 +231,22 @@ def _outputs(args: Namespace) -> Backend:
     if args.tensors is not None:
         named = [item.name for item in read_items(args.tensors, max_bytes=args.max_bytes).items]
     tensors, outputs = tensors_of(args.model, named)
-    return OutputsBackend(tensors, outputs, recipe, debug=args.debug_tensors)
+    return OutputsLever(tensors, outputs, recipe, debug=args.debug_tensors)
 
 
-def _route(args: Namespace) -> Backend:
-    from trtforensics.bisect.levers.route import RouteBackend, read_knobs
+def _route(args: Namespace) -> Lever:
+    from trtforensics.bisect.levers.route import RouteLever, read_knobs
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.errors import UsageError
 
     if args.build is not None:
-        raise UsageError("--build", "has no use here: TensorRT tells its knobs to our build only", "Leave it out")
+        raise UsageError("--build", "has no use here: `bisect route` always builds by itself", "Leave it out")
     installed = installed_for(args, "route")
-    return RouteBackend(read_knobs(installed.routes), args.good, args.bad, recipe_of(args, installed, args.model))
+    return RouteLever(read_knobs(installed.routes), args.good, args.bad, recipe_of(args, installed, args.model))
 
 
-def _cache(args: Namespace) -> Backend:
-    from trtforensics.bisect.levers.cache import CacheBackend
+def _cache(args: Namespace) -> Lever:
+    from trtforensics.bisect.levers.cache import CacheLever
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.commands.cache import load
     from trtforensics.console import streams
@@ -248,15 +255,15 @@ def _cache(args: Namespace) -> Backend:
     recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
     good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
     bases = [Path(path).resolve() for path in (args.good, args.bad) if is_binary(path)]
-    backend = CacheBackend(good, bad, recipe, bases)
-    for side, keys in zip(("good", "bad"), backend.alone, strict=True):
+    lever = CacheLever(good, bad, recipe, bases)
+    for side, keys in zip(("good", "bad"), lever.alone, strict=True):
         if keys and not args.quiet:
             streams.tell(f"trtforensics: only {side} has {', '.join(keys)}: pinned where it comes up, not searched\n")
-    return backend
+    return lever
 
 
-def _tactics(args: Namespace) -> Backend:
-    from trtforensics.bisect.levers.tactics import TacticsBackend, edges_of, load_side
+def _tactics(args: Namespace) -> Lever:
+    from trtforensics.bisect.levers.tactics import TacticsLever, edges_of, load_side
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.console import streams
     from trtforensics.console.terminal import visible
@@ -265,43 +272,43 @@ def _tactics(args: Namespace) -> Backend:
     good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
-    backend = TacticsBackend(good, bad, edges, recipe)
+    lever = TacticsLever(good, bad, edges, recipe)
     if not args.quiet:
         notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
         if len(good.replays) + len(bad.replays) > len("ab"):
-            pair = f"{backend.good.source.path} and {backend.bad.source.path}"
-            notes.append(f"bisecting between {pair}, which differ in the fewest layers ({len(backend.items)})")
+            pair = f"{lever.good.source.path} and {lever.bad.source.path}"
+            notes.append(f"bisecting between {pair}, which differ in the fewest layers ({len(lever.items)})")
         streams.tell("".join(f"trtforensics: {visible(note)}\n" for note in notes))
-    return backend
+    return lever
 
 
-def _search(backend: Backend, options: RunOptions) -> Finder:
+def _search(lever: Lever, options: RunOptions) -> SetSearch:
     from trtforensics.bisect.search import FewestSearch, Search
     from trtforensics.errors import UsageError
 
-    if backend.wants_fewest:
+    if lever.wants_fewest:
         if options.confidence is not None:
             raise UsageError("--confidence", "has no use in a search for the fewest items", "Use `--repeat N`")
-        return FewestSearch(len(backend.items), limit=options.max_builds)
+        return FewestSearch(len(lever.items), limit=options.max_builds)
     return Search(
-        backend.items,
+        lever.items,
         find=options.find,
         confidence=options.confidence,
-        edges=backend.edges,
+        edges=lever.edges,
         max_builds=options.max_builds,
     )
 
 
-def _dry_run(args: Namespace, backend: Backend, options: RunOptions) -> int:
+def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
     from trtforensics.bisect.session.forecast import forecast, forecast_text
     from trtforensics.console import streams
 
-    cost = forecast(backend, _search(backend, options).outlook(), options, Path(args.artifacts_dir))
+    cost = forecast(lever, _search(lever, options).outlook(), options, Path(args.artifacts_dir))
     streams.print_result(cost.to_json() if args.json else forecast_text(cost))
     return 0
 
 
-def _bisect(args: Namespace, backend: Backend, options: RunOptions) -> int:
+def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
     from trtforensics.bisect.session.bisection import bisect
     from trtforensics.bisect.session.report import bisection_text
     from trtforensics.bisect.session.result import to_json
@@ -311,7 +318,7 @@ def _bisect(args: Namespace, backend: Backend, options: RunOptions) -> int:
 
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
-        document, fixed = bisect(directory, backend, _search(backend, options), options, progress.show)
+        document, fixed = bisect(directory, lever, _search(lever, options), options, progress.show)
     streams.print_result(to_json(document) if args.json else bisection_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
 

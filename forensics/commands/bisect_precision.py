@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.lever import PrecisionBackend, Target
+    from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.precision.samples import Sample
     from trtforensics.bisect.runner.options import RunOptions
 
@@ -19,13 +19,13 @@ _COMPUTE_CAPABILITY = "SM89"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare what only this mode has."""
+    """Declare the arguments that only this mode has."""
     from trtforensics.commands.probing import count
     from trtforensics.trt.api import MODULES
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
-        "--precision", choices=("fp16", "bf16"), default="fp16", help="of all other nodes (default: fp16)"
+        "--precision", choices=("fp16", "bf16"), default="fp16", help="the type of all other nodes (default: fp16)"
     )
     parser.add_argument(
         "--inputs",
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
-    parser.add_argument("--builder", choices=MODULES, help="what builds (default: the one installed)")
+    parser.add_argument("--builder", choices=MODULES, help="the module that builds (default: the one installed)")
     parser.add_argument(
         "--by",
         choices=("casts", "constraints"),
@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--compute-capability",
         default=_COMPUTE_CAPABILITY,
         metavar="SM",
-        help="TensorRT-RTX builds for it (default: SM89)",
+        help="what TensorRT-RTX builds for (default: SM89)",
     )
 
 
@@ -76,12 +76,12 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: the model or its inputs cannot be read.
         UsageError: the arguments make no sense together or for this model, or the directory is another job's.
-        OutputError: the directory does not take what is written.
+        OutputError: the directory cannot be written to.
     """
     from trtforensics.bisect.precision.answer import answer_text, extended
     from trtforensics.bisect.precision.certificate import Certificate
-    from trtforensics.bisect.precision.finding import RepairSearch
     from trtforensics.bisect.precision.items import atoms_of, items_of
+    from trtforensics.bisect.precision.repair_search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
     from trtforensics.bisect.session.result import to_json, write_result
     from trtforensics.commands.probing import check_commands, run_options
@@ -91,29 +91,29 @@ def run(args: Namespace) -> int:
 
     builds = _which_builds(args)
     directory = Path(args.artifacts_dir)
-    backend = _backend(args, directory)
-    options = check_commands(_only_ours(run_options(args, backend.judged)), backend)
-    backend.needs_files = options.check is not None
-    items = items_of(backend.caster, backend.oracle.ranges())
-    atoms = atoms_of(backend.caster)
-    search = RepairSearch(items, atoms, backend.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    lever = _lever(args, directory)
+    options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
+    lever.needs_files = options.check is not None
+    items = items_of(lever.caster, lever.oracle.ranges())
+    atoms = atoms_of(lever.caster)
+    search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
     if args.dry_run:
-        streams.print_result(_forecast(backend, len(items), builds))
+        streams.print_result(_forecast(lever, len(items), builds))
         return ExitCode.OK
-    backend.builds = builds == "every"
+    lever.builds = builds == "every"
 
     def switch_to_building() -> None:
-        backend.builds = True
+        lever.builds = True
 
-    certificate = builds == "certificate" and backend.target is not None
+    certificate = builds == "certificate" and lever.target is not None
     plan = Certificate(search, switch_to_building, builds=certificate)
     with ProgressLine(quiet=args.quiet) as progress:
 
         def show(text: str) -> None:
             progress.show(text.replace(" builds done", " probes done", 1))
 
-        document, fixed = bisect(directory, backend, plan, options, show)
-    document = extended(document, backend, search, items, directory)
+        document, fixed = bisect(directory, lever, plan, options, show)
+    document = extended(document, lever, search, items, directory)
     write_result(directory, document)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
@@ -130,7 +130,7 @@ def _which_builds(args: Namespace) -> str:
     chosen = args.build or BUILDS[0]
     if chosen not in BUILDS:
         next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
-        raise UsageError("--build", f"{chosen!r} says not which probes to build", next_step)
+        raise UsageError("--build", f"{chosen!r} does not say which probes to build", next_step)
     args.build = None
     return str(chosen)
 
@@ -139,7 +139,7 @@ def _only_ours(options: RunOptions) -> RunOptions:
     """Return the options; outcomes here are deterministic.
 
     Raises:
-        UsageError: one of them has no meaning here.
+        UsageError: an option has no meaning here.
     """
     from trtforensics.errors import UsageError
 
@@ -148,9 +148,9 @@ def _only_ours(options: RunOptions) -> RunOptions:
     return replace(options, build=None)
 
 
-def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
+def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.lever import PrecisionBackend
+    from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.metrics import rules_for
     from trtforensics.bisect.precision.oracle import Oracle, floating_outputs
     from trtforensics.bisect.precision.preparation import prepare
@@ -166,7 +166,7 @@ def _backend(args: Namespace, directory: Path) -> PrecisionBackend:
     samples = _samples(args, caster)
     oracle = Oracle(caster, samples, masked=args.mask_nonfinite)
     target = _target(args, caster, samples)
-    return PrecisionBackend(caster, oracle, rules, target, directory / "models")
+    return PrecisionLever(caster, oracle, rules, target, directory / "models")
 
 
 def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
@@ -178,10 +178,10 @@ def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
 
 
 def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
-    """Return what builds; None where nothing that does is installed.
+    """Return the builder; None if none is installed.
 
     Raises:
-        UsageError: the named one is not installed.
+        UsageError: the builder of ``--builder`` is not installed.
     """
     from trtforensics.bisect.precision.lever import Target
     from trtforensics.bisect.precision.samples import is_dynamic
@@ -202,7 +202,7 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
 
 
 def _require_layer_precisions(module: str, precision: str) -> None:
-    """Refuse constraints where the installed version has none.
+    """Refuse ``--by constraints`` if the installed version has no layer precisions.
 
     Raises:
         UsageError: it is TensorRT-RTX, TensorRT 11 or later, or one that does not know the 16-bit type.
@@ -217,13 +217,13 @@ def _require_layer_precisions(module: str, precision: str) -> None:
         raise UsageError(installed.name, f"has no builder flag {precision.upper()}", next_step)
 
 
-def _forecast(backend: PrecisionBackend, items: int, builds: str) -> str:
+def _forecast(lever: PrecisionLever, items: int, builds: str) -> str:
     from math import ceil, log2
 
     rounds = ceil(log2(max(1, items)))
     built = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}[builds]
-    builder = f"with {backend.target.module}" if backend.target else "(no TensorRT is installed: none will run)"
+    builder = f"with {lever.target.module}" if lever.target else "(no TensorRT is installed: none will run)"
     return (
-        f"{len(backend.nodes)} nodes in {items} items (tensors, and readers of clamped constants).\n"
+        f"{len(lever.nodes)} nodes in {items} items (tensors, and readers of clamped constants).\n"
         f"One set of two nodes: up to {rounds + 9} probes on the CPU, {built} {builder}.\n"
     )

@@ -1,4 +1,4 @@
-"""What the levers that build with the installed TensorRT have in common on the command line."""
+"""The arguments of levers that build with the installed TensorRT."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ _COMPUTE_CAPABILITY = "SM89"
 
 
 def add_build_arguments(parser: ArgumentParser) -> None:
-    """Declare how the installed TensorRT builds where there is no ``--build``."""
+    """Declare how the installed TensorRT builds if there is no ``--build``."""
     from trtforensics.trt.api import MODULES
 
-    parser.add_argument("--builder", choices=MODULES, help="what builds without --build (default: the one installed)")
+    parser.add_argument(
+        "--builder", choices=MODULES, help="the module that builds without --build (default: the one installed)"
+    )
     parser.add_argument(
         "--builder-flags", default="", metavar="FP16,INT8", help="builder flags of that build, by TensorRT's names"
     )
@@ -32,7 +34,7 @@ def add_build_arguments(parser: ArgumentParser) -> None:
         "--compute-capability",
         default=_COMPUTE_CAPABILITY,
         metavar="SM",
-        help="TensorRT-RTX builds for it (default: SM89)",
+        help="what TensorRT-RTX builds for (default: SM89)",
     )
 
 
@@ -40,21 +42,21 @@ def installed_for(args: Namespace, lever: str) -> Installed:
     """Return the installed TensorRT, if it has the lever.
 
     Raises:
-        UsageError: it is not installed, or lacks the lever; nothing was written.
+        UsageError: it is not installed, or lacks the lever.
     """
     from trtforensics.trt.installed import look, require
 
-    found = look(args.builder)
-    require(lever, found)
-    return found
+    installed = look(args.builder)
+    require(lever, installed)
+    return installed
 
 
 def recipe_of(args: Namespace, installed: Installed, model: str | None) -> Recipe:
-    """Return how a model is built.
+    """Return the recipe of a model's builds.
 
     Raises:
         SourceError: there is no such model.
-        UsageError: an option is not what this version knows, or no model is given.
+        UsageError: this version does not know an option, or no model is given.
     """
     from trtforensics.bisect.levers.recipe import Recipe
     from trtforensics.bisect.precision.samples import parse_shapes

@@ -1,4 +1,4 @@
-"""``trtforensics collect``: build again and again, and sort what comes out into good and bad."""
+"""``trtforensics collect``: build again and again, and sort the builds into good and bad."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         required=True,
         type=_until,
         metavar="N",
-        help="so many builds; or `good` or `bad`: until there is one",
+        help="stop after N builds; or, with `good` or `bad`, after the first such build",
     )
     add_run_arguments(parser)
 
 
 def run(args: Namespace) -> int:
-    """Collect, and say what there is.
+    """Collect, and print the answer.
 
     Raises:
         SourceError: the directory's job or journal cannot be read.
         UsageError: there is no build command, or the directory is another job's or in use.
-        OutputError: the directory does not take more.
+        OutputError: the directory cannot be written to.
     """
     from trtforensics.bisect.runner.placeholders import INPUTS, mentions
     from trtforensics.bisect.search import Verdict
-    from trtforensics.bisect.session.collection import Builds, Collecting, collect, collection_text
+    from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect, collection_text
     from trtforensics.bisect.session.result import to_json
     from trtforensics.commands.probing import require_linux, run_options
     from trtforensics.console import streams
@@ -54,10 +54,10 @@ def run(args: Namespace) -> int:
     if options.build is None:
         raise UsageError("collect", "needs a `--build` to run", "Give one")
     product = next((name for name in (*INPUTS, "engine") if mentions(options.build, name)), "engine")
-    plan = Builds(args.until) if isinstance(args.until, int) else Builds(None, Verdict(args.until))
+    plan = RepeatedBuilds(args.until) if isinstance(args.until, int) else RepeatedBuilds(None, Verdict(args.until))
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
-        document = collect(directory, plan, Collecting(product), options, progress.show)
+        document = collect(directory, plan, CollectionLever(product), options, progress.show)
     streams.print_result(to_json(document) if args.json else collection_text(document, directory))
     return 0
 

@@ -1,4 +1,4 @@
-"""What ``bisect``, ``bisect precision`` and ``collect`` share: the commands of a probe, and how probes are run."""
+"""Arguments and checks that ``bisect``, ``bisect precision`` and ``collect`` share: how probes are run."""
 
 from __future__ import annotations
 
@@ -10,25 +10,30 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.session.lever import Backend
+    from trtforensics.bisect.session.lever import Lever
 
 
 def add_run_arguments(
     parser: ArgumentParser,
-    build: str = "builds a probe",
-    check: str = "judges it, or builtin:finite, rows, repeat, against:FILE; without it, the build's exit status does",
+    build: str = "the command that builds a probe",
+    check: str = "judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",
 ) -> None:
-    """Declare what ``bisect`` and ``collect`` share: the commands, whose help may differ, and how to run them."""
+    """Declare the arguments that ``bisect`` and ``collect`` share; the help of the two commands may differ."""
     parser.add_argument("--build", metavar="CMD", help=build)
     parser.add_argument("--check", metavar="CMD", help=check)
     parser.add_argument(
         "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
     )
     parser.add_argument(
-        "--timeout", type=_seconds, metavar="S", help="end a build or a check after so many seconds: unresolved"
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help="end a build or a check after S seconds; its probe is then unresolved",
     )
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="check each build N times; all must agree")
-    parser.add_argument("--jobs", type=count, metavar="P", help="run so many probes at once (default: 1, or one a GPU)")
+    parser.add_argument(
+        "--jobs", type=count, metavar="P", help="run P probes at once (default: 1, or one for each GPU)"
+    )
     parser.add_argument(
         "--gpus", type=_words, default=(), metavar="0,1", help="give each running probe one of these GPUs"
     )
@@ -42,13 +47,13 @@ def add_run_arguments(
         "--build-failure",
         choices=("unresolved", "bad"),
         default="unresolved",
-        help="what a failed build says (default: unresolved)",
+        help="the verdict of a failed build (default: unresolved)",
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
 
 
 def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
-    """Return the options of a command line; ``judged`` is what a built-in check gets.
+    """Return the options of a command line; ``judged`` are the arguments of a built-in check.
 
     Raises:
         UsageError: two of them exclude each other, or there is no such built-in check.
@@ -81,10 +86,10 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
 
 
 def require_linux() -> None:
-    """Refuse to run probes elsewhere.
+    """Refuse to run probes on other systems.
 
     Raises:
-        UsageError: this is no Linux.
+        UsageError: the system is not Linux.
     """
     from trtforensics.errors import UsageError
 
@@ -92,11 +97,11 @@ def require_linux() -> None:
         raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
 
 
-def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
+def check_commands(options: RunOptions, lever: Lever) -> RunOptions:
     """Return the options with a build command, or refuse commands that cannot work.
 
     Raises:
-        UsageError: this is no Linux, there is nothing to run, or a command uses another mode's placeholder.
+        UsageError: the system is not Linux, there is nothing to run, or a command uses another mode's placeholder.
     """
     from dataclasses import replace
 
@@ -104,14 +109,12 @@ def check_commands(options: RunOptions, backend: Backend) -> RunOptions:
     from trtforensics.errors import UsageError
 
     require_linux()
-    options = replace(options, build=options.build or backend.build)
-    if options.build is None and options.check is None and not backend.judges:
-        raise UsageError(f"bisect {backend.mode}", "needs a `--build` or a `--check` to run", "Give one")
+    options = replace(options, build=options.build or lever.build)
+    if options.build is None and options.check is None and not lever.judges:
+        raise UsageError(f"bisect {lever.mode}", "needs a `--build` or a `--check` to run", "Give one")
     for flag, command in (("--build", options.build), ("--check", options.check)):
-        for name in unknown(command or "", frozenset((*ALWAYS, backend.placeholder, *backend.more_placeholders))):
-            raise UsageError(
-                flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{backend.placeholder}}}"
-            )
+        for name in unknown(command or "", frozenset((*ALWAYS, lever.placeholder, *lever.more_placeholders))):
+            raise UsageError(flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{lever.placeholder}}}")
     return options
 
 

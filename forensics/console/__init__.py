@@ -1,1 +1,1 @@
-"""The terminal and the standard streams: results, progress, diagnostics, files written whole."""
+"""The terminal, the standard streams and result files: results, progress, diagnostics."""

@@ -1,4 +1,4 @@
-"""What goes to stderr, and which exit code says what."""
+"""Error messages on stderr, and the exit codes of the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
 
     OK = 0
     NO = 1
-    """The answer is "no": differences found, a level met, a replay that will be refused."""
+    """The answer is "no": there are differences, a level is reached, a replay will be refused."""
     USAGE = 2
     """Bad usage or bad input."""
     BUG = 70
@@ -24,14 +24,14 @@ class ExitCode(IntEnum):
 
 
 def error(message: str) -> None:
-    """Print one paragraph on stderr, behind whatever stdout still holds."""
-    with suppress(OSError, AttributeError):  # nobody reads stdout any more, or it is closed and thus None
+    """Print one paragraph on stderr, after the buffered text of stdout."""
+    with suppress(OSError, AttributeError):  # the reader of stdout has gone, or stdout is closed and thus None
         sys.stdout.flush()
     tell(f"trtforensics: error: {visible(message)}\n")
 
 
 def show_traceback() -> None:
     """Print the traceback of the exception that is being handled; paths and names in it may hold anything."""
-    import traceback  # noqa: PLC0415 - a command that ends well has no use for it
+    import traceback  # noqa: PLC0415 - only for a command that fails
 
     tell("".join(f"{visible(line)}\n" for line in traceback.format_exc().splitlines()))

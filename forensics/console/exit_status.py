@@ -5,14 +5,14 @@ from __future__ import annotations
 import signal
 
 NOT_RUN = frozenset({126, 127})
-"""What a shell returns for a command that it cannot execute, and for one that it does not find."""
+"""Statuses of a shell for a command that it cannot execute, and for a command that it does not find."""
 
 _SHELL_SIGNAL = 128
-"""What a shell adds to the number of the signal that its command died by."""
+"""A shell adds this to the number of the signal that killed its command."""
 
 
 def describe_exit(status: int) -> str:
-    """Describe an exit status; a negative one is minus the number of the signal that the process died by."""
+    """Describe an exit status; a negative one is minus the number of the signal that killed the process."""
     if status < 0:
         return f"died by {_signal_name(-status)}"
     if status in NOT_RUN:

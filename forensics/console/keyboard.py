@@ -1,4 +1,4 @@
-"""The terminal as the place to read keys from, also where standard input brings the log."""
+"""Keys are read from the terminal, even if standard input is a log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INSTEAD = "Use `trtforensics parse` where there is none"
 
 @contextmanager
 def on_standard_input() -> Iterator[None]:
-    """Have keys come from descriptor 0, where Textual reads them; what was there before comes back at the end.
+    """Connect descriptor 0, where Textual reads keys, to the terminal; restore it at the end.
 
     A source on standard input must be open by then: it keeps a descriptor of its own.
 

@@ -1,8 +1,8 @@
-"""Write a result whole or not at all.
+"""Writes a result whole or not at all.
 
-A result goes to a temporary file in the folder of its destination, is flushed to the disk and
-renamed: whoever reads the destination sees the old content or all of the new. What cannot be
-renamed over (a FIFO, a device, ``/dev/stdout``) is written straight.
+A result goes to a temporary file in the folder of its destination, is flushed to the disk and renamed: a reader of the
+destination sees the old content or all of the new. A destination that cannot be renamed over (a FIFO, a device,
+``/dev/stdout``) is written to directly.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ _NEXT_STEPS = {
 
 
 class Sink:
-    """Where a result goes, as long as it is being written.
+    """The destination of a result that is being written.
 
-    It translates the failures of its own writes only: an error of whoever computes the result
-    passes through untouched.
+    It translates failures of its own writes only: an error in computing the result passes through unchanged.
     """
 
     def __init__(self, path: str, stream: BinaryIO) -> None:
@@ -47,16 +46,16 @@ class Sink:
         """Write some bytes.
 
         Raises:
-            OutputError: The destination does not take them.
+            OutputError: the destination cannot be written.
         """
         with explained(self._path):
             self._stream.write(data)
 
     def finish(self) -> None:
-        """Hand everything to the destination, down to the disk where it is a regular file.
+        """Flush everything to the destination; a regular file is flushed to the disk.
 
         Raises:
-            OutputError: The destination does not take what is left.
+            OutputError: the destination cannot be written.
         """
         with explained(self._path):
             self._stream.flush()
@@ -105,7 +104,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
         with explained(name):
             temporary.replace(target)
     finally:
-        with suppress(OSError):  # never made, renamed, or in a folder that is not ours: nothing is left either way
+        with suppress(OSError):  # never made, renamed, or not ours to remove: no file is left either way
             temporary.unlink()
 
 
@@ -129,7 +128,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_pieces(path: str | os.PathLike[str], texts: Iterable[str]) -> None:
-    """Write a result that is made while it is written, as :func:`write_text` does."""
+    """Write a result piece by piece, as it is computed; see :func:`write_text`."""
     with open_output(path) as sink:
         for text in texts:
             sink.write(text.encode())
@@ -142,17 +141,17 @@ def _sink(path: str, stream: BinaryIO) -> Iterator[Sink]:
         yield sink
         sink.finish()
     finally:
-        with suppress(OSError):  # closing repeats a failure that `finish` or `write` has told already
+        with suppress(OSError):  # closing repeats a failure that `finish` or `write` has raised already
             stream.close()
 
 
 def _open_straight(path: str) -> BinaryIO | None:
-    """Open what cannot be renamed over; None where the destination is a regular file or yet to be made."""
+    """Open a destination that cannot be renamed over; None if it is a regular file or does not exist."""
     own = _OWN_STREAM.fullmatch(path)
     if own is not None:
         number = own[1] or own[2] or {"/dev/stdout": "1", "/dev/stderr": "2"}[path]
         sys.stdout.flush()
-        # A duplicate goes on where the stream stands; opening the path would start over and cut a redirected file.
+        # A duplicate continues at the position of the stream; opening the path would truncate a redirected file.
         return os.fdopen(os.dup(int(number)), "wb")
     destination = Path(path)
     try:

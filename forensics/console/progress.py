@@ -13,12 +13,12 @@ from trtforensics.console.terminal import visible
 _TERMINAL_PERIOD = 0.1
 _PIPED_PERIOD = 5.0
 _QUIET_START = 0.5
-"""Work shorter than this says nothing."""
+"""Shorter work shows no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far reading is: stored bytes done and in all (None for a pipe), and lines read."""
+    """How far reading a source is: stored bytes read and in total (None for a pipe), and lines read."""
 
     bytes_done: int
     bytes_total: int | None
@@ -26,7 +26,7 @@ class Progress:
 
 
 class ProgressLine:
-    """Shows how far work is; a context manager that leaves the terminal's line empty behind."""
+    """Shows how far work is; a context manager that clears the terminal's line at its end."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -43,22 +43,22 @@ class ProgressLine:
             tell("\r" + " " * self._shown + "\r")
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far reading a source is if it is time to."""
+        """Show how far reading a source is, if a new line is due."""
         self.show(_text(progress))
 
     def file(self, path: str) -> None:
-        """Take note of the next of many sources, and show it if it is time to."""
+        """Count the next of many sources, and show it if a new line is due."""
         self._files += 1
         self.show(f"reading file {self._files:,}: {visible(path)}")
 
     def show(self, text: str) -> None:
-        """Show a line if it is time to."""
+        """Show a line if the last one is long enough ago."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + (_TERMINAL_PERIOD if self._terminal else _PIPED_PERIOD)
         if self._terminal:
-            import shutil  # noqa: PLC0415 - for a command that takes long; it imports every kind of archive
+            import shutil  # noqa: PLC0415 - for long work only; it imports every kind of archive
 
             text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot rewrite itself
             tell("\r" + text.ljust(self._shown))

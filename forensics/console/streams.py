@@ -1,4 +1,4 @@
-"""The standard streams as scripts hand them over: closed, full, read by nobody, without our signs."""
+"""The standard streams, also where they are closed, full, without a reader, or in a small encoding."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 STANDARD_OUTPUT = "<stdout>"
-"""How standard output is shown in an error."""
+"""The name of standard output in errors."""
 
 
 def prepare() -> None:
-    """Let stdout take every sign, as an escape where its encoding lacks it, and give a closed stderr a place to go.
+    """Have stdout escape characters that its encoding lacks, and replace a closed stderr.
 
-    Python sets a closed stream to None, and prints what is meant for None on stdout.
+    Python sets a closed stream to None, and ``print`` to None writes to stdout.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open as long as the process
@@ -29,17 +29,17 @@ def prepare() -> None:
 
 
 def print_result(text: str) -> None:
-    """Print a result on stdout, to its last byte.
+    """Print a result on stdout, and flush it.
 
     Raises:
-        OutputError: Standard output does not take it.
-        BrokenPipeError: Whoever read it has gone.
+        OutputError: standard output cannot be written.
+        BrokenPipeError: the reader of the pipe has gone.
     """
     print_pieces((text,))
 
 
 def print_pieces(texts: Iterable[str]) -> None:
-    """Print a result that is made while it is printed, as :func:`print_result` does."""
+    """Print a result piece by piece, as it is computed; see :func:`print_result`."""
     if sys.stdout is None:
         if any(texts):
             raise OutputError(STANDARD_OUTPUT, "is closed", "Leave it open or name a file with `-o`")
@@ -57,14 +57,14 @@ def print_pieces(texts: Iterable[str]) -> None:
 
 
 def discard_stdout() -> None:
-    """Send what stdout still holds nowhere: Python would try to write it once more when it ends, and complain."""
+    """Discard the buffered text of stdout: Python would try to write it again at its end, and complain."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
 
 
 def tell(text: str) -> None:
-    """Write to stderr at once; that nobody reads it is no reason to stop."""
+    """Write to stderr and flush; a missing reader is no reason to stop."""
     with suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What may go to a terminal: no control character of the input, colour only where it is wanted."""
+"""Makes text safe for a terminal: no control characters of the input, colour only if wanted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def _picture(code: int) -> str:
-    """Return what stands for a character that a terminal would obey or lose: ␞ for 0x1E."""
+    """Return the replacement of a character that a terminal would obey or not show: ␞ for 0x1E."""
     if code == ord("\t"):
         return TAB
     if code < ord(" "):
@@ -24,7 +24,7 @@ def _picture(code: int) -> str:
 
 
 class _Visible(dict[int, str]):
-    """A table for ``str.translate`` that learns each character when it first meets it."""
+    """A table for ``str.translate`` that fills itself as it meets new characters."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -44,7 +44,7 @@ def visible(text: str) -> str:
 
 
 def wants_colour(stream: IO[str] | None) -> bool:
-    """Whether a stream takes colour: an open one, a terminal, and NO_COLOR is not set (https://no-color.org)."""
+    """Whether a stream gets colour: it is an open terminal, and NO_COLOR is not set (https://no-color.org)."""
     return (
         stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )

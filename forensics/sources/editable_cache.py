@@ -20,7 +20,7 @@ from trtforensics.model.span import SourceSpan
 from trtforensics.model.timing_cache import TimingCache
 from trtforensics.model.timings import tactic_text
 from trtforensics.trt.api import is_installed
-from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, Report
+from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, CacheReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,7 +73,7 @@ def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
         return (Path(folder) / CHANGED).read_bytes(), changed
 
 
-def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, float]] | None = None) -> Report:
+def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, float]] | None = None) -> CacheReport:
     """Let a child process read the cache and apply updates; the report has at least one key.
 
     Raises:
@@ -84,7 +84,7 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
     (folder / BASE).write_bytes(document.data)
     if updates is not None:
         (folder / UPDATES).write_text(json.dumps(updates), encoding="ascii")
-    report = _child(name, folder) if is_installed("tensorrt") else Report()
+    report = _child(name, folder) if is_installed("tensorrt") else CacheReport()
     if not report.version:
         why = f"`import tensorrt` fails ({report.absent})" if report.absent else "it is not installed"
         what = f"is a binary timing cache, which only TensorRT can read, and {why}"
@@ -99,7 +99,7 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
     return report
 
 
-def _child(name: str, folder: Path) -> Report:
+def _child(name: str, folder: Path) -> CacheReport:
     line = [sys.executable, "-m", "trtforensics.trt.cache_file", str(folder)]
     try:
         done = subprocess.run(  # noqa: S603 - our own module
@@ -113,4 +113,4 @@ def _child(name: str, folder: Path) -> Report:
         how = describe_exit(done.returncode) + (f", {last}" if done.returncode > 0 and last else "")
         what = f"the process in which TensorRT read it ended before it was done ({how})"
         raise NotATimingCacheError(name, what, f"{_SAME}, or {_OTHERWISE.lower()}")
-    return Report(**json.loads((folder / REPORT).read_text(encoding="utf-8")))
+    return CacheReport(**json.loads((folder / REPORT).read_text(encoding="utf-8")))

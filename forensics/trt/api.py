@@ -1,7 +1,7 @@
-"""TensorRT's Python API as the levers see it: the types of 10.13, and what some versions have besides.
+"""TensorRT's Python API as the levers use it: the types of 10.13, and those that only other versions have.
 
 The types are those of ``tensorrt-stubs``, which ``tests/tensorrt_stubs.py`` makes readable for mypy. What 11 and
-TensorRT-RTX added is declared here. What 11 took away, or an old version lacks, is asked for at run time.
+TensorRT-RTX added is declared here. The code tests at run time for what 11 removed or an old version lacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = {"tensorrt": "TensorRT", "tensorrt_rtx": "TensorRT-RTX"}
 
 
 class TensorRT(Protocol):
-    """A module, ``tensorrt`` or ``tensorrt_rtx``: the names in it that are used."""
+    """The names of the module ``tensorrt`` or ``tensorrt_rtx`` that are used."""
 
     __name__: str
     __version__: str
@@ -50,10 +50,10 @@ class RouteConfig(Protocol):
 
 
 class RtxModule(Protocol):
-    """What only the module ``tensorrt_rtx`` has: an enumeration."""
+    """The part of the module that only ``tensorrt_rtx`` has: an enumeration."""
 
     class ComputeCapability:
-        """A compute capability, ``SM89`` say."""
+        """A compute capability, such as ``SM89``."""
 
         __members__: Mapping[str, RtxModule.ComputeCapability]
 
@@ -69,7 +69,7 @@ class RtxConfig(Protocol):
 
 
 def is_installed(name: str) -> bool:
-    """Whether a module is there; a folder of type stubs can be imported too, and has nothing in it."""
+    """Whether a module is installed; a folder of type stubs, which can be imported too, does not count."""
     spec = find_spec(name)
     return spec is not None and spec.origin is not None
 
@@ -78,7 +78,7 @@ def load(name: str) -> TensorRT:
     """Import a module of :data:`MODULES`.
 
     Raises:
-        ImportError: it is not there, or does not find its libraries.
+        ImportError: it is not installed, or does not find its libraries.
     """
     module: TensorRT
     if TYPE_CHECKING:

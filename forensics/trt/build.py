@@ -1,7 +1,7 @@
 """Builds one engine in this process: ``python -m trtforensics.trt.build JOB.json``.
 
-It runs as a child, so that a crash of TensorRT ends this process and not the search. The verbose log goes to the
-standard streams as TensorRT writes it; what was built is told in the report that the job names.
+It runs as a child process, so that a crash of TensorRT does not end the search. The verbose log goes to the standard
+streams as TensorRT writes it; the outcome goes into the report file that the job names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from trtforensics.trt.api import load
-from trtforensics.trt.inside.lever import Bench, Findings, Lever
+from trtforensics.trt.inside.lever import BuildLever, BuildSetup, LeverResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from trtforensics.trt.api import RtxConfig, RtxModule, TensorRT
 
 REFUSED = 3
-"""Exit code where TensorRT said no: the model does not parse, or no engine came out of it."""
+"""Exit code if TensorRT refuses: the model does not parse, or the build returns no engine."""
 
 NOT_ASKED = 125
-"""Exit code where what was asked for cannot be: the build says nothing about it."""
+"""Exit code if the lever cannot be applied: the build then says nothing about the items."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BuildJob:
     """One build.
 
-    ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` fixes dynamic inputs: the least, best and largest of
-    their profile. ``compute_capability`` is what TensorRT-RTX builds for without a GPU, such as ``SM89``.
-    ``fp32_layers`` asks TensorRT 10 and older to keep ONNX nodes in FP32 by layer precisions, in a weakly typed build
-    that may otherwise use ``precision``, the name of a builder flag.
+    ``module`` is ``tensorrt`` or ``tensorrt_rtx``. ``shapes`` gives dynamic inputs one size: the minimum, optimum and
+    maximum of their profile. ``compute_capability`` is the target of TensorRT-RTX without a GPU, such as ``SM89``.
+    ``fp32_layers`` keeps ONNX nodes in FP32 by layer precisions (TensorRT 10 and older), in a weakly typed build that
+    may otherwise use ``precision``, the name of a builder flag.
 
-    ``flags`` are names of builder flags; without ``typed`` the network is weakly typed where the version has such.
-    At most one lever: ``replay`` pins tactics; ``keys`` (a timing-cache export) sets those of an editable cache, see
-    :class:`trtforensics.trt.inside.cache.CacheLever` for ``bases``, ``optional`` and ``store``; ``outputs`` marks
-    tensors, as debug tensors with ``debug``; ``route`` sets the build route.
+    ``flags`` are names of builder flags; without ``typed`` the network is weakly typed if the version can do that.
+    At most one lever is set. ``replay`` pins tactics. ``keys`` (a timing-cache export) pins those of an editable cache;
+    :class:`trtforensics.trt.inside.cache.CacheKeyPinning` describes ``bases``, ``optional`` and ``store``. ``outputs``
+    marks tensors, as debug tensors with ``debug``. ``route`` sets the build route.
     """
 
     module: str
@@ -67,8 +67,8 @@ class Job:
 
 
 @dataclass(slots=True)
-class Report:
-    """What a build came to; ``layers`` gives each network layer the type of its first output."""
+class BuildReport:
+    """The outcome of a build; ``layers`` gives each network layer the type of its first output."""
 
     version: str
     parsed: bool = False
@@ -77,13 +77,13 @@ class Report:
     layers: dict[str, str] = field(default_factory=dict)
     engine_bytes: int = 0
     seconds: float = 0.0
-    lever: Findings = field(default_factory=Findings)
+    lever: LeverResult = field(default_factory=LeverResult)
 
 
-def build(job: Job) -> Report:
-    """Build what the job says, logging all there is."""
+def build(job: BuildJob) -> BuildReport:
+    """Build the job, with a verbose log."""
     trt = load(job.module)
-    report = Report(str(trt.__version__))
+    report = BuildReport(str(trt.__version__))
     logger = trt.Logger(trt.Logger.VERBOSE)
     builder = trt.Builder(logger)
     network = builder.create_network(_network_flags(trt, job))
@@ -99,11 +99,11 @@ def build(job: Job) -> Report:
         _configure(trt, job, builder, network, config)
         return config
 
-    bench, config = Bench(trt, builder, network, make_config), make_config()
+    setup, config = BuildSetup(trt, builder, network, make_config), make_config()
     lever = _lever(job)
     if lever is not None:
-        report.lever = lever.findings
-        lever.attach(bench, config)
+        report.lever = lever.result
+        lever.attach(setup, config)
         if report.lever.refused:
             return report
     report.layers = {layer.name: _word(layer.get_output(0)) for layer in _layers(network)}
@@ -112,7 +112,7 @@ def build(job: Job) -> Report:
     report.seconds = time.monotonic() - begin
     if engine is None:
         if lever is not None:
-            lever.explain(bench)
+            lever.explain(setup)
         return report
     report.built, report.engine_bytes = True, engine.nbytes
     if job.engine is not None:
@@ -122,34 +122,34 @@ def build(job: Job) -> Report:
     return report
 
 
-def _lever(job: Job) -> Lever | None:
-    """Return the job's lever; each is imported where it is used, its readers are heavy."""
+def _lever(job: BuildJob) -> BuildLever | None:
+    """Return the job's lever; each is imported only if it is used, since its readers are heavy."""
     if job.replay is not None:
         from trtforensics.parsers.files.replay import check_opening, read_replay  # noqa: PLC0415 - see above
         from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
-        from trtforensics.trt.inside.tactics import TacticLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.tactics import TacticPinning  # noqa: PLC0415 - see above
 
-        return TacticLever(read_replay(read_document(job.replay, check=check_opening)).entries)
+        return TacticPinning(read_replay(read_document(job.replay, check=check_opening)).entries)
     if job.keys is not None:
         from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - see above
         from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
-        from trtforensics.trt.inside.cache import CacheLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.cache import CacheKeyPinning  # noqa: PLC0415 - see above
 
         keys = read_timing_cache(read_document(job.keys)).keys
         tactics = {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
-        return CacheLever(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
+        return CacheKeyPinning(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
     if job.outputs is not None:
-        from trtforensics.trt.inside.outputs import OutputsLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.outputs import TensorMarking  # noqa: PLC0415 - see above
 
-        return OutputsLever(job.outputs, debug=job.debug)
+        return TensorMarking(job.outputs, debug=job.debug)
     if job.route is not None:
-        from trtforensics.trt.inside.route import RouteLever  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.route import RouteSetting  # noqa: PLC0415 - see above
 
-        return RouteLever(job.route)
+        return RouteSetting(job.route)
     return None
 
 
-def _network_flags(trt: TensorRT, job: Job) -> int:
+def _network_flags(trt: TensorRT, job: BuildJob) -> int:
     flags = trt.NetworkDefinitionCreationFlag
     if job.fp32_layers is None and job.typed:
         return 1 << int(flags.STRONGLY_TYPED)
@@ -158,7 +158,7 @@ def _network_flags(trt: TensorRT, job: Job) -> int:
 
 def _configure(
     trt: TensorRT,
-    job: Job,
+    job: BuildJob,
     builder: tensorrt.Builder,
     network: tensorrt.INetworkDefinition,
     config: tensorrt.IBuilderConfig,
@@ -199,8 +199,8 @@ def _word(tensor: tensorrt.ITensor | None) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the job in a file; the report is written even where TensorRT refuses."""
-    job = Job(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    """Run the job in a file; the report is written even if TensorRT refuses."""
+    job = BuildJob(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
     report = build(job)
     Path(job.report).write_text(json.dumps(asdict(report)), encoding="utf-8")
     if report.lever.refused:

@@ -1,7 +1,7 @@
 """Reads a binary editable timing cache, and changes it: ``python -m trtforensics.trt.cache_file FOLDER``.
 
-It runs as a child, since TensorRT deserialises whatever bytes a user has, and may crash. ``FOLDER`` holds the
-bytes and, where tactics are to be set, the updates; the report goes there, and the changed cache.
+It runs as a child process, since TensorRT deserialises the user's bytes, and may crash. ``FOLDER`` holds the bytes and,
+if tactics are to be set, the updates; the report and the changed cache are written there.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ BASE, UPDATES, REPORT, CHANGED = "base.cache", "updates.json", "report.json", "c
 
 
 @dataclass(slots=True)
-class Report:
-    """What came of it.
+class CacheReport:
+    """The outcome.
 
     ``absent`` says why ``tensorrt`` cannot be imported, ``said`` is the last warning or error of TensorRT. ``keys``
-    gives each key its tactic, None where TensorRT has none, and the time in ms. ``refused`` is the key of the first
+    gives each key its tactic, None if TensorRT has none, and the time in ms. ``refused`` is the key of the first
     update that TensorRT does not take; there is no changed cache then.
     """
 
@@ -43,13 +43,13 @@ class Report:
     refused: str = ""
 
 
-def read(folder: Path) -> Report:
-    """Read the folder's cache, and change it where there are updates."""
+def read(folder: Path) -> CacheReport:
+    """Read the folder's cache, and change it if there are updates."""
     try:
         trt = load("tensorrt")
     except ImportError as error:
-        return Report(absent=str(error))
-    report = Report(version=trt.__version__, editable=hasattr(trt, "TimingCacheKey"))
+        return CacheReport(absent=str(error))
+    report = CacheReport(version=trt.__version__, editable=hasattr(trt, "TimingCacheKey"))
     if not report.editable:
         return report
     logger, said = _logger(trt)
@@ -70,7 +70,7 @@ def read(folder: Path) -> Report:
 
 
 def _logger(trt: TensorRT) -> tuple[tensorrt.ILogger, list[str]]:
-    """Return a logger and where it keeps warnings and errors."""
+    """Return a logger, and the list in which it keeps warnings and errors."""
     if TYPE_CHECKING:
         from tensorrt import ILogger  # noqa: PLC0415 - stands for that of `trt`
     else:
@@ -89,7 +89,7 @@ def _logger(trt: TensorRT) -> tuple[tensorrt.ILogger, list[str]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the folder asks for."""
+    """Read or change the cache of a folder."""
     folder = Path(arguments[0])
     (folder / REPORT).write_text(json.dumps(asdict(read(folder))), encoding="utf-8")
     return 0

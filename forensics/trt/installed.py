@@ -1,6 +1,6 @@
 """What the installed TensorRT can do: ``python -m trtforensics.trt.installed MODULE`` prints it as JSON.
 
-A process of its own looks, since importing TensorRT may crash, and takes seconds and memory that a search needs not.
+A child process looks, since importing TensorRT may crash, and costs time and memory that a search does not need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PATIENCE_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A module and what it has; ``gpu`` and ``driver`` are as ``nvidia-smi`` tells, empty without one.
+    """A module and its abilities; ``gpu`` and ``driver`` are from ``nvidia-smi``, empty without it.
 
     ``capabilities`` are the compute capabilities that TensorRT-RTX builds for. ``routes`` is TensorRT's own JSON of its
     build-route knobs, empty where there are none.
@@ -57,7 +57,7 @@ _LACKS = {
     ),
 }
 _WITHOUT_OPTION = {"debug", "constraints"}
-"""Levers that are an option of another, which goes on without it."""
+"""Abilities that are only an option of a lever, which works without them."""
 
 _FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect outputs` or `bisect precision`"}
 
@@ -66,7 +66,7 @@ def require(lever: str, installed: Installed) -> None:
     """Refuse a lever that the installed version does not have.
 
     Raises:
-        UsageError: it has not; the error says what to use instead.
+        UsageError: it does not; the error says what to use instead.
     """
     has = {
         "tactics": installed.selector,
@@ -82,7 +82,7 @@ def require(lever: str, installed: Installed) -> None:
 
 
 def look(module: str | None) -> Installed:
-    """Look at a module, or at the first one that is installed, in a process of its own.
+    """Look at a module, or at the first installed one, in a child process.
 
     Raises:
         UsageError: it is not installed, or cannot be imported.
@@ -98,10 +98,12 @@ def look(module: str | None) -> Installed:
     try:
         done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
-        raise UsageError(chosen, f"does not finish importing within {_PATIENCE_S} s", "Try it alone") from error
+        raise UsageError(
+            chosen, f"does not finish importing within {_PATIENCE_S} s", f"Try `python -c 'import {chosen}'`"
+        ) from error
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise UsageError(chosen, f"cannot be imported ({said})", "Mend the installation, or give a `--build` command")
+        raise UsageError(chosen, f"cannot be imported ({said})", "Repair the installation, or give a `--build` command")
     document = json.loads(done.stdout.splitlines()[-1])
     flags, capabilities = tuple(document["flags"]), tuple(document["capabilities"])
     return Installed(**{**document, "flags": flags, "capabilities": capabilities})
@@ -129,13 +131,13 @@ def _capabilities(trt: TensorRT) -> tuple[str, ...]:
 
 
 def _routes(trt: TensorRT) -> str:
-    """Return the knobs as this builder tells them; the TensorRT that has none needs no builder to say so."""
+    """Return the JSON of the knobs from a builder; a version without knobs needs no builder."""
     if int(str(trt.__version__).partition(".")[0]) < 11 or trt.__name__ == "tensorrt_rtx":  # noqa: PLR2004 - 11.1 has them
         return ""
     config = cast("RouteConfig", trt.Builder(trt.Logger(trt.Logger.ERROR)).create_builder_config())
     try:
         return str(getattr(config, "all_build_routes", "") or "")
-    except RuntimeError:  # what the bindings of 11.4 make of a library that answers with a null pointer
+    except RuntimeError:  # the bindings of 11.4 raise it if the library returns a null pointer
         return ""
 
 

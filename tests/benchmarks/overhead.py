@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.items import ItemsBackend
+from trtforensics.bisect.levers.items import ItemsLever
 from trtforensics.bisect.runner.options import RunOptions
 from trtforensics.bisect.search import Search
 from trtforensics.bisect.session.bisection import bisect
-from trtforensics.bisect.session.collection import Builds, Collecting, collect
+from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def main() -> None:
     options = RunOptions(build="true", check="true")
     with tempfile.TemporaryDirectory() as scratch:
         begin, before = time.perf_counter(), os.times()
-        collect(Path(scratch, "collect"), Builds(count), Collecting("engine"), options, lambda _text: None)
+        collect(Path(scratch, "collect"), RepeatedBuilds(count), CollectionLever("engine"), options, lambda _text: None)
         ours, after = time.perf_counter() - begin, os.times()
         cpu = after.user + after.system - before.user - before.system
         told = f"{flushes.count / count:.2f} flushes a probe, {flushes.seconds / count * 1e3:.2f} ms of it"
@@ -71,7 +71,7 @@ def main() -> None:
         print(f"  ours: {(ours - plain) * per:.2f} ms a probe, {ours / plain:.2f} times the commands alone; {told}")
         print(f"  processor time of this process: {cpu / count * 1e3:.2f} ms a probe")
         names = [f"layer {number}" for number in range(count)]
-        backend = ItemsBackend(names)
+        backend = ItemsLever(names)
         check = f"! grep -qx 'layer {count // 3}' {{items}}"
         begin = time.perf_counter()
         document, _ = bisect(

@@ -195,7 +195,7 @@ def test_external_data_is_written_once(run: Run, tmp_path: Path) -> None:
         (("--tolerance", "z:1"), "the model has no output 'z'"),
         (("--shapes", "x=3"), "is not a shape"),
         (("--shapes", "z:3"), "the model has no input 'z'"),
-        (("--build", "make {model}"), "says not which probes to build"),
+        (("--build", "make {model}"), "does not say which probes to build"),
         (("--confidence", "0.9"), "has no use here"),
         pytest.param(("--by", "constraints", "--builder", "tensorrt_rtx"), "has no layer precisions", marks=rtx),
         (("--inputs", "none.npz"), "cannot be read"),

@@ -12,7 +12,7 @@ import pytest
 from tests.integration import precision_nets as nets
 from trtforensics.bisect.levers.recipe import FAILURE
 from trtforensics.bisect.precision.caster import Caster
-from trtforensics.bisect.precision.lever import PrecisionBackend, Target
+from trtforensics.bisect.precision.lever import PrecisionLever, Target
 from trtforensics.bisect.precision.metrics import rules_for
 from trtforensics.bisect.precision.oracle import Oracle
 from trtforensics.bisect.precision.preparation import prepare
@@ -20,7 +20,7 @@ from trtforensics.bisect.precision.samples import random_samples
 from trtforensics.bisect.precision.storage import FP16
 from trtforensics.bisect.precision.twin import emulate
 from trtforensics.bisect.runner.executors import LocalExecutor
-from trtforensics.bisect.runner.probe import Outcome, ProbeSpec
+from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec
 from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:
@@ -98,14 +98,16 @@ def test_the_floor_is_what_rounding_alone_costs(oracle: Oracle) -> None:
 
 
 @pytest.fixture
-def build(oracle: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Outcome, Path]]:
+def build(
+    oracle: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], tuple[ProbeOutcome, Path]]:
     """Build a probe with a module that stands in for TensorRT and goes wrong as the given code does."""
 
-    def run(code: str) -> tuple[Outcome, Path]:
+    def run(code: str) -> tuple[ProbeOutcome, Path]:
         (tmp_path / "broken_trt.py").write_text(f"{code}\n")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         rules = rules_for({"y": True}, [], [])
-        backend = PrecisionBackend(oracle.caster, oracle, rules, Target("broken_trt"), tmp_path / "models")
+        backend = PrecisionLever(oracle.caster, oracle, rules, Target("broken_trt"), tmp_path / "models")
         backend.builds = True
         folder = tmp_path / "probe"
         folder.mkdir()
@@ -123,7 +125,7 @@ def build(oracle: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
 
 @pytest.mark.parametrize("kind", FAILURES)
 def test_a_build_that_goes_wrong_is_unresolved_with_its_last_lines(
-    build: Callable[[str], tuple[Outcome, Path]], kind: str
+    build: Callable[[str], tuple[ProbeOutcome, Path]], kind: str
 ) -> None:
     code, how = FAILURES[kind]
     outcome, folder = build(code)
@@ -134,7 +136,7 @@ def test_a_build_that_goes_wrong_is_unresolved_with_its_last_lines(
     assert any("last words" in line for line in last)
 
 
-def test_a_job_says_what_is_built(build: Callable[[str], tuple[Outcome, Path]]) -> None:
+def test_a_job_says_what_is_built(build: Callable[[str], tuple[ProbeOutcome, Path]]) -> None:
     _, folder = build("raise SystemExit(3)")
     job: dict[str, Any] = json.loads((folder / "build-job.json").read_text())
     assert job["module"] == "broken_trt"

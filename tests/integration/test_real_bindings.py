@@ -108,8 +108,8 @@ if hasattr(trt, "TimingCacheKey"):
             found["bad key"].append(type(error).__name__)
 if hasattr(trt, "IAlgorithmSelector"):
     sys.modules["tensorrt"] = trt
-    from trtforensics.trt.inside.tactics import TacticLever, _selector
-    selector = _selector(trt, TacticLever([]))
+    from trtforensics.trt.inside.tactics import TacticPinning, _selector
+    selector = _selector(trt, TacticPinning([]))
     class Context:
         name = "layer"
     found["selector"] = [isinstance(selector, trt.IAlgorithmSelector), selector.select_algorithms(Context(), [1, 2])]

@@ -1,1 +1,1 @@
-"""How a subset of items becomes a build: one module a lever, all behind one interface (``backend.py``)."""
+"""The levers, one module each: how a subset of items becomes a build. ``session/lever.py`` has their interface."""

@@ -1,7 +1,7 @@
-"""Cache keys: a probe takes some keys of an editable timing cache from bad, all others from good.
+"""The lever over timing-cache keys: a probe takes the tactics of some keys from bad, those of all others from good.
 
-Items are the keys that both sides have, with different tactics. A key that only one side has comes up where the
-tactics of others make it: it is pinned as that side has it, and is no item. Needs TensorRT 10.8 or later to build.
+Items are the keys that both sides have with different tactics. A key of one side only exists or not depending on the
+tactics of other keys: it is pinned as that side has it, and is no item. Builds need TensorRT 10.8 or later.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 from trtforensics.model.timing_cache import TimingCache
@@ -31,7 +31,7 @@ STORE = "base.cache"
 """The binary cache with the network's keys, in the artifacts directory, where neither side is a binary cache."""
 
 
-class CacheBackend(Backend):
+class CacheLever(Lever):
     """Keys of two timing caches; active ones have the tactics of the bad one.
 
     ``bases`` are the sides that are binary caches. ``recipe`` is None where the user's command builds.
@@ -96,15 +96,15 @@ class CacheBackend(Backend):
         return "" if self._recipe is None else first_of(read_report(folder).differs)
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our own builds and explains those that fail."""
-        return commands if self._recipe is None else Explaining(commands)
+        """Return an executor that explains failed builds of our own."""
+        return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write bad's keys with the culprits from good, good's with nothing from bad but the culprits, a ban list."""
-        everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
-        write_text(folder / "cache.json", to_json(self._mixed(everything - found)))
-        write_text(folder / "culprits.json", to_json(self._mixed(found)))
-        bad = [self._sides[1][self._keys[index]] for index in sorted(found)]
+        """Write bad's keys with the culprits from good, good's keys with the culprits from bad, and a ban list."""
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "cache.json", to_json(self._mixed(everything - members)))
+        write_text(folder / "culprits.json", to_json(self._mixed(members)))
+        bad = [self._sides[1][self._keys[index]] for index in sorted(members)]
         bans = [f"{key.key}\t{key.op}\t{tactic_text(key.selected)}\n" for key in bad]
         write_text(folder / "banned-tactics.tsv", "".join(("key\toperation\ttactic\n", *bans)))
         return (

@@ -1,4 +1,4 @@
-"""Any list of named switches: a probe's build gets the active ones, one a line."""
+"""The lever over named switches: a probe's build gets the active names, one a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.parsers.text.document import read_document
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Described
 
 
-class ItemsBackend(Backend):
+class ItemsLever(Lever):
     """Names from a file; active ones are on."""
 
     mode = "items"
@@ -46,7 +46,7 @@ class ItemsBackend(Backend):
         """Write the names that may stay on, and the sets that may not be on together."""
         everything = frozenset(range(len(self.items)))
         write_text(folder / self.file, self._lines(everything.difference(*culprits)))
-        sets = "\n".join(f"# set {number}\n{self._lines(found)}" for number, found in enumerate(culprits, 1))
+        sets = "\n".join(f"# set {number}\n{self._lines(members)}" for number, members in enumerate(culprits, 1))
         write_text(folder / "culprits.txt", sets)
         return ("items.txt: every item but the culprits", "culprits.txt: the sets that are bad together")
 
@@ -54,7 +54,7 @@ class ItemsBackend(Backend):
         return "".join(f"{self.items[index].name}\n" for index in sorted(indexes))
 
 
-def read_items(path: str, *, max_bytes: int) -> ItemsBackend:
+def read_items(path: str, *, max_bytes: int) -> ItemsLever:
     """Read the items of a file: a name a line, ``#`` comments and blank lines skipped.
 
     Raises:
@@ -72,4 +72,4 @@ def read_items(path: str, *, max_bytes: int) -> ItemsBackend:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UsageError(path, f"names {twice[0]!r} more than once", "Name each item once")
-    return ItemsBackend(names)
+    return ItemsLever(names)

@@ -1,16 +1,16 @@
-"""Fusion breakers: the fewest tensors to mark as outputs, or as debug tensors, so that a bad build becomes good.
+"""The lever over fusion: the fewest tensors to mark as outputs, or as debug tensors, so that a bad build becomes good.
 
-Items are the tensors between the nodes of an ONNX model; one from bad is not marked. Marking all of them breaks many
-builds and changes most fusions, so that this is never done (NVIDIA/TensorRT issues 2232, 3258 and 3592).
+Items are the tensors between the nodes of an ONNX model; a tensor from bad is not marked. No probe marks all of them,
+since that breaks many builds and changes most fusions (NVIDIA/TensorRT issues 2232, 3258 and 3592).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Described
 
 
-class OutputsBackend(Backend):
+class OutputsLever(Lever):
     """Tensors of a model; active ones are left to fusion, the others are marked.
 
     ``model_outputs`` are the model's own. Without a recipe the user's command builds, from the names in ``{outputs}``.
@@ -62,11 +62,11 @@ class OutputsBackend(Backend):
         return {self.placeholder: path}
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our own builds and explains those that fail."""
-        return commands if self._recipe is None else Explaining(commands)
+        """Return an executor that explains failed builds of our own."""
+        return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write the tensors to mark, and all outputs as Polygraphy is told them."""
+        """Write the tensors to mark, and the complete list of outputs for Polygraphy."""
         marked = [self.items[index].name for index in sorted(culprits[0])]
         write_text(folder / self.file, "".join(f"{name}\n" for name in marked))
         write_text(folder / "trt-outputs.txt", "".join(f"{name}\n" for name in (*self._model_outputs, *marked)))
@@ -79,7 +79,7 @@ class OutputsBackend(Backend):
 def tensors_of(path: str, named: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Return a model's tensors between nodes, in the order of its nodes, and its outputs.
 
-    ``named`` are the ones to search among; None: all. Constants, and tensors inside If and Loop, cannot be marked.
+    ``named`` are the tensors to search among; None: all. Constants, and tensors inside If and Loop, cannot be marked.
 
     Raises:
         SourceError: the model cannot be read, or has no such tensor.
@@ -101,5 +101,7 @@ def tensors_of(path: str, named: Sequence[str] | None) -> tuple[list[str], list[
             raise UsageError("--tensors", f"{name!r} is no tensor between nodes of {path}", "Name node outputs")
     chosen = between if named is None else [name for name in between if name in set(named)]
     if len(chosen) < 2:  # noqa: PLR2004 - all are never marked
-        raise SourceError(path, "has not two tensors between nodes to choose from", "There is no fusion to break")
+        raise SourceError(
+            path, "has fewer than two tensors between nodes to choose from", "There is no fusion to break"
+        )
     return chosen, outputs

@@ -1,4 +1,4 @@
-"""How our own build child builds a user's model, whatever the lever; and what a failed build leaves behind."""
+"""The recipe by which our build child builds a model, shared by the levers; and why a build failed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import sys
 from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trtforensics.bisect.runner.executors import Relay
-from trtforensics.bisect.runner.probe import ENGINE, Outcome, describe
+from trtforensics.bisect.runner.executors import RelayExecutor
+from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, describe
 from trtforensics.bisect.search import Verdict
-from trtforensics.trt.build import NOT_ASKED, REFUSED, Job
+from trtforensics.trt.build import NOT_ASKED, REFUSED, BuildJob
+from trtforensics.trt.inside.lever import LeverResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ FAILURE = "failure.txt"
 FAILURE_LINES = 20
 LOG = "build.log"
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception)\b")
-"""How the last line of a Python traceback begins; the log may go on behind it, where its stream was buffered."""
+"""The start of the last line of a Python traceback; buffered lines of the log may follow it."""
 _WORDS = 200
 """Characters of a log's line that a reason quotes."""
 _JOB = "build-job.json"
@@ -41,12 +42,12 @@ COMMAND = (
     f"{shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
     f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
 )
-"""A model that TensorRT does not build is bad where nothing else judges; an exception (1) says nothing."""
+"""The build command. A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is built, by what. ``shapes`` are those of dynamic inputs; see :class:`trtforensics.trt.build.Job`."""
+    """What to build, and with what; see :class:`trtforensics.trt.build.BuildJob` for the fields."""
 
     installed: Installed
     model: Path
@@ -57,7 +58,7 @@ class Recipe:
     level: int | None = None
 
     def content(self) -> dict[str, object]:
-        """Return what binds a directory: model, options, TensorRT, GPU, driver."""
+        """Return what identifies a directory's builds: model, options, TensorRT, GPU, driver."""
         installed = {name: value for name, value in asdict(self.installed).items() if name != "routes"}
         with self.model.open("rb") as file:
             model = hashlib.file_digest(file, "sha256").hexdigest()
@@ -72,12 +73,12 @@ class Recipe:
         }
 
     def write(self, folder: Path, lever: Mapping[str, object]) -> None:
-        """Write a probe's job; ``lever`` are the fields of the job that the lever needs.
+        """Write a probe's job; ``lever`` holds the lever's fields of the job.
 
         Raises:
-            OSError: the folder does not take it.
+            OSError: the folder cannot be written to.
         """
-        job = Job(
+        job = BuildJob(
             module=self.installed.module,
             model=str(self.model),
             report=str(folder / _REPORT),
@@ -91,22 +92,10 @@ class Recipe:
         (folder / _JOB).write_text(json.dumps({**asdict(job), **lever}, indent=1), encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a build's report says of its lever; empty where the build did not get as far."""
-
-    refused: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-def read_report(folder: Path) -> Told:
-    """Read the report of a probe's build."""
+def read_report(folder: Path) -> LeverResult:
+    """Read from the report of a probe's build what its lever came to; empty where the build did not get as far."""
     path = folder / _REPORT
-    if not path.exists():
-        return Told()
-    lever = json.loads(path.read_text(encoding="utf-8"))["lever"]
-    return Told(tuple(lever["refused"]), tuple(lever["differs"]), lever["details"])
+    return LeverResult(**json.loads(path.read_text(encoding="utf-8"))["lever"]) if path.exists() else LeverResult()
 
 
 def first_of(sentences: Sequence[str]) -> str:
@@ -124,21 +113,21 @@ def keep_failure(folder: Path) -> None:
 
 
 def _last_words(folder: Path, built: Ended) -> str:
-    """Return TensorRT's last error, or the exception; a process that was ended by a signal says nothing of that."""
+    """Return TensorRT's last error or the Python exception; "" after a timeout or a signal."""
     if built.timed_out or not 0 < built.status <= NOT_ASKED:
         return ""
     lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
-    told = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
-    return f", {told[-1].strip()[:_WORDS]}" if told else ""
+    errors = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
+    return f", {errors[-1].strip()[:_WORDS]}" if errors else ""
 
 
-class Explaining(Relay):
-    """Runs probes elsewhere; of a build that failed it keeps the end of the log, and says what the report says."""
+class ExplainingExecutor(RelayExecutor):
+    """Has probes run by another executor; explains a failed build by its report, and keeps the end of its log."""
 
     def __init__(self, commands: ProbeExecutor) -> None:
         super().__init__(commands, "explain")
 
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         outcome = self._commands.submit(spec).result()
         built = outcome.build
         if outcome.verdict is None or built is None or (built.status == 0 and not built.timed_out):
@@ -147,6 +136,6 @@ class Explaining(Relay):
         keep_failure(folder)
         refused = read_report(folder).refused
         why = first_of(refused) or f"{describe(built)}{_last_words(folder, built)}"
-        # What was asked for and cannot be says nothing, whatever a failed build is to say.
+        # A build without what was asked for says nothing, even where failed builds are bad.
         verdict = Verdict.UNRESOLVED if refused else outcome.verdict
         return replace(outcome, verdict=verdict, reason=f"build: {why}; see {FAILURE}")

@@ -1,7 +1,7 @@
-"""Build routes (TensorRT 11.1 and later): which knob of the compiler breaks a build, or repairs one.
+"""The lever over build routes (TensorRT 11.1 and later): which knobs of the compiler break a build, or repair it.
 
-Items are knobs. With two routes they are those that differ; with one that is bad, they are all knobs that TensorRT
-knows, and good is another value than the route's: the answer is then the fewest to change.
+Items are knobs: with a good and a bad route, those that differ. With a bad route only, they are all knobs that can have
+another value, which is then their good side; the answer is the fewest knobs to change.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 
@@ -85,7 +85,7 @@ def read_route(text: str, knobs: Mapping[str, Knob]) -> dict[str, str]:
     return route
 
 
-class RouteBackend(Backend):
+class RouteLever(Lever):
     """Knobs; active ones are as in the bad route."""
 
     mode = "route"
@@ -136,8 +136,8 @@ class RouteBackend(Backend):
         return first_of(read_report(folder).differs)
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our builds and explains those that fail."""
-        return Explaining(commands)
+        """Return an executor that explains failed builds."""
+        return ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the route that is good."""
@@ -147,7 +147,7 @@ class RouteBackend(Backend):
         return (f"{self.file}: the route, for `trtexec --setBuildRoute` or `IBuilderConfig.build_route`",)
 
     def _route(self, active: frozenset[int]) -> str:
-        """Spell a route, leaving out what is as TensorRT has it anyway."""
+        """Return a route as text, without knobs that have their default value."""
         taken = {self._names[index] for index in active}
         values = {name: (self._bad if name in taken else self._good)[name] for name in self._names}
         same = {name: value for name, value in self._bad.items() if name not in values}

@@ -1,7 +1,7 @@
-"""Tactics: a probe builds with a replay that takes some layers from a bad build and all others from a good one.
+"""The lever over tactics: a probe's replay takes some layers from a bad build and all others from a good one.
 
-Items are the layers whose entries differ, or that only one side has; such a layer is left to TensorRT's own choice
-where it comes from the side without it.
+Items are the layers whose entries differ or that only one side has. TensorRT chooses the tactic of a layer that comes
+from the side without it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, Explaining, first_of, read_report
+from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
 from trtforensics.bisect.search import Item
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.replay.mixing import Mixer
@@ -35,28 +35,30 @@ if TYPE_CHECKING:
 PRECISION_SUSPICION = 8.0
 FORMAT_SUSPICION = 2.0
 SENSITIVE_SUSPICION = 4.0
-"""How much more suspicious a layer is whose tensors change type, or layout only, or that reduces or exponentiates."""
+"""Factors of suspicion: a layer whose tensors change type, or only layout; a layer that reduces or exponentiates."""
 
 _SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
 """Operations whose FP16 kernels lose most: reductions, exponentials, quotients."""
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """The replays of one side: one file, or those of a directory. ``skipped`` says which files are none, and why."""
+class ReplaySide:
+    """The replays of one side, from a file or a directory; ``skipped`` says which files are no replays, and why."""
 
     replays: tuple[Replay, ...]
     skipped: tuple[str, ...] = ()
 
 
-class TacticsBackend(Backend):
+class TacticsLever(Lever):
     """Layers of two replays; active ones are as in the bad one."""
 
     mode = "tactics"
     placeholder = "replay"
     file = "replay.json"
 
-    def __init__(self, good: Side, bad: Side, edges: Iterable[DataflowEdge] = (), recipe: Recipe | None = None) -> None:
+    def __init__(
+        self, good: ReplaySide, bad: ReplaySide, edges: Iterable[DataflowEdge] = (), recipe: Recipe | None = None
+    ) -> None:
         """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
 
         Raises:
@@ -99,24 +101,25 @@ class TacticsBackend(Backend):
         return {self.placeholder: path}
 
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
-        """Say which layer our own build runs otherwise; one that only one side has may be absent from a mix."""
+        """Say which layers our own build runs otherwise; a layer of one side only may be absent from a mix."""
         if self._recipe is None:
             return ""
-        told = read_report(folder)
-        missing = told.details.get("missing")
-        absent = [layer for layer in missing if all(layer in side for side in self._entries)] if missing else []
-        return first_of((*told.differs, *(f"the network has no layer {layer}" for layer in absent)))
+        result = read_report(folder)
+        missing = result.details.get("missing")
+        layers = missing if isinstance(missing, list) else []
+        absent = [layer for layer in layers if all(layer in side for side in self._entries)]
+        return first_of((*result.differs, *(f"the network has no layer {layer}" for layer in absent)))
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return what runs our own builds and explains those that fail."""
-        return commands if self._recipe is None else Explaining(commands)
+        """Return an executor that explains failed builds of our own."""
+        return commands if self._recipe is None else ExplainingExecutor(commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write bad's replay with the culprits from good, good's with nothing from bad but the culprits, a ban list."""
-        everything, found = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
-        write_text(folder / "replay.json", self._text(everything - found))
-        write_text(folder / "culprits.json", self._text(found))
-        bans = [f"{line}\n" for index in sorted(found) for line in self._bans(index)]
+        """Write bad's replay with the culprits from good, good's replay with the culprits from bad, and a ban list."""
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "replay.json", self._text(everything - members))
+        write_text(folder / "culprits.json", self._text(members))
+        bans = [f"{line}\n" for index in sorted(members) for line in self._bans(index)]
         write_text(folder / "banned-tactics.tsv", "".join(("layer\trunner\ttactic\n", *bans)))
         return (
             "replay.json: the bad build's tactics, with those of the culprits from good",
@@ -143,16 +146,16 @@ class TacticsBackend(Backend):
         return weight * (1 + seen[1]) / (1 + seen[0])
 
 
-def closest(good: Side, bad: Side) -> tuple[Replay, Replay, Mixer]:
+def closest(good: ReplaySide, bad: ReplaySide) -> tuple[Replay, Replay, Mixer]:
     """Return the good and the bad replay that differ in the fewest layers, and their mixer; of several, the first.
 
-    Only a pair of builds that were seen as they are has known ends. What the other replays of a directory tell goes
-    into the suspicion; it acquits no layer, since of two that are bad together either may be in a good build.
+    Only real builds have known outcomes, so both ends are real builds. The other replays of a directory only change
+    suspicions: they clear no layer, since a good build may hold either of two layers that are bad together.
 
     Raises:
         UsageError: the forms of no pair fit together.
     """
-    found: tuple[Replay, Replay, Mixer] | None = None
+    best: tuple[Replay, Replay, Mixer] | None = None
     failure: ForensicsError | None = None
     for ours in good.replays:
         for theirs in bad.replays:
@@ -161,14 +164,14 @@ def closest(good: Side, bad: Side) -> tuple[Replay, Replay, Mixer]:
             except ForensicsError as error:
                 failure = failure or error
                 continue
-            if found is None or len(mixer.differing) < len(found[2].differing):
-                found = (ours, theirs, mixer)
-    if found is None:
+            if best is None or len(mixer.differing) < len(best[2].differing):
+                best = (ours, theirs, mixer)
+    if best is None:
         raise failure or UsageError("--good, --bad", "hold no replay", "Give one for each side")
-    return found
+    return best
 
 
-def load_side(path: str, side: str, *, max_bytes: int) -> Side:
+def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:
     """Read the replays of one side: of a file, of a directory, or of the folder ``side`` of an artifacts directory.
 
     Raises:
@@ -177,7 +180,7 @@ def load_side(path: str, side: str, *, max_bytes: int) -> Side:
     """
     folder = Path(path)
     if path == "-" or not folder.is_dir():
-        return Side((load_replay(path, max_bytes=max_bytes),))
+        return ReplaySide((load_replay(path, max_bytes=max_bytes),))
     folder = folder / side if (folder / side).is_dir() else folder
     replays, skipped = [], []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
@@ -193,11 +196,11 @@ def load_side(path: str, side: str, *, max_bytes: int) -> Side:
             skipped.append(str(error))
     if not replays:
         raise UsageError(str(folder), "holds no tactic replay", "Give a replay, or a directory with replays in it")
-    return Side(tuple(replays), tuple(skipped))
+    return ReplaySide(tuple(replays), tuple(skipped))
 
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:
-    """Return which layers meet along a tensor, as the model or a build's log tells; the log's engine knows better.
+    """Return which layers share a tensor, by a build's log if that has them, else by the model.
 
     Raises:
         SourceError: one of them cannot be read.

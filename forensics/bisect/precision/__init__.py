@@ -1,1 +1,1 @@
-"""Which nodes of an ONNX model must stay FP32: casting, emulating, scoring, and what is searched."""
+"""The precision lever: which nodes of an ONNX model must stay FP32, by casting, emulation, scores and a search."""

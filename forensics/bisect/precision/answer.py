@@ -1,4 +1,4 @@
-"""The answer of a precision search: what it adds to ``result.json``, and its text for a person."""
+"""The answer of a precision search: its part of ``result.json``, and its text."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisect.precision.finding import RepairSearch
-    from trtforensics.bisect.precision.items import Item
-    from trtforensics.bisect.precision.lever import PrecisionBackend
+    from trtforensics.bisect.precision.items import PrecisionItem
+    from trtforensics.bisect.precision.lever import PrecisionLever
+    from trtforensics.bisect.precision.repair_search import RepairSearch
 
     Document = dict[str, object]
 
@@ -30,14 +30,14 @@ _CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was r
 
 
 def extended(
-    document: Document, backend: PrecisionBackend, search: RepairSearch, items: Sequence[Item], directory: Path
+    document: Document, lever: PrecisionLever, search: RepairSearch, items: Sequence[PrecisionItem], directory: Path
 ) -> Document:
-    """Return ``result.json`` with what only this mode has.
+    """Return ``result.json`` with the fields that only this mode has.
 
-    ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, whether built or not.
+    ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, built or not.
     """
     proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
-    probes = [_scored(probe, backend, directory, proof) for probe in _list(document["probes"])]
+    probes = [_scored(probe, lever, directory, proof) for probe in _list(document["probes"])]
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
     unresolved = Verdict.UNRESOLVED.value
     bad = [probe for probe in probes if probe["built"] is not None and probe["verdict"] == unresolved]
@@ -45,36 +45,34 @@ def extended(
         **document,
         "builds": len(folders),
         "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
-        "precision": backend.narrow,
-        "builder": None if backend.target is None else backend.target.module,
+        "precision": lever.narrow,
+        "builder": None if lever.target is None else lever.target.module,
         "evidence": {
             "emulated": any(p["scores"] for p in probes),
             "built": bool(folders) and not bad,
             "executed": False,
         },
-        "judged": _rules(backend),
-        "samples": len(backend.oracle.samples),
-        "masked": dict(backend.oracle.masked_values),
+        "judged": _rules(lever),
+        "samples": len(lever.oracle.samples),
+        "masked": dict(lever.oracle.masked_values),
         "tensors": _tensors(search, items),
-        "nodes": _nodes(search, backend, probes),
+        "nodes": _nodes(search, lever, probes),
         "constants": [
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
-            for each in backend.caster.constants.altered.values()
+            for each in lever.caster.constants.altered.values()
         ],
-        "notes": list(backend.caster.prepared.notes),
+        "notes": list(lever.caster.prepared.notes),
         "probes": probes,
     }
 
 
-def _scored(
-    probe: Mapping[str, object], backend: PrecisionBackend, directory: Path, proof: Mapping[str, str]
-) -> Document:
-    """Add to a probe its scores, whether those are near the tolerance, and what became of its build, if it had one."""
+def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path, proof: Mapping[str, str]) -> Document:
+    """Add to a probe its scores, whether they are near the tolerance, and the outcome of its build."""
     from trtforensics.bisect.precision.lever import failure_of, read_scores, was_built  # noqa: PLC0415 - it imports this package
 
     folder = directory / str(probe["folder"])
     scores = read_scores(folder)
-    judgement = backend.judgement(scores) if scores else None
+    judgement = lever.judgement(scores) if scores else None
     return {
         **probe,
         "purpose": proof.get(str(probe["active"]), probe["purpose"]),
@@ -85,10 +83,10 @@ def _scored(
     }
 
 
-def _rules(backend: PrecisionBackend) -> Document:
-    oracle, half_unit = backend.oracle, backend.caster.storage.half_unit
+def _rules(lever: PrecisionLever) -> Document:
+    oracle, half_unit = lever.oracle, lever.caster.storage.half_unit
     rules: Document = {}
-    for name, rule in backend.rules.items():
+    for name, rule in lever.rules.items():
         floor = oracle.floor.worst(name, rule.metric)
         tolerance = tolerance_of(name, rule, oracle.floor, half_unit)
         rules[name] = {
@@ -101,8 +99,8 @@ def _rules(backend: PrecisionBackend) -> Document:
     return rules
 
 
-def _tensors(search: RepairSearch, items: Sequence[Item]) -> list[Document]:
-    """Return the items that led to the repairs."""
+def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Document]:
+    """Return the items whose nodes are in the repairs."""
     known = {item.name: item for item in items}
     return [
         {
@@ -112,33 +110,33 @@ def _tensors(search: RepairSearch, items: Sequence[Item]) -> list[Document]:
             "nodes": sorted(known[name].nodes & repair.nodes),
             "set": number,
         }
-        for number, repair in enumerate(search.found.repairs if search.found else ())
+        for number, repair in enumerate(search.answer.repairs if search.answer else ())
         for name in repair.tensors
     ]
 
 
-def _nodes(search: RepairSearch, backend: PrecisionBackend, probes: Sequence[Mapping[str, object]]) -> list[Document]:
-    """Return the nodes of the repairs; scores with the node alone in 16 bits, and with it dropped from its repair."""
+def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping[str, object]]) -> list[Document]:
+    """Return the nodes of the repairs, with the scores of two probes: node alone in 16 bits, repair without node."""
     scores = {str(probe["active"]): probe["scores"] for probe in probes}
-    found = []
-    for number, repair in enumerate(search.found.repairs if search.found else ()):
+    nodes = []
+    for number, repair in enumerate(search.answer.repairs if search.answer else ()):
         for node in sorted(repair.nodes):
             alone, without = search.neighbours(repair, node)
-            found.append(
+            nodes.append(
                 {
                     "node": node,
-                    "op": backend.caster.candidates[node].op,
+                    "op": lever.caster.candidates[node].op,
                     "set": number,
-                    "needed": search.found.needed.get(node) if search.found else None,
+                    "needed": search.answer.needed.get(node) if search.answer else None,
                     "alone_in_16_bits": scores.get(index_sets.to_text(alone)),
                     "dropped": scores.get(index_sets.to_text(without)),
                 }
             )
-    return found
+    return nodes
 
 
 def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
-    """Return the answer for a person: the nodes, why, how it was judged, what to take away."""
+    """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += _repairs(document)

@@ -1,8 +1,8 @@
-"""The typed model: every candidate computes in 16 bits but the kept ones, with explicit Casts between.
+"""The caster makes typed models: some nodes stay FP32, all other candidates compute in 16 bits, with Casts between.
 
-A tensor ``t`` is always FP32 under its own name and always 16 bits wide under ``t`` and a suffix. There is one Cast a
-tensor and graph; subgraphs capture the FP32 name, so that inputs and outputs of the model and of bodies keep their
-type. Keeping every candidate gives the model back, node for node.
+A tensor ``t`` is always FP32 under its own name and always 16 bits wide under ``t`` and a suffix. A graph has at most
+one Cast of a tensor; subgraphs capture the FP32 name, so that inputs and outputs of the model and of bodies keep their
+type. If every candidate stays FP32, the result is the model itself, node for node.
 """
 
 from __future__ import annotations
@@ -13,36 +13,35 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import AttributeProto, TensorProto
 
-from trtforensics.bisect.precision.constants import convert
-from trtforensics.bisect.precision.eligibility import candidates, survey
+from trtforensics.bisect.precision.eligibility import candidates, survey_of
+from trtforensics.bisect.precision.storage import convert_constants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from trtforensics.bisect.precision.constants import Constants
-    from trtforensics.bisect.precision.eligibility import Candidate, Use
-    from trtforensics.bisect.precision.preparation import Prepared
-    from trtforensics.bisect.precision.storage import Storage
+    from trtforensics.bisect.precision.eligibility import CandidateNode, Use
+    from trtforensics.bisect.precision.preparation import PreparedModel
+    from trtforensics.bisect.precision.storage import Constants, Storage
 
 
 class Caster:
-    """Casts one model in any mixture."""
+    """Casts one model, with any set of nodes in FP32."""
 
-    def __init__(self, prepared: Prepared, storage: Storage) -> None:
+    def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
         self.prepared = prepared
         self.storage = storage
-        self.survey = survey(prepared.proto)
+        self.survey = survey_of(prepared.proto)
         self.candidates = candidates(prepared.proto, self.survey, storage)
         self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
 
     @cached_property
     def constants(self) -> Constants:
-        """The 16-bit copies of the constants, made when they are first asked for."""
+        """The 16-bit copies of the constants, made on first access."""
         read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
-        return convert(read, self.suffix, self.storage)
+        return convert_constants(read, self.suffix, self.storage)
 
     def kept(self, chosen: Collection[str]) -> frozenset[str]:
-        """Return the nodes that stay FP32 when the chosen ones do: those, and what moves FP32 data."""
+        """Return the nodes that stay FP32 if the chosen ones do: those, and the nodes that only move FP32 data."""
         narrow: set[str] = set()
         for name, node in self.candidates.items():
             if node.moves is None:
@@ -65,7 +64,7 @@ class Caster:
         return model
 
     def is_read_narrow(self, use: Use) -> bool:
-        """Whether a use is a slot that may be 16 bits wide."""
+        """Whether the slot of a use may be 16 bits wide."""
         node = self.candidates.get(use.node)
         return node is not None and use.slot in node.inputs
 
@@ -76,7 +75,7 @@ class Caster:
 class _Casting:
     """One run over the model."""
 
-    def __init__(self, caster: Caster, narrow: dict[str, Candidate]) -> None:
+    def __init__(self, caster: Caster, narrow: dict[str, CandidateNode]) -> None:
         self._caster = caster
         self._narrow = narrow
         self._numbers: Iterator[int] = iter(range(1 << 30))
@@ -130,7 +129,7 @@ class _Casting:
             self.graph(body, copy.graphs.add())
 
     def _narrow_node(
-        self, node: onnx.NodeProto, candidate: Candidate, scope: int, target: onnx.GraphProto, cast: set[str]
+        self, node: onnx.NodeProto, candidate: CandidateNode, scope: int, target: onnx.GraphProto, cast: set[str]
     ) -> None:
         for tensor in dict.fromkeys(node.input[slot] for slot in candidate.inputs):
             narrow = self._narrow_name(tensor, scope)

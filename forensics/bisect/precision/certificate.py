@@ -1,25 +1,25 @@
-"""A search for repairs, and then real builds of what proves its answer."""
+"""The plan of a precision search: the search for repairs, then real builds of the probes that prove its answer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.finding import REPAIRED
+from trtforensics.bisect.precision.repair_search import REPAIRED
 from trtforensics.bisect.search import Ask, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisect.precision.finding import RepairSearch
+    from trtforensics.bisect.precision.repair_search import RepairSearch
     from trtforensics.bisect.search import Outlook, Result
 
 _BUILD = 1
-"""The search's own probes are build 0 of their nodes, so that these are told apart from them."""
+"""The search's own probes have build number 0."""
 
 
 class Certificate:
-    """A plan of a session: the search; then, where ``builds``, the probes that prove its answer, really built.
+    """The search; then, with ``builds``, real builds of the probes that prove its answer.
 
     ``on_building`` is called once, when the search has ended.
     """
@@ -46,7 +46,7 @@ class Certificate:
         return fresh
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
+        """Take the verdict of a probe."""
         if ask.build == _BUILD:
             self.verdicts[ask] = verdict
         else:
@@ -57,7 +57,7 @@ class Certificate:
         return self.search.outlook()
 
     def result(self) -> Result:
-        """Return the answer; what does not build in its certificate leaves it uncertified."""
+        """Return the answer; it is not certified if the repaired model does not build."""
         result = self.search.result()
         evidence = (*result.evidence, *self.verdicts)
         unbuilt = any(a.purpose == REPAIRED and v is Verdict.UNRESOLVED for a, v in self.verdicts.items())

@@ -1,8 +1,8 @@
-"""Which slots of which nodes may be 16 bits wide: the ONNX schema decides, and what the values are for.
+"""Which slots of which nodes may be 16 bits wide, by the ONNX schema and by what the values are used for.
 
-A slot follows its type variable: where the schema lets a variable be 16 bits wide and the model uses it as FP32, all
-slots of the variable change together. Left alone are operators whose type is stated elsewhere (control flow, casts,
-generators), nodes with sequences or with tensors of unknown type, and arithmetic on shapes.
+A slot follows its type variable: if the schema lets the variable be 16 bits wide and the model uses it as FP32, all
+slots of the variable change together. Operators with their type stated elsewhere (control flow, casts, generators) are
+never candidates, nor are nodes with sequences or tensors of unknown type, nor arithmetic on shapes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOVES = frozenset(
         *("Transpose", "Trilu", "Unsqueeze"),
     }
 )
-"""Each output value is an input value, or its magnitude: 16 bits lose nothing that the producer has not lost."""
+"""Each output value is an input value or its magnitude, so that 16 bits lose no more than the producer has lost."""
 
 _ONLY_THESE_VARIABLES = {"BatchNormalization": frozenset({"T"})}
 """TensorRT takes FP32 statistics beside 16-bit data (seen in TensorRT-RTX 1.7.1), and needs their range."""
@@ -52,7 +52,7 @@ _SHAPE_SLOTS: Mapping[str, Sequence[int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One slot of one node, and the graph the node lies in (by its number in the order of the file)."""
+    """A slot of a node that reads a tensor, and the graph of the node (by its number in the order of the file)."""
 
     node: str
     slot: int
@@ -60,8 +60,8 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node that may compute in 16 bits, with the slots that change. ``moves`` names the tensor it only moves."""
+class CandidateNode:
+    """A node that may compute in 16 bits, with the slots that change. ``moves`` names the tensor that it only moves."""
 
     name: str
     op: str
@@ -73,7 +73,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class Survey:
-    """What the model holds: nodes and constants by name, who writes and reads a tensor, the type of each tensor."""
+    """The contents of a model: nodes and constants by name, the producer, the uses and the type of each tensor."""
 
     nodes: dict[str, onnx.NodeProto] = field(default_factory=dict)
     types: dict[str, int] = field(default_factory=dict)
@@ -90,78 +90,80 @@ class Survey:
     """Inputs of the model and of bodies."""
 
 
-def survey(model: onnx.ModelProto) -> Survey:
+def survey_of(model: onnx.ModelProto) -> Survey:
     """Read a prepared model once."""
-    found = Survey()
-    _survey_graph(model.graph, found, iter(range(1 << 30)))
-    return found
+    survey = Survey()
+    _survey_graph(model.graph, survey, iter(range(1 << 30)))
+    return survey
 
 
-def candidates(model: onnx.ModelProto, found: Survey, storage: Storage) -> dict[str, Candidate]:
+def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict[str, CandidateNode]:
     """Return the nodes that may compute in 16 bits, in the order of the file."""
     versions = {entry.domain: entry.version for entry in model.opset_import}
-    shapes = _shape_arithmetic(found)
-    scopes = {use.node: use.scope for uses in found.uses.values() for use in uses}
+    shapes = _shape_arithmetic(survey)
+    scopes = {use.node: use.scope for uses in survey.uses.values() for use in uses}
     eligible = {}
-    for name, node in found.nodes.items():
+    for name, node in survey.nodes.items():
         if name in shapes or node.op_type in _TYPED_BY_ATTRIBUTE or next(bodies(node), None) is not None:
             continue
         version = versions.get(node.domain, versions.get("ai.onnx" if not node.domain else "", 0))
         schema = _schema(node.op_type, version, node.domain)
         if schema is None:
             continue
-        inputs, outputs = (_slots(node, schema, found, storage, side) for side in ("inputs", "outputs"))
+        inputs, outputs = (_slots(node, schema, survey, storage, side) for side in ("inputs", "outputs"))
         if inputs is None or outputs is None or not inputs:
             continue
         scope = scopes[name]
-        eligible[name] = Candidate(name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, found))
+        eligible[name] = CandidateNode(
+            name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, survey)
+        )
     return eligible
 
 
-def _survey_graph(graph: onnx.GraphProto, found: Survey, numbers: Iterator[int]) -> None:
+def _survey_graph(graph: onnx.GraphProto, survey: Survey, numbers: Iterator[int]) -> None:
     scope = next(numbers)
     for value in (*graph.input, *graph.output, *graph.value_info):
-        _note_type(value, found)
+        _note_type(value, survey)
     for value in graph.input:
-        found.scopes[value.name] = scope
-        found.sources.add(value.name)
+        survey.scopes[value.name] = scope
+        survey.sources.add(value.name)
     for tensor in graph.initializer:
-        _note_constant(tensor, tensor.name, scope, found)
-    found.results.update((value.name, scope) for value in graph.output)
+        _note_constant(tensor, tensor.name, scope, survey)
+    survey.results.update((value.name, scope) for value in graph.output)
     for node in graph.node:
-        _note_node(node, scope, found)
+        _note_node(node, scope, survey)
         for body in bodies(node):
-            _survey_graph(body, found, numbers)
+            _survey_graph(body, survey, numbers)
 
 
-def _note_node(node: onnx.NodeProto, scope: int, found: Survey) -> None:
-    found.nodes[node.name] = node
+def _note_node(node: onnx.NodeProto, scope: int, survey: Survey) -> None:
+    survey.nodes[node.name] = node
     for slot, name in enumerate(node.input):
         if name:
-            found.uses.setdefault(name, []).append(Use(node.name, slot, scope))
+            survey.uses.setdefault(name, []).append(Use(node.name, slot, scope))
     for name in node.output:
-        found.producers[name] = node.name
-        found.scopes[name] = scope
+        survey.producers[name] = node.name
+        survey.scopes[name] = scope
     if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-        _note_constant(node.attribute[0].t, node.output[0], scope, found)
+        _note_constant(node.attribute[0].t, node.output[0], scope, survey)
 
 
-def _note_type(value: onnx.ValueInfoProto, found: Survey) -> None:
+def _note_type(value: onnx.ValueInfoProto, survey: Survey) -> None:
     if value.type.WhichOneof("value") != "tensor_type":
-        found.types[value.name] = TensorProto.UNDEFINED
+        survey.types[value.name] = TensorProto.UNDEFINED
         return
     tensor = value.type.tensor_type
-    found.types[value.name] = tensor.elem_type
+    survey.types[value.name] = tensor.elem_type
     if tensor.HasField("shape") and len(tensor.shape.dim) <= 1:
-        found.small.add(value.name)
+        survey.small.add(value.name)
 
 
-def _note_constant(tensor: TensorProto, name: str, scope: int, found: Survey) -> None:
-    found.constants[name] = tensor
-    found.scopes[name] = scope
-    found.types[name] = tensor.data_type
+def _note_constant(tensor: TensorProto, name: str, scope: int, survey: Survey) -> None:
+    survey.constants[name] = tensor
+    survey.scopes[name] = scope
+    survey.types[name] = tensor.data_type
     if len(tensor.dims) <= 1:
-        found.small.add(name)
+        survey.small.add(name)
 
 
 @cache
@@ -173,9 +175,9 @@ def _schema(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
 
 
 def _slots(
-    node: onnx.NodeProto, schema: onnx.defs.OpSchema, found: Survey, storage: Storage, side: str
+    node: onnx.NodeProto, schema: onnx.defs.OpSchema, survey: Survey, storage: Storage, side: str
 ) -> tuple[int, ...] | None:
-    """Return the slots that change, or None where a tensor's type is unknown or no tensor's."""
+    """Return the slots that change, or None if a type is unknown or no tensor type."""
     formals = schema.inputs if side == "inputs" else schema.outputs
     wide = {rule.type_param_str for rule in schema.type_constraints if storage.type_name in rule.allowed_type_strs}
     wide &= _ONLY_THESE_VARIABLES.get(node.op_type, wide)
@@ -183,7 +185,7 @@ def _slots(
     for slot, name in enumerate(node.input if side == "inputs" else node.output):
         if not name:
             continue
-        kind = found.types.get(name, TensorProto.UNDEFINED)
+        kind = survey.types.get(name, TensorProto.UNDEFINED)
         if kind == TensorProto.UNDEFINED:
             return None
         if kind == TensorProto.FLOAT and formals[min(slot, len(formals) - 1)].type_str in wide:
@@ -191,35 +193,35 @@ def _slots(
     return tuple(slots)
 
 
-def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], found: Survey) -> str | None:
-    """Return the tensor that a node moves; moving a constant is where that is rounded, so it counts as arithmetic."""
-    moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in found.constants
+def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], survey: Survey) -> str | None:
+    """Return the tensor that a node only moves; a node that moves a constant rounds it, so it counts as arithmetic."""
+    moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in survey.constants
     return node.input[0] if moves else None
 
 
-def _shape_arithmetic(found: Survey) -> set[str]:
+def _shape_arithmetic(survey: Survey) -> set[str]:
     """Return the nodes that compute sizes: from shapes alone, or small tensors that end in a shape input.
 
     FP16 cannot tell 4102 from 4104, and TensorRT refuses dynamic shapes computed in it.
     """
     chain: set[str] = set()
     derived: set[str] = set()
-    for name, node in found.nodes.items():
-        varying = [i for i in node.input if i and i not in found.constants]
+    for name, node in survey.nodes.items():
+        varying = [i for i in node.input if i and i not in survey.constants]
         from_shapes = bool(varying) and all(i in derived for i in varying)
-        if node.op_type in {"Shape", "Size"} or (from_shapes and found.small.issuperset(node.output)):
+        if node.op_type in {"Shape", "Size"} or (from_shapes and survey.small.issuperset(node.output)):
             derived.update(node.output)
             chain.add(name)
-    ahead = [t for t, uses in found.uses.items() if any(u.slot in _shape_slots(found, u) for u in uses)]
+    ahead = [t for t, uses in survey.uses.items() if any(u.slot in _shape_slots(survey, u) for u in uses)]
     while ahead:
         tensor = ahead.pop()
-        producer = found.producers.get(tensor)
-        if producer is None or tensor not in found.small or producer in chain:
+        producer = survey.producers.get(tensor)
+        if producer is None or tensor not in survey.small or producer in chain:
             continue
         chain.add(producer)
-        ahead.extend(i for i in found.nodes[producer].input if i)
+        ahead.extend(i for i in survey.nodes[producer].input if i)
     return chain
 
 
-def _shape_slots(found: Survey, use: Use) -> Sequence[int]:
-    return _SHAPE_SLOTS.get(found.nodes[use.node].op_type, ())
+def _shape_slots(survey: Survey, use: Use) -> Sequence[int]:
+    return _SHAPE_SLOTS.get(survey.nodes[use.node].op_type, ())

@@ -1,4 +1,4 @@
-"""What a build log says of the precision of each node, held against what was asked."""
+"""Compares the precision of each node in a build log with what was asked for."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.eligibility import Candidate
+    from trtforensics.bisect.precision.eligibility import CandidateNode
     from trtforensics.model.log import Build, OnnxNode
 
 _WIDE = "FLOAT"
 
 
 def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str]:
-    """Return, a sentence each, where the ONNX parser's lines show another type than the typed model asks for.
+    """Return a sentence for each tensor to which the ONNX parser's lines give another type than the typed model.
 
     They show what TensorRT read, node by node; what its fused kernels compute in is not in the log.
     """
     seen = {node.name: node for node in build.onnx_nodes}
-    found = []
+    sentences = []
     for name, candidate in caster.candidates.items():
         if name not in seen:
             if candidate.scope == 0:
-                found.append(f"{name} is not in the log")
+                sentences.append(f"{name} is not in the log")
             continue
         word = _WIDE if name in keep else caster.storage.log_word
         for tensor, kind in _shown(candidate, seen[name], caster):
             if kind != word:
-                found.append(f"{name} was to be {word}, and {tensor} is {kind} (line {seen[name].span.line})")
-    return found
+                sentences.append(f"{name} was to be {word}, and {tensor} is {kind} (line {seen[name].span.line})")
+    return sentences
 
 
 def unreached(keep: Collection[str], build: Build) -> list[str]:
-    """Return, a sentence each, which nodes are in a ForeignNode: layer precisions do not reach into one (TF201)."""
+    """Return a sentence for each node inside a ForeignNode, which layer precisions do not reach (TF201)."""
     held = {name: foreign for name, foreign in foreign_members(build).items() if name in keep}
     return [
         f"a layer precision does not reach {name} inside {foreign.name} (line {foreign.span.line})"
@@ -44,7 +44,7 @@ def unreached(keep: Collection[str], build: Build) -> list[str]:
     ]
 
 
-def _shown(candidate: Candidate, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:
+def _shown(candidate: CandidateNode, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:
     """Yield the candidate's tensors that change with its precision, and their types in the log."""
     original = caster.survey.nodes[candidate.name]
     changing = {original.output[slot] for slot in candidate.outputs}

@@ -1,4 +1,4 @@
-"""What the user takes away: the repaired model, and the same repair in the words of other tools."""
+"""The files of a repair: the repaired model, and the same repair for trtexec, Polygraphy and AutoCast."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _AUTOCAST = """# NVIDIA ModelOpt AutoCast with the same nodes kept in FP32:
 
 
 def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequence[str]:
-    """Write the fixes for a set of nodes into a folder, and say what each is.
+    """Write the files for a set of nodes into a folder, and return a line about each.
 
     Raises:
-        OutputError: the folder does not take them.
+        OutputError: a file cannot be written.
     """
     keep = caster.kept(chosen)
     names = [name for name in caster.candidates if name in keep]
@@ -69,7 +69,7 @@ def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequen
 
 
 def trtexec_flags(names: Sequence[str], flag: str) -> str:
-    """Return trtexec's flags, one a line, quoted for the shell; names it cannot take are said."""
+    """Return trtexec's flags, one a line, quoted for the shell; a comment names each node that trtexec cannot name."""
     good = [name for name in names if not _SPLITS_TREXEC.search(name)]
     pairs = ",".join(f"{name}:fp32" for name in good)
     lines = [f"--{flag}", "--precisionConstraints=obey"]

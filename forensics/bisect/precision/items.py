@@ -1,8 +1,8 @@
-"""What is searched: tensors that may stay FP32, each with the nodes that then do.
+"""The items of a precision search: tensors that may stay FP32, each with the nodes that then stay FP32.
 
-A tensor that overflows makes its producer and all its consumers culprits, so one item is one tensor, along with the
-tensors that are only moved from it. All readers of one clamped constant change together: with some of them in FP32 and
-some not, two wrongs no longer cancel, and the search would meet passes and failures that no set explains.
+If a tensor overflows, its producer and all its consumers are culprits. An item is therefore a tensor, together with the
+tensors that are only moved from it. All readers of a clamped constant change together: if only some of them were FP32,
+errors would no longer cancel, and the search would meet passes and failures that no set explains.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _LOSSY_OPERATORS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """Tensors that are FP32 together, the nodes that makes FP32, and how suspicious they are before any probe."""
+class PrecisionItem:
+    """Tensors that are FP32 together, the nodes that are FP32 then, and their suspicion before any probe."""
 
     tensors: tuple[str, ...]
     nodes: frozenset[str]
@@ -43,12 +43,12 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The most suspicious tensor, by which the item is known."""
+        """The most suspicious tensor, which names the item."""
         return self.tensors[0]
 
 
 def atoms_of(caster: Caster) -> dict[str, frozenset[str]]:
-    """Return of each candidate that computes the candidates that must change with it, itself included."""
+    """Return for each candidate that computes the candidates that must change with it, itself included."""
     together = nx.Graph()
     together.add_nodes_from(name for name, node in caster.candidates.items() if node.moves is None)
     for name, altered in caster.constants.altered.items():
@@ -57,7 +57,7 @@ def atoms_of(caster: Caster) -> dict[str, frozenset[str]]:
     return {node: frozenset(atom) for atom in nx.connected_components(together) for node in atom}
 
 
-def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[Item, ...]:
+def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[PrecisionItem, ...]:
     """Return the items in the order of the model; together they cover every candidate."""
     atoms = atoms_of(caster)
     groups = [(tensors, _touching(caster, tensors)) for tensors in _moved_together(caster)]
@@ -77,12 +77,12 @@ def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[Item, ...]:
     return tuple(sorted(made, key=lambda item: (min(order[node] for node in item.nodes), item.tensors)))
 
 
-def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> Item:
-    found = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
-    ordered = sorted(found, key=lambda tensor: -found[tensor][0])
-    weight, why = found[ordered[0]]
+def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> PrecisionItem:
+    suspicions = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
+    ordered = sorted(suspicions, key=lambda tensor: -suspicions[tensor][0])
+    weight, why = suspicions[ordered[0]]
     lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
-    return Item(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
+    return PrecisionItem(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
 
 
 def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> tuple[float, str]:
@@ -106,7 +106,7 @@ def _by_range(largest: float, storage: Storage) -> tuple[float, str]:
 
 
 def _moved_together(caster: Caster) -> list[tuple[str, ...]]:
-    """Return the tensors that candidates read or write, those in one group that are moved from each other."""
+    """Return the tensors that candidates read or write, in groups of tensors that are moved from each other."""
     groups = nx.Graph()
     for name, candidate in caster.candidates.items():
         node = caster.survey.nodes[name]
@@ -119,13 +119,13 @@ def _moved_together(caster: Caster) -> list[tuple[str, ...]]:
 
 
 def _touching(caster: Caster, tensors: Iterable[str]) -> list[str]:
-    found = []
+    nodes = []
     for tensor in tensors:
         producer = caster.survey.producers.get(tensor)
         if producer is not None and producer in caster.candidates:
-            found.append(producer)
-        found += _readers(caster, tensor)
-    return found
+            nodes.append(producer)
+        nodes += _readers(caster, tensor)
+    return nodes
 
 
 def _readers(caster: Caster, tensor: str) -> list[str]:

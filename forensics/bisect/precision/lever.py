@@ -1,7 +1,7 @@
-"""Precision: a probe is the model with some nodes in FP32 and all others in 16 bits.
+"""The lever over precision: a probe is the model with some nodes in FP32 and all others in 16 bits.
 
-Items are the nodes that compute; active ones are in 16 bits. A probe is judged by its emulated twin, inside this
-process; a build is to show that TensorRT takes the model and reads the types as they were asked.
+Items are the nodes that compute; active ones are in 16 bits. The emulated twin judges a probe, in this process; a build
+only shows that TensorRT accepts the model and reads the types that were asked for.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.precision.oracle import RunError, Scores, judge
 from trtforensics.bisect.precision.saving import save
 from trtforensics.bisect.precision.twin import emulate
-from trtforensics.bisect.runner.executors import Relay
-from trtforensics.bisect.runner.probe import Outcome, describe
+from trtforensics.bisect.runner.executors import RelayExecutor
+from trtforensics.bisect.runner.probe import ProbeOutcome, describe
 from trtforensics.bisect.search import Item, Verdict
-from trtforensics.bisect.session.lever import Backend
+from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import SourceError
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.trt.build import Job as BuildJob
+from trtforensics.trt.build import BuildJob
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.metrics import Rule
-    from trtforensics.bisect.precision.oracle import Oracle
-    from trtforensics.bisect.precision.oracle import Verdict as Judgement
+    from trtforensics.bisect.precision.metrics import OutputRule
+    from trtforensics.bisect.precision.oracle import Judgement, Oracle
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.probe import ProbeSpec
     from trtforensics.bisect.session.lever import Described
@@ -54,7 +53,7 @@ _JOB = "build-job.json"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What builds: the module ``tensorrt`` or ``tensorrt_rtx``, for which inputs and compute capability.
+    """The builder: module ``tensorrt`` or ``tensorrt_rtx``, shapes of inputs, compute capability.
 
     With ``constraints`` the FP32 model is built with layer precisions instead of Casts.
     """
@@ -65,25 +64,25 @@ class Target:
     constraints: bool = False
 
 
-class PrecisionBackend(Backend):
+class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``needs_files`` has every probe's models written, for a check command. ``builds`` is switched by whoever asks: only
-    while it is on a probe is built.
+    ``needs_files`` has every probe's models written, for a check command. Probes are built only while ``builds`` is
+    set, which the caller may change during a run.
     """
 
     mode = "precision"
     placeholder = "model"
     more_placeholders = ("twin",)
     judged = "{twin} --inputs {dir}/../../samples"
-    """What a built-in check gets."""
+    """The arguments of a built-in check."""
     judges = True
     file = "fp32-nodes.txt"
 
     def __init__(
-        self, caster: Caster, oracle: Oracle, rules: Mapping[str, Rule], target: Target | None, models: Path
+        self, caster: Caster, oracle: Oracle, rules: Mapping[str, OutputRule], target: Target | None, models: Path
     ) -> None:
-        """``models`` takes the probes' models where those share a data file; without a target nothing builds."""
+        """``models`` is the folder for models that share a data file; without a target nothing is built."""
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
@@ -100,7 +99,7 @@ class PrecisionBackend(Backend):
         self._lock = threading.Lock()
 
     def content(self) -> object:
-        """Return what decides a probe's scores and what its build is."""
+        """Return what decides the scores and the build of a probe."""
         target = None if self.target is None else asdict(self.target)
         return {**content_of(self.caster, self.oracle), "target": target}
 
@@ -116,11 +115,11 @@ class PrecisionBackend(Backend):
         return self.caster.storage.name
 
     def keep_of(self, active: Collection[int]) -> frozenset[str]:
-        """Return the nodes that stay FP32, those that move FP32 data included."""
+        """Return the nodes that stay FP32, including those that only move FP32 data."""
         return self.caster.kept([name for index, name in enumerate(self.nodes) if index not in active])
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write the nodes that stay FP32, and the models where a build or a check command reads them."""
+        """Write the nodes that stay FP32, and the models if a build or a check command reads them."""
         keep = self.keep_of(active)
         self._keeps[str(folder)] = keep
         (folder / self.file).write_text(
@@ -158,7 +157,7 @@ class PrecisionBackend(Backend):
         return replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
 
     def _save_samples(self, folder: Path) -> None:
-        """Write the samples, once, for checks to run on the same ones."""
+        """Write the samples once, so that checks run on the same ones."""
         folder.mkdir(exist_ok=True)
         for number, sample in enumerate(self.oracle.samples):
             path = folder / f"{number:03d}.npz"
@@ -171,7 +170,7 @@ class PrecisionBackend(Backend):
                 write_bytes(path, data.getvalue())
 
     def verify(self, active: frozenset[int], folder: Path) -> str:
-        """Hold the types that the build's log shows against those asked for; of layer precisions, where they reach."""
+        """Compare the types in the build's log with those asked for; for layer precisions, only their reach."""
         if self.target is None:
             return ""
         try:
@@ -181,17 +180,17 @@ class PrecisionBackend(Backend):
         keep, build = self.keep_of(active), log.builds[-1]
         if self.target.constraints:
             return first_of(unreached(keep, build))
-        found = first_of(differences(self.caster, keep, build))
-        return f"the build did not read what was asked: {found}" if found else ""
+        difference = first_of(differences(self.caster, keep, build))
+        return f"the build did not read what was asked: {difference}" if difference else ""
 
     def score(self, folder: Path) -> tuple[Verdict, str]:
-        """Run a prepared probe's twin, store every measure, and judge it."""
+        """Run a prepared probe's twin, store its scores, and judge it."""
         try:
             scores = self._scores_of(self._keeps[str(folder)])
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
         (folder / SCORES).write_text(json.dumps({"schema": 1, "outputs": scores.outputs}, indent=1), encoding="utf-8")
-        return _told(self.judgement(scores), self.rules)
+        return _verdict_of(self.judgement(scores), self.rules)
 
     def _scores_of(self, keep: frozenset[str]) -> Scores:
         with self._lock:
@@ -204,43 +203,43 @@ class PrecisionBackend(Backend):
         return judge(scores, self.oracle.floor, self.rules, self.caster.storage.half_unit)
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
-        """Judge a stored probe by the present rules; None where it has no scores."""
+        """Judge a stored probe by the present rules; None if it has no scores."""
         if (folder / FAILURE).exists():
             return Verdict.UNRESOLVED, "build: failed"
         scores = read_scores(folder)
-        return None if scores is None else _told(self.judgement(scores), self.rules)
+        return None if scores is None else _verdict_of(self.judgement(scores), self.rules)
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return an executor that judges here and has commands built elsewhere."""
-        return _Judging(self, commands)
+        """Return an executor that judges in this process and has commands run by another."""
+        return _JudgingExecutor(self, commands)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the first repair's files."""
         return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
 
 
-class _Judging(Relay):
-    """Builds where the backend says so, then judges: by the check command where there is one, else by the twin."""
+class _JudgingExecutor(RelayExecutor):
+    """Builds if the lever says so, then judges: by the check command if there is one, else by the twin."""
 
-    def __init__(self, backend: PrecisionBackend, commands: ProbeExecutor) -> None:
+    def __init__(self, lever: PrecisionLever, commands: ProbeExecutor) -> None:
         super().__init__(commands, "judge")
-        self._backend = backend
+        self._lever = lever
 
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         folder = Path(spec.folder)
         built = None
-        if spec.build is not None and self._backend.builds:
+        if spec.build is not None and self._lever.builds:
             outcome = self._commands.submit(replace(spec, check=None)).result()
             built = outcome.build
             if outcome.verdict is not Verdict.GOOD:
                 return _failed(outcome, folder, spec)
         if spec.check is not None:
             return replace(self._commands.submit(replace(spec, build=None)).result(), build=built)
-        return Outcome(*self._backend.score(folder), build=built)
+        return ProbeOutcome(*self._lever.score(folder), build=built)
 
 
-def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
-    """Keep the last lines of a failed build; it says nothing about precision unless the user wants it to."""
+def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcome:
+    """Keep the last lines of a failed build's log; the verdict is unresolved unless the user wants bad."""
     if outcome.verdict is None or outcome.build is None:
         return outcome
     keep_failure(folder)
@@ -251,14 +250,14 @@ def _failed(outcome: Outcome, folder: Path, spec: ProbeSpec) -> Outcome:
 
 
 def _parser_error(folder: Path) -> str:
-    """Return what the ONNX parser objected to first, where the build got as far as to report it."""
+    """Return the ONNX parser's first error, if the build's report has one."""
     path = folder / _REPORT
     errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
 
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
-    """Return what a directory's job is: model, type, samples."""
+    """Return what identifies a directory's job: model, type, samples."""
     samples = hashlib.sha256()
     for sample in oracle.samples:
         for name, array in sorted(sample.items()):
@@ -269,7 +268,7 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
 
 
 def read_scores(folder: Path) -> Scores | None:
-    """Read a probe's stored scores; None where there are none."""
+    """Read a probe's stored scores; None if there are none."""
     try:
         document = json.loads((folder / SCORES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -278,19 +277,19 @@ def read_scores(folder: Path) -> Scores | None:
 
 
 def was_built(folder: Path) -> bool | None:
-    """Return what a probe's build came to; None where it had none."""
+    """Return whether a probe's build succeeded; None if there was none."""
     if not (folder / LOG).exists():
         return None
     return not (folder / FAILURE).exists()
 
 
 def failure_of(folder: Path) -> list[str]:
-    """Return the last log lines of a probe's build that failed; none where it did not."""
+    """Return the last log lines of a probe's failed build, or none."""
     path = folder / FAILURE
     return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
-def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str]:
+def _verdict_of(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
     shown = ", ".join(
         f"{name}: {rules[name].metric.name} {score:.3g}" for name, score in judgement.worst.items() if score is not None
     )
@@ -298,7 +297,7 @@ def _told(judgement: Judgement, rules: Mapping[str, Rule]) -> tuple[Verdict, str
     return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
 
-def _spelled(rules: Mapping[str, Rule]) -> str:
+def _spelled(rules: Mapping[str, OutputRule]) -> str:
     return ", ".join(
         f"{name}: {rule.metric.name} {'default' if rule.tolerance is None else format(rule.tolerance, 'g')}"
         for name, rule in rules.items()

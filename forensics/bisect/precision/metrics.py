@@ -1,6 +1,6 @@
-"""How far an output is from the reference, in five measures, and what may pass.
+"""Five measures of how far an output is from the reference, and the rules of what passes.
 
-Every measure of every output is taken and stored, so that another ``--metric`` or ``--tolerance`` needs no new run.
+Every measure of every output is computed and stored, so that another ``--metric`` or ``--tolerance`` needs no new run.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Rounding moves the score by a factor of up to 2 either way as nodes change preci
 """
 
 _PEAK_TO_MEAN = 8.0
-"""How much smaller the error of one rounding is in the mean of all values than at its largest, at most."""
+"""By how much, at most, the mean error of one rounding is smaller than the largest."""
 
 _PSNR_CAP = 300.0
-"""Decibels; what equal outputs get, as infinity is no JSON number."""
+"""Decibels for equal outputs, since infinity is no JSON number."""
 
 _MISMATCH = 1e-2
-"""A float value mismatches where it is off by more than this share of the output's largest magnitude."""
+"""A float value mismatches if it is off by more than this share of the output's largest magnitude."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A measure by name. ``higher`` says that more is better; ``meaning`` is for people."""
+    """A measure by name. ``higher`` says that more is better; ``meaning`` explains it to the user."""
 
     name: str
     higher: bool
@@ -87,11 +87,11 @@ METRICS: Mapping[str, Metric] = {
 }
 DEFAULT_METRIC = "max-rel"
 EXACT_METRIC = "mismatch"
-"""For outputs of integers and booleans: rounding their input may change a few of them by any amount."""
+"""For outputs of integers and booleans, a few of which may change by any amount when their input is rounded."""
 
 
 def scores_of(reference: Values, output: Values, *, masked: bool = False) -> dict[str, float] | None:
-    """Measure one output against its reference; None where it is not finite and the reference is.
+    """Measure one output against its reference; None if it is not finite where the reference is.
 
     ``masked`` leaves out the values that are not finite in the reference.
 
@@ -112,7 +112,7 @@ def scores_of(reference: Values, output: Values, *, masked: bool = False) -> dic
 
 
 def _exact(reference: Values, output: Values) -> dict[str, float]:
-    """Measure integers and booleans; the other measures say what they can of them."""
+    """Measure integers and booleans: the share of unequal values, and the other measures as far as they apply."""
     if not reference.size:
         return {"max-rel": 0.0, "max-abs": 0.0, "cosine": 1.0, "psnr": _PSNR_CAP, "mismatch": 0.0}
     if reference.dtype.kind in "biu":
@@ -144,36 +144,37 @@ def _cosine(wanted: Values, seen: Values) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """What an output must reach; ``tolerance`` None asks for the default."""
+class OutputRule:
+    """The metric and tolerance of an output; a ``tolerance`` of None is the default."""
 
     metric: Metric
     tolerance: float | None
 
 
-def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, Rule]:
-    """Read ``NAME`` or ``OUTPUT:NAME`` metrics and ``VALUE`` or ``OUTPUT:VALUE`` tolerances, the later ones winning.
+def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, OutputRule]:
+    """Read metrics (``NAME`` or ``OUTPUT:NAME``) and tolerances (``VALUE`` or ``OUTPUT:VALUE``); later ones win.
 
     ``outputs`` says of each output whether it holds floating-point values.
 
     Raises:
-        UsageError: A metric, a tolerance or an output that is not there.
+        UsageError: there is no such metric or output, or a tolerance is no number.
     """
     rules = {
-        name: Rule(METRICS[DEFAULT_METRIC if floating else EXACT_METRIC], None) for name, floating in outputs.items()
+        name: OutputRule(METRICS[DEFAULT_METRIC if floating else EXACT_METRIC], None)
+        for name, floating in outputs.items()
     }
     for text in metrics:
         for name, word in _addressed(text, rules, "--metric"):
             if word not in METRICS:
                 raise UsageError("--metric", f"{word!r} is not a metric", f"Choose from {', '.join(METRICS)}")
-            rules[name] = Rule(METRICS[word], rules[name].tolerance)
+            rules[name] = OutputRule(METRICS[word], rules[name].tolerance)
     for text in tolerances:
         for name, word in _addressed(text, rules, "--tolerance"):
-            rules[name] = Rule(rules[name].metric, _number(word))
+            rules[name] = OutputRule(rules[name].metric, _number(word))
     return rules
 
 
-def _addressed(text: str, rules: Mapping[str, Rule], option: str) -> list[tuple[str, str]]:
+def _addressed(text: str, rules: Mapping[str, OutputRule], option: str) -> list[tuple[str, str]]:
     output, colon, word = text.rpartition(":")
     if not colon:
         return [(name, word) for name in rules]

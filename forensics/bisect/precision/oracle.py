@@ -1,4 +1,4 @@
-"""Judges typed models by running their twins in ONNX Runtime on the CPU and comparing with the FP32 model."""
+"""The oracle: it runs the twins of typed models in ONNX Runtime on the CPU and compares them with the FP32 model."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.metrics import Metric, Rule
+    from trtforensics.bisect.precision.metrics import Metric, OutputRule
     from trtforensics.bisect.precision.samples import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
 
 _FATAL_ONLY = 4
-"""ONNX Runtime's severity that silences its own printing; failures come as exceptions."""
+"""ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""
 
 _OUTPUTS_A_RUN = 256
-"""How many intermediate tensors one run hands out, so that their memory stays bounded."""
+"""How many intermediate tensors one run returns, so that their memory stays bounded."""
 
 
 class RunError(ForensicsError):
@@ -37,22 +37,22 @@ class RunError(ForensicsError):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Every measure of every output, a sample each; None where the output is not finite and the reference is."""
+    """Every measure of every output, for each sample; None if the output is not finite where the reference is."""
 
     outputs: Mapping[str, tuple[Mapping[str, float] | None, ...]]
 
     def worst(self, output: str, metric: Metric) -> float | None:
-        """Return the worst score of an output over the samples; None where one is not finite."""
-        found = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
-        scores = [score for score in found if score is not None]
-        if len(scores) < len(found):
+        """Return the worst score of an output over the samples; None if a sample has none."""
+        samples = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
+        scores = [score for score in samples if score is not None]
+        if len(scores) < len(samples):
             return None
         return min(scores) if metric.higher else max(scores)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a probe passes, by which margin, and what an output that fails says."""
+class Judgement:
+    """Whether a probe passes, whether its scores are near the tolerance, the worst scores, and why it fails."""
 
     passed: bool
     near: bool
@@ -62,7 +62,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The magnitudes a tensor takes over all samples: its largest, NaN and infinity counted as infinite."""
+    """The largest magnitude of a tensor over all samples; NaN counts as infinite."""
 
     largest: float
 
@@ -114,20 +114,20 @@ class Oracle:
             if scope == 0 and survey.types.get(name) == onnx.TensorProto.FLOAT and name not in survey.constants
         ]
         given = [name for name in names if name in survey.sources]
-        found = {name: max(_largest(sample[name]) for sample in self.samples) for name in given}
-        made = [name for name in names if name not in found]
+        largest = {name: max(_largest(sample[name]) for sample in self.samples) for name in given}
+        made = [name for name in names if name not in largest]
         for start in range(0, len(made), _OUTPUTS_A_RUN):
-            self._note_ranges(made[start : start + _OUTPUTS_A_RUN], found)
-        return {name: Range(largest) for name, largest in found.items()}
+            self._note_ranges(made[start : start + _OUTPUTS_A_RUN], largest)
+        return {name: Range(magnitude) for name, magnitude in largest.items()}
 
-    def _note_ranges(self, names: Sequence[str], found: dict[str, float]) -> None:
+    def _note_ranges(self, names: Sequence[str], largest: dict[str, float]) -> None:
         model = onnx.ModelProto()
         model.CopyFrom(self.caster.prepared.proto)
         model.graph.ClearField("output")
         model.graph.output.extend(onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in names)
         for outputs in self._run(emulate(model)):
             for name, array in outputs.items():
-                found[name] = max(found.get(name, 0.0), _largest(array))
+                largest[name] = max(largest.get(name, 0.0), _largest(array))
 
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
         runtime = _onnxruntime()
@@ -162,8 +162,8 @@ class Oracle:
         return {name: count for name, count in counts.items() if count}
 
 
-def judge(scores: Scores, floor: Scores, rules: Mapping[str, Rule], half_unit: float) -> Verdict:
-    """Hold scores against the rules; a rule without a tolerance gets the default, from the floor."""
+def judge(scores: Scores, floor: Scores, rules: Mapping[str, OutputRule], half_unit: float) -> Judgement:
+    """Judge scores by the rules; a rule without a tolerance gets the default, from the rounding floor."""
     worst, failures, near = {}, [], False
     for name, rule in rules.items():
         tolerance = tolerance_of(name, rule, floor, half_unit)
@@ -174,14 +174,14 @@ def judge(scores: Scores, floor: Scores, rules: Mapping[str, Rule], half_unit: f
             failures.append(f"{name} has NaN or infinity where the FP32 model has none")
         elif not rule.metric.passes(score, tolerance):
             failures.append(f"{name}: {rule.metric.name} {score:.3g}, tolerance {tolerance:.3g}")
-    return Verdict(not failures, near, worst, "; ".join(failures))
+    return Judgement(not failures, near, worst, "; ".join(failures))
 
 
-def tolerance_of(output: str, rule: Rule, floor: Scores, half_unit: float) -> float:
+def tolerance_of(output: str, rule: OutputRule, floor: Scores, half_unit: float) -> float:
     """Return what an output must reach.
 
     Raises:
-        UsageError: It is to follow from the rounding floor, which is not finite.
+        UsageError: the default would follow from the rounding floor, which is not finite.
     """
     if rule.tolerance is not None:
         return rule.tolerance
@@ -192,7 +192,7 @@ def tolerance_of(output: str, rule: Rule, floor: Scores, half_unit: float) -> fl
 
 
 def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:
-    """Return of each output whether it holds floating-point values."""
+    """Return for each output whether it holds floating-point values."""
     wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
     kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
     return {name: kinds[name] in wide for name in names}
@@ -221,7 +221,7 @@ def _options(runtime: Any) -> Any:  # noqa: ANN401 - it comes without types
 
 
 def _failures(runtime: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - it comes without types
-    """Return the exceptions by which ONNX Runtime fails, which share no base of their own."""
+    """Return the exceptions that ONNX Runtime raises; they have no common base class of their own."""
     state = runtime.capi.onnxruntime_pybind11_state
     names = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NoSuchFile", "NotImplemented")
     return (RuntimeError, ValueError, *(getattr(state, name) for name in (*names, "RuntimeException")))

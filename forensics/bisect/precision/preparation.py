@@ -1,7 +1,7 @@
-"""From a model file to the model that every probe starts from.
+"""Prepares a model file: the result is the model that every probe starts from.
 
-Local functions are inlined, names of nodes and of the tensors inside subgraphs made unique, initializers no longer
-inputs, types and shapes inferred. The operator set stays. What the model computes stays, bit for bit.
+Preparation inlines local functions, makes the names of nodes and of tensors inside subgraphs unique, takes initializers
+out of the inputs, and infers types and shapes. The operator set stays, and the results stay, bit for bit.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
 _LARGEST = 1_900_000_000
-"""Bytes of external data: ONNX's messages end at 2 GiB, and a probe goes to ONNX Runtime as one."""
+"""Bytes of external data: an ONNX message has at most 2 GiB, and a probe is one message."""
 
 _EXPORT_AGAIN = "Export it again, or check it with `onnx.checker.check_model(path, full_check=True)`"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A model ready for casting, whole in memory, and what had to be changed to get there.
+class PreparedModel:
+    """A model ready for casting, whole in memory; ``notes`` say what had to be changed.
 
-    ``external`` names the constants whose values lay in files of their own, and lie so again in whatever is written.
+    ``external`` names the constants with values in separate files; models that are written keep them separate too.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def prepare(path: str) -> Prepared:
+def prepare(path: str) -> PreparedModel:
     """Read a model.
 
     Raises:
@@ -58,7 +58,7 @@ def prepare(path: str) -> Prepared:
     if renamed:
         notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
     _unique_body_tensors(model.graph)
-    return Prepared(path, _inferred(path, model), external, tuple(notes))
+    return PreparedModel(path, _inferred(path, model), external, tuple(notes))
 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
@@ -101,7 +101,7 @@ def _inferred(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _load_data(path: str, model: onnx.ModelProto) -> frozenset[str]:
-    """Read the external data into the model; return the names of the constants that it belongs to.
+    """Read the external data into the model; return the names of its constants.
 
     Raises:
         SourceError: A data file is missing, cannot be read, lies outside of the model's folder or is too large.
@@ -144,7 +144,7 @@ def _separate_inputs(model: onnx.ModelProto) -> bool:
 
 
 def _unique_node_names(graph: onnx.GraphProto) -> int:
-    """Name every node differently; ONNX Runtime refuses equal names, and an item needs one. Return how many changed."""
+    """Give every node a unique name, which ONNX Runtime and the items need. Return how many names changed."""
     nodes = [node for scope in graphs(graph) for node in scope.node]
     taken = {node.name for node in nodes} | {""}
     seen = {""}
@@ -159,7 +159,7 @@ def _unique_node_names(graph: onnx.GraphProto) -> int:
 
 
 def _unique_body_tensors(graph: onnx.GraphProto) -> None:
-    """Name every tensor differently: the two branches of an ``If`` may use the same names."""
+    """Give every tensor a unique name: the two branches of an ``If`` may use the same names."""
     taken = {name for scope in graphs(graph) for name in _defined(scope)}
     seen = set(_defined(graph))
     for scope in graphs(graph):

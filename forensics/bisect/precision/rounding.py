@@ -1,6 +1,6 @@
 """The rounding floor: what 16 bits of storage cost if their exponent had no limits.
 
-Every candidate's operands and results are rounded to the type's digits in FP32, by Veltkamp's splitting
+The operands and results of every candidate are rounded to the type's digits in FP32, by Veltkamp's splitting
 (``c = x * (2**s + 1); c - (c - x)``), so that rounding shows and overflow does not.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.storage import Storage
 
 _LARGEST_SPLIT = 1e30
-"""Beyond it the product would overflow FP32; larger values are masks, for which this is as good as infinite."""
+"""Beyond it, the product would overflow FP32; larger values are masks, for which this limit is as good as infinity."""
 
 _FP32_DIGITS = 24
 

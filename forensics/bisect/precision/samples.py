@@ -1,4 +1,4 @@
-"""The inputs a model is judged on: the user's own, or random ones of a fixed seed."""
+"""The samples that a model is judged on: the inputs of the user, or random ones with a fixed seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEED = 1
 
 
 def read_samples(model: onnx.ModelProto, paths: Sequence[str]) -> tuple[Sample, ...]:
-    """Read samples: each path a NumPy ``.npz`` file with one array an input, or Polygraphy's JSON of several such.
+    """Read samples, from NumPy ``.npz`` files with an array for each input, or Polygraphy's JSON of several samples.
 
     Raises:
         SourceError: A file cannot be read, or lacks an input, or has one of another type.
@@ -48,7 +48,7 @@ def random_samples(
     """Make samples: floats of a standard normal distribution, integers and booleans of 0 and 1.
 
     Raises:
-        UsageError: An input has dynamic dimensions that no shape is given for, or values nobody can make up.
+        UsageError: An input has dynamic dimensions that no shape is given for, or a type without random values.
     """
     random = np.random.default_rng(_SEED)
     sizes = input_shapes(model, shapes)

@@ -1,4 +1,4 @@
-"""Writes probes to disk. Constants that came from files of their own share one file in all probes of a folder."""
+"""Writes the models of probes. External constants are in one data file that all models of a folder share."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ALIGNMENT = 4096
 
 
 def save(caster: Caster, model: onnx.ModelProto, path: Path) -> None:
-    """Write a model that the caster made, or its twin; a folder's data file is written with its first model.
+    """Write a model of the caster, or its twin; the first model of a folder also writes the data file.
 
     Raises:
-        OutputError: the folder does not take it.
+        OutputError: a file cannot be written.
     """
     if caster.prepared.external:
         places = _data_file(caster, path.parent)
@@ -56,15 +56,15 @@ def _data_file(caster: Caster, folder: Path) -> Mapping[str, tuple[int, int]]:
 
 
 def _tensors(caster: Caster) -> dict[str, TensorProto]:
-    found = {}
+    tensors = {}
     for graph in graphs(caster.prepared.proto.graph):
         for tensor in graph.initializer:
             if tensor.name in caster.prepared.external:
-                found[tensor.name] = tensor
+                tensors[tensor.name] = tensor
                 if tensor.name in caster.constants.narrow:
                     narrow = caster.constants.narrow[tensor.name]
-                    found[narrow.name] = narrow
-    return found
+                    tensors[narrow.name] = narrow
+    return tensors
 
 
 def _refer(tensor: TensorProto, offset: int, length: int) -> None:

@@ -1,4 +1,4 @@
-"""The two 16-bit types a tensor may be stored in, and how FP32 values get into them."""
+"""The two 16-bit types of stored tensors, the conversion of FP32 values, and the 16-bit copies of constants."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float32]
@@ -42,7 +44,7 @@ STORAGES = {storage.name: storage for storage in (FP16, BF16)}
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredConstant:
     """A constant in 16 bits: its bytes, and how many values changed more than rounding changes them.
 
     ``clamped`` values were finite and beyond the range; they became the largest finite value, as infinity would turn
@@ -54,7 +56,7 @@ class Stored:
     flushed: int
 
 
-def store(values: Floats, storage: Storage) -> Stored:
+def store(values: Floats, storage: Storage) -> StoredConstant:
     """Round to nearest even, clamp finite overflow, keep infinities and NaN."""
     finite = np.isfinite(values)
     bits = _bits(values, storage)
@@ -62,11 +64,42 @@ def store(values: Floats, storage: Storage) -> Stored:
     if overflow.any():
         bits = _bits(np.where(overflow, np.copysign(np.float32(storage.largest), values), values), storage)
     flushed = (values != 0) & ((bits & 0x7FFF) == 0)
-    return Stored(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+    return StoredConstant(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class AlteredConstant:
+    """A constant that 16 bits change by more than rounding: how many of its values are clamped, and flushed to zero."""
+
+    name: str
+    values: int
+    clamped: int
+    flushed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """The 16-bit copies by the name of the FP32 constant, made once for all probes, and the altered constants."""
+
+    narrow: Mapping[str, TensorProto]
+    altered: Mapping[str, AlteredConstant]
+
+
+def convert_constants(tensors: Mapping[str, TensorProto], suffix: str, storage: Storage) -> Constants:
+    """Convert FP32 constants; a copy is named after its constant and the suffix."""
+    narrow, altered = {}, {}
+    for name, tensor in tensors.items():
+        stored = store(numpy_helper.to_array(tensor), storage)
+        narrow[name] = TensorProto(
+            name=name + suffix, data_type=storage.elem_type, dims=tensor.dims, raw_data=stored.raw
+        )
+        if stored.clamped or stored.flushed:
+            altered[name] = AlteredConstant(name, len(stored.raw) // 2, stored.clamped, stored.flushed)
+    return Constants(narrow, altered)
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:
-    """Round to the type's digits as if its exponent had no limits."""
+    """Round to the digits of the type, as if its exponent had no limits."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     scale = float(1 << storage.digits)
     return np.ldexp(np.rint(mantissa * scale) / scale, exponent).astype(np.float32)

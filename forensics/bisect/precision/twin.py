@@ -1,9 +1,9 @@
 """The emulated twin: FP32 nodes with explicit Casts to 16 bits and back around them.
 
 ONNX Runtime's CPU provider has no FP16 arithmetic. It computes FP16 nodes in FP32 and drops the Casts between them, at
-every optimisation level, so overflow and rounding never show (seen in 1.17 to 1.31). The explicit pairs of the twin
-it keeps. The twin therefore models what 16-bit storage does to each result: its range, and one rounding an operator, as
-of a kernel that accumulates in FP32. It does not model TensorRT's fused kernels.
+every optimisation level, so that overflow and rounding never show (seen in 1.17 to 1.31). It keeps the explicit pairs
+of Casts of the twin. The twin therefore models what 16-bit storage does to each result: its range, and one rounding for
+each operator, as of a kernel that accumulates in FP32. It does not model TensorRT's fused kernels.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _LEFT_ALONE = frozenset(
         *("RandomNormalLike", "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap"),
     }
 )
-"""These only pass values on, or state their type in an attribute."""
+"""These operators only pass values on, or state their type in an attribute."""
 
 
 def emulate(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the twin of a typed model: same interface, same values, the storage in 16 bits made visible."""
+    """Return the twin of a typed model: the same interface, with the effects of 16-bit storage on its values."""
     twin = onnx.ModelProto()
     twin.CopyFrom(model)
     narrow = narrow_tensors(model)
@@ -40,15 +40,15 @@ def emulate(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def narrow_tensors(model: onnx.ModelProto) -> dict[str, int]:
-    """Return the tensors of 16-bit floating-point type, in every graph of a model, with their type."""
+    """Return the types of all tensors of 16-bit floating-point type, in every graph of a model."""
     inferred = onnx.shape_inference.infer_shapes(model)
-    found = {}
+    kinds = {}
     for graph in graphs(inferred.graph):
         for value in (*graph.input, *graph.output, *graph.value_info):
-            found[value.name] = value.type.tensor_type.elem_type
+            kinds[value.name] = value.type.tensor_type.elem_type
         for tensor in graph.initializer:
-            found[tensor.name] = tensor.data_type
-    return {name: kind for name, kind in found.items() if kind in _HALVES}
+            kinds[tensor.name] = tensor.data_type
+    return {name: kind for name, kind in kinds.items() if kind in _HALVES}
 
 
 @dataclass(slots=True)

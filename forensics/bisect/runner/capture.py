@@ -1,4 +1,4 @@
-"""Output into a file as it comes, bounded: the beginning and the end of a flood, not its middle."""
+"""A command's output in a file of bounded size: its beginning and its end, without the middle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TAIL = 1 << 20
 class Capture:
     """A file that takes at most ``limit`` bytes, and then says what it left out before the last ``TAIL`` bytes.
 
-    It is unbuffered: whoever looks at the file sees the output up to now.
+    It is unbuffered, so that readers of the file see the output so far.
     """
 
     def __init__(self, path: Path, limit: int) -> None:
@@ -27,10 +27,10 @@ class Capture:
         self.bytes = 0
 
     def write(self, data: bytes) -> None:
-        """Take some output.
+        """Write some output.
 
         Raises:
-            OSError: the disk does not take it.
+            OSError: the file cannot be written.
         """
         self.bytes += len(data)
         now, later = data[: self._room], data[self._room :]
@@ -44,7 +44,7 @@ class Capture:
         """Write what was kept of the end.
 
         Raises:
-            OSError: the disk does not take it.
+            OSError: the file cannot be written.
         """
         if self._left_out:
             self._put(f"\n[trtforensics: {self._left_out:,} bytes of output left out here]\n".encode())

@@ -1,6 +1,6 @@
 """Probes on a Dask cluster: one at a time on each worker that has the resource ``GPU``, files on a shared path.
 
-A scheduler runs whatever it is handed: use one only in a network you trust, or with TLS (Dask's own configuration).
+A scheduler runs any code sent to it: use one only in a trusted network, or with TLS (Dask's own configuration).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.command import Urgency
-from trtforensics.bisect.runner.guard import SESSION, guarded
 from trtforensics.bisect.runner.leftovers import adopt_orphans
-from trtforensics.bisect.runner.probe import Outcome, run_probe
+from trtforensics.bisect.runner.probe import ProbeOutcome, run_probe
+from trtforensics.bisect.runner.watchdog import SESSION, guarded
 from trtforensics.bisect.search import Verdict
 from trtforensics.errors import UsageError
 
@@ -30,17 +30,17 @@ _LOOK_S = 0.5
 
 
 class DaskExecutor:
-    """Probes on workers. A worker that is lost loses no verdict: its probe starts again on another.
+    """Runs probes on workers. If a worker is lost, its probe starts again on another.
 
-    A probe's folder holds a ticket while it may run; taking it away ends the probe wherever it runs, and a
-    probe that was started anew has another ticket, so that a worker cut off from the cluster stops too.
+    A probe's folder holds a ticket while the probe may run. Removing the ticket ends the probe on any worker. A probe
+    that starts again gets another ticket, so that a worker cut off from the cluster stops too.
     """
 
     def __init__(self, address: str, jobs: int | None) -> None:
         """Connect.
 
         Raises:
-            UsageError: the package is missing, nobody answers, or no worker offers the resource.
+            UsageError: the package is missing, no scheduler answers, or no worker offers the resource.
         """
         try:
             from distributed import Client  # noqa: PLC0415 - an optional dependency
@@ -62,12 +62,12 @@ class DaskExecutor:
         self._threads = ThreadPoolExecutor(self.room, thread_name_prefix="probe")
         self._tickets: set[Path] = set()
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe on a worker; a thread here waits for it."""
         return self._threads.submit(self._run, spec)
 
-    def halt(self, urgency: Urgency) -> None:  # noqa: ARG002 - a worker ends its probe well in any case
-        """Take the tickets of the running probes away."""
+    def halt(self, urgency: Urgency) -> None:  # noqa: ARG002 - a worker always ends its probe in order
+        """Remove the tickets of the running probes."""
         for ticket in tuple(self._tickets):
             ticket.unlink(missing_ok=True)
 
@@ -76,7 +76,7 @@ class DaskExecutor:
         self._threads.shutdown()
         self._client.close()
 
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         from distributed import CancelledError  # noqa: PLC0415 - as above
         from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
         from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
@@ -87,9 +87,9 @@ class DaskExecutor:
         self._tickets.add(ticket)
         try:
             future = self._client.submit(run_remote, spec, word, pure=False, resources={RESOURCE: 1})
-            outcome: Outcome = future.result()
+            outcome: ProbeOutcome = future.result()
         except KilledWorker as error:
-            return Outcome(Verdict.UNRESOLVED, f"every worker that ran it was lost ({error.last_worker})")
+            return ProbeOutcome(Verdict.UNRESOLVED, f"every worker that ran it was lost ({error.last_worker})")
         except (CancelledError, CommClosedError) as error:
             raise UsageError("--executor", "the scheduler was lost", "Start it, and run the same command") from error
         finally:
@@ -98,7 +98,7 @@ class DaskExecutor:
         return outcome
 
 
-def run_remote(spec: ProbeSpec, word: str) -> Outcome:
+def run_remote(spec: ProbeSpec, word: str) -> ProbeOutcome:
     """Run a probe in a worker, as long as its folder holds this ticket."""
     adopt_orphans()
     ticket = Path(spec.folder) / _TICKET

@@ -1,4 +1,4 @@
-"""One command through ``/bin/sh``: its own session, no input, a timeout, output into files, an end in any case."""
+"""One command through ``/bin/sh``: its own session, no input, a timeout, output into files, no process left running."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Halt = Callable[[], "Urgency"]
 
 GRACE_S = 3.0
-"""How long a command that must end has after SIGINT, and again after SIGTERM, before SIGKILL."""
+"""Time for a command to end after SIGINT, before SIGTERM, and again before SIGKILL."""
 
 _TICK_S = 0.05
 _CHUNK = 1 << 18
@@ -40,8 +40,8 @@ class Urgency(IntEnum):
 class Ended:
     """How a command ended.
 
-    ``status`` is its exit status, or minus the number of the signal that it died by. ``left_behind``
-    counts the processes that it left and that were killed; ``output_bytes`` is all it printed.
+    ``status`` is its exit status, or minus the number of the signal that killed it. ``left_behind`` counts the
+    processes that outlived it and were killed; ``output_bytes`` counts all its output.
     """
 
     status: int
@@ -54,11 +54,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line and what it gets.
+    """A command line and how to run it.
 
-    ``environment`` holds the whole environment; its entry ``mark`` (``NAME=value``) is what only this command's
-    processes have. ``cwd`` is its working directory. Without ``errors`` standard error goes where the output goes.
-    ``timeout`` is in seconds, ``limit`` in bytes for each file.
+    ``environment`` is the whole environment; only this command's processes have its entry ``mark`` (``NAME=value``).
+    ``cwd`` is its working directory. Without ``errors``, standard error goes into ``output``. ``timeout`` is in
+    seconds, ``limit`` in bytes for each file.
     """
 
     line: str
@@ -72,10 +72,10 @@ class Command:
 
 
 def run(command: Command, halt: Halt) -> Ended:
-    """Run a command to its end; nothing of it runs on afterwards.
+    """Run a command to its end; none of its processes runs on afterwards.
 
     Raises:
-        OSError: its output cannot be written (the disk is full, say); the command has been killed by then.
+        OSError: its output cannot be written, to a full disk for example; the command is killed then.
     """
     begin = time.monotonic()
     with ExitStack() as files:
@@ -116,7 +116,7 @@ def _capture(path: Path, limit: int, files: ExitStack) -> Capture:
 
 
 class _Watch:
-    """Moves a command's output into its files until it ends, and ends it when it is time to."""
+    """Moves a command's output into its files, and ends the command at its timeout or when the run stops."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], captures: Sequence[Capture], timeout: float | None, halt: Halt
@@ -146,7 +146,7 @@ class _Watch:
                 self._wait()
 
     def drain(self) -> None:
-        """Move what the pipes still hold; nobody writes to them any more."""
+        """Move what the pipes still hold; no process writes to them any more."""
         for key in list(self._selector.get_map().values()):
             while self._move(key):
                 pass
@@ -161,7 +161,7 @@ class _Watch:
             return
 
     def _move(self, key: selectors.SelectorKey) -> bool:
-        """Move what a pipe holds; False when there is nothing more for now or for good."""
+        """Move what a pipe holds; return False if it is empty or closed."""
         try:
             data = os.read(key.fd, _CHUNK)
         except BlockingIOError:
@@ -173,7 +173,7 @@ class _Watch:
         return bool(data)
 
     def _attend(self) -> None:
-        """Take the next step towards the command's end if it should have ended by now."""
+        """Send the next signal if the command should have ended by now."""
         now = time.monotonic()
         urgency = self._halt()
         if now >= self._deadline and not self.stopped:

@@ -1,4 +1,4 @@
-"""Where probes run: threads of this process, each waiting for one command at a time, or a Dask cluster."""
+"""Executors of probes: threads of this process, each waiting for one command at a time, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.bisect.runner.command import Urgency
-from trtforensics.bisect.runner.guard import SESSION, guarded
 from trtforensics.bisect.runner.leftovers import adopt_orphans
 from trtforensics.bisect.runner.probe import run_probe
+from trtforensics.bisect.runner.watchdog import SESSION, guarded
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.runner.probe import Outcome, ProbeSpec
+    from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec
 
 
 class ProbeExecutor(Protocol):
@@ -25,21 +25,21 @@ class ProbeExecutor(Protocol):
 
     room: int
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe."""
         ...
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end; their outcomes then have no verdict."""
+        """Tell the running probes to end; their outcomes then have no verdict."""
         ...
 
     def close(self) -> None:
-        """Wait for the running probes and let go of everything."""
+        """Wait for the running probes and release all resources."""
         ...
 
 
 class LocalExecutor:
-    """Probes on this machine."""
+    """Runs probes on this machine."""
 
     def __init__(self, jobs: int) -> None:
         adopt_orphans()
@@ -49,13 +49,13 @@ class LocalExecutor:
         self._urgency = Urgency.GO_ON
         self._threads = self._stack.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="probe"))
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe in a thread."""
         watched = replace(spec, environment={**spec.environment, SESSION: self._token})
         return self._threads.submit(run_probe, watched, lambda: self._urgency)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end."""
+        """Tell the running probes to end."""
         self._urgency = urgency
 
     def close(self) -> None:
@@ -63,20 +63,20 @@ class LocalExecutor:
         self._stack.close()
 
 
-class Relay(ABC):
-    """Probes that a backend looks after itself, each in a thread that may have commands run by the executor given."""
+class RelayExecutor(ABC):
+    """Runs probes in threads by code of a lever, which has commands run by another executor."""
 
     def __init__(self, commands: ProbeExecutor, name: str) -> None:
         self._commands = commands
         self.room = commands.room
         self._threads = ThreadPoolExecutor(commands.room, thread_name_prefix=name)
 
-    def submit(self, spec: ProbeSpec) -> Future[Outcome]:
+    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
         """Start a probe."""
         return self._threads.submit(self._run, spec)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running commands end; what a backend does beside them is short."""
+        """Tell the running commands to end; a lever's own work is short."""
         self._commands.halt(urgency)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class Relay(ABC):
         self._commands.close()
 
     @abstractmethod
-    def _run(self, spec: ProbeSpec) -> Outcome:
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         """Run a probe, in a thread of its own."""
 
 
@@ -93,7 +93,7 @@ def make_executor(options: RunOptions) -> ProbeExecutor:
     """Return the executor that the options name.
 
     Raises:
-        UsageError: there is no such cluster, or it has no fit worker.
+        UsageError: there is no such cluster, or no worker of it offers a GPU.
     """
     if options.executor:
         from trtforensics.bisect.runner.cluster import DaskExecutor  # noqa: PLC0415 - an optional dependency

@@ -1,7 +1,7 @@
-"""Processes that a command leaves behind: found whatever session they fled to, and killed.
+"""Kills the processes that a command leaves behind, whatever session they are in.
 
-As a child subreaper (prctl(2), Linux 3.4) we become the parent of every orphan below us, so that the list of
-our children holds them, and a process that daemonised itself is not lost among the machine's.
+This process is a child subreaper (prctl(2), Linux 3.4): it becomes the parent of every orphan below it, so that its
+list of children holds them all, daemons included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PAUSE_S = 0.01
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever our children leave behind."""
+    """Make this process the parent of the processes that its children leave behind."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -30,35 +30,35 @@ def signal_group(group: int, number: int) -> None:
 
 
 def kill_leftovers(leader: int, mark: bytes) -> int:
-    """Kill what is left of a command whose leader has ended, and return how many processes that were.
+    """Kill the processes left of a command whose leader has ended, and return how many they were.
 
-    They are those of its session, and those whose environment holds the entry ``mark``. One that
-    hangs in the kernel is given up after a second; one that fled and wiped its environment is not found.
+    They are those of its session, and those whose environment holds the entry ``mark``. A process that hangs in the
+    kernel is given up after a second; a process in another session and without the mark is missed.
     """
     signal_group(leader, signal.SIGKILL)
-    found: set[int] = set()
+    killed: set[int] = set()
     dying: set[int] = set()
     for _ in range(_ROUNDS):
         orphans = {child for child in _children() if _belongs(child, leader, mark)}
         for child in orphans:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        found |= orphans
+        killed |= orphans
         dying = {child for child in dying | orphans if not _reap(child)}
         if not orphans and not dying:
             break
         if dying:
             time.sleep(_PAUSE_S)
-    return len(found)
+    return len(killed)
 
 
 def _children() -> list[int]:
-    """Return our children, of whichever thread."""
-    found: list[int] = []
+    """Return the children of all our threads."""
+    children: list[int] = []
     for thread in Path("/proc/self/task").iterdir():
         with suppress(OSError):  # the thread ended meanwhile, or the kernel keeps no such list
-            found += map(int, (thread / "children").read_bytes().split())
-    return found
+            children += map(int, (thread / "children").read_bytes().split())
+    return children
 
 
 def _belongs(child: int, leader: int, mark: bytes) -> bool:

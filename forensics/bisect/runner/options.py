@@ -1,4 +1,4 @@
-"""What a run was asked to do, besides what it searches; one object from the command line to the runner."""
+"""The options of a run, apart from what it searches: one object from the command line to the runner."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class KeepEngines(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The flags of ``bisect`` and ``collect``; they may change from one run on a directory to the next, but ``build``.
+    """The options of ``bisect`` and ``collect``; all but ``build`` may change between the runs on a directory.
 
-    ``timeout`` is in seconds for each command, ``repeat`` the number of checks a build, ``executor`` empty for this
-    machine or ``dask://HOST:PORT``.
+    ``timeout`` is in seconds for each command, ``repeat`` the number of checks of each build, ``executor`` empty for
+    this machine or ``dask://HOST:PORT``.
     """
 
     build: str | None = None

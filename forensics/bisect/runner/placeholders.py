@@ -1,4 +1,4 @@
-"""The placeholders of ``--build`` and ``--check``, and the environment variables that say the same.
+"""The placeholders of ``--build`` and ``--check``, and the environment variables with the same values.
 
 Only the names here are replaced; every other brace stays, so that commands may use the shell's and JSON's own.
 """
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 INPUTS = ("replay", "cache", "model", "twin", "outputs", "route", "items")
-"""What a probe is told, by mode: one of these is the mode's own."""
+"""The placeholders of the modes: a mode gives values to its own."""
 
 ALWAYS = ("engine", "log", "dir", "probe")
-"""What every probe has."""
+"""The placeholders that every probe has."""
 
 _ANY = re.compile("{(" + "|".join(INPUTS + ALWAYS) + ")}")
 
@@ -28,7 +28,9 @@ def variable(name: str) -> str:
 
 def fill(command: str, values: Mapping[str, str]) -> str:
     """Replace the placeholders that have a value, each quoted for the shell."""
-    return _ANY.sub(lambda found: shlex.quote(values[found[1]]) if found[1] in values else found[0], command)
+    return _ANY.sub(
+        lambda placeholder: shlex.quote(values[placeholder[1]]) if placeholder[1] in values else placeholder[0], command
+    )
 
 
 def mentions(command: str, name: str) -> bool:
@@ -37,7 +39,7 @@ def mentions(command: str, name: str) -> bool:
 
 
 def unknown(command: str, known: Mapping[str, str] | frozenset[str]) -> list[str]:
-    """Return the placeholders of other modes that a command uses: they would reach the shell as they stand."""
+    """Return the placeholders of other modes that a command uses: the shell would get them as they stand."""
     return [name for name in dict.fromkeys(_ANY.findall(command)) if name not in known]
 
 

@@ -1,4 +1,4 @@
-"""A probe: build, check, and what that says. All it needs is in its :class:`ProbeSpec`, so it may run elsewhere."""
+"""Runs a probe: build, check, verdict. Its :class:`ProbeSpec` holds all it needs, so it may run on another machine."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _BAD = range(1, 125)
 
 @dataclass(frozen=True, slots=True)
 class ProbeSpec:
-    """What to run, and where.
+    """The commands of a probe, and where they run.
 
-    ``values`` are the placeholders' values, paths absolute; ``environment`` is added to the one of whoever
-    runs the probe. ``build`` is None where only the check is to run on what is there. ``checks`` is how often to check,
-    as long as the checks agree. ``timeout`` is in seconds, for each command; ``output_limit`` in bytes, for each file.
+    ``values`` are the placeholders' values, paths absolute. ``environment`` is added to that of the process that runs
+    the probe. ``build`` is None if only the check runs, on an earlier build. ``checks`` is how often to check, as long
+    as the checks agree. ``timeout`` is in seconds for each command, ``output_limit`` in bytes for each file.
     """
 
     folder: str
@@ -46,12 +46,12 @@ class ProbeSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a probe came to.
+class ProbeOutcome:
+    """The outcome of a probe.
 
-    ``verdict`` is None where the probe was stopped before its end. ``reason`` says in words what led to the verdict.
-    ``timed_out`` and ``not_run`` (exit status 126 or 127) mark the two that another try may change; ``build_failed``
-    marks a verdict that hangs on ``build_failure_is_bad``, whatever the check.
+    ``verdict`` is None if the probe was stopped before its end. ``reason`` says in words what led to the verdict.
+    Another try may change an outcome that ``timed_out`` or was ``not_run`` (exit status 126 or 127). ``build_failed``
+    says that the verdict follows from ``build_failure_is_bad``, whatever the check.
     """
 
     verdict: Verdict | None
@@ -68,7 +68,7 @@ class Outcome:
         return sum(ended.seconds for ended in (self.build, *self.checks) if ended)
 
 
-def run_probe(spec: ProbeSpec, halt: Halt) -> Outcome:
+def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
     """Run a probe's commands and judge it.
 
     Raises:
@@ -89,7 +89,7 @@ def run_probe(spec: ProbeSpec, halt: Halt) -> Outcome:
 
 
 def judge_status(ended: Ended) -> tuple[Verdict, str]:
-    """Return the verdict of a check's end: 0 good, 1 to 124 bad, everything else unresolved; and its end in words."""
+    """Return a check's verdict, and its end in words: status 0 is good, 1 to 124 bad, everything else unresolved."""
     how = describe(ended)
     if ended.timed_out:
         return Verdict.UNRESOLVED, how
@@ -106,12 +106,12 @@ def describe(ended: Ended) -> str:
 
 
 def log_name(build: str | None) -> str:
-    """Return the file that takes the build's standard output: the log itself unless the command writes that."""
+    """Return the file for the build's standard output: the log, unless the command writes that itself."""
     return "build.out" if build is not None and mentions(build, "log") else "build.log"
 
 
 def check_log_name(number: int) -> str:
-    """Return the file that takes the output of a folder's check, counted from 0."""
+    """Return the file for the output of a check, counted from 0 in its folder."""
     return f"check-{number + 1}.log" if number else "check.log"
 
 
@@ -130,16 +130,16 @@ def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0
     return run(command, halt)
 
 
-def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
-    """Judge a build that is all there is, or that leaves nothing to check; None: the check decides."""
+def _judge_build(spec: ProbeSpec, built: Ended) -> ProbeOutcome | None:
+    """Judge a probe whose build failed or that has no check; None: the check decides."""
     if built.stopped:
-        return Outcome(None, "stopped", built)
+        return ProbeOutcome(None, "stopped", built)
     verdict, how = judge_status(built)
     failed = verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and spec.check is not None)
     if failed or spec.check is None:
         if failed:
             verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
-        return Outcome(
+        return ProbeOutcome(
             verdict,
             f"build: {how}",
             built,
@@ -148,19 +148,19 @@ def _judge_build(spec: ProbeSpec, built: Ended) -> Outcome | None:
             build_failed=failed,
         )
     if mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
-        return Outcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
+        return ProbeOutcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
     return None
 
 
-def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> Outcome:
+def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> ProbeOutcome:
     last, ended = checks[-1], tuple(checks)
     if last.stopped:
-        return Outcome(None, "stopped", built, ended)
+        return ProbeOutcome(None, "stopped", built, ended)
     verdicts = [judge_status(check)[0] for check in checks]
     if len(set(verdicts)) > 1:
-        told = ", ".join(verdicts)
-        reason = f"flaky: {len(checks)} checks of one build said {told}; `--confidence 0.99` deals with that"
-        return Outcome(Verdict.UNRESOLVED, reason, built, ended)
+        listed = ", ".join(verdicts)
+        reason = f"flaky: {len(checks)} checks of one build said {listed}; `--confidence 0.99` deals with that"
+        return ProbeOutcome(Verdict.UNRESOLVED, reason, built, ended)
     times = f", {len(checks)} times" if len(checks) > 1 else ""
     reason = f"check: {describe(last)}{times}"
-    return Outcome(verdicts[0], reason, built, ended, timed_out=last.timed_out, not_run=last.status in NOT_RUN)
+    return ProbeOutcome(verdicts[0], reason, built, ended, timed_out=last.timed_out, not_run=last.status in NOT_RUN)

@@ -1,4 +1,4 @@
-"""The search for the smallest sets of items that make a build bad: pure, deterministic, in as few builds as it can."""
+"""The search for the smallest sets of items that make a build bad: pure, deterministic, with few builds."""
 
 from trtforensics.bisect.search.fewest import FewestSearch
 from trtforensics.bisect.search.model import AGAIN, Ask, Item, Outlook, Result, Status, Verdict

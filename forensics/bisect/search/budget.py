@@ -1,4 +1,4 @@
-"""How many builds a search may take at most, and whether a gamble that may cost one more stays within that."""
+"""The most builds that a search may take, and whether a gamble that may cost one more stays within them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def depth(count: int) -> int:
 class Budget:
     """The promise: 2 + s + M (L + 1) builds for s sets of M members in all, L the halvings of all items.
 
-    ``sets`` and ``members`` count what is found so far.
+    ``sets`` and ``members`` count those known so far.
     """
 
     items: int

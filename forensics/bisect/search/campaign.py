@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisect.search.chain import NotMonotoneError
-from trtforensics.bisect.search.minimal import Found, minimal_set
+from trtforensics.bisect.search.minimal import MinimalSet, minimal_set
 from trtforensics.bisect.search.model import AGAIN, REST, Status, Verdict
 from trtforensics.bisect.search.reduction import reduced
 from trtforensics.bisect.search.refusals import rest_by_proxy
@@ -36,7 +36,7 @@ class Campaign:
         self._budget = budget
         self._finder = finder
         self._find = find
-        self.sets: list[Found] = []
+        self.sets: list[MinimalSet] = []
         self.reasons: list[str] = []
         self.status: Status | None = None
         self._rest = space.all
@@ -44,7 +44,7 @@ class Campaign:
 
     @property
     def unsettled(self) -> int:
-        """The items in which what is not found yet may be."""
+        """The items that may hold further members."""
         return self._finder.unsettled if self._searching else self._rest
 
     def steps(self) -> Steps[None]:
@@ -58,10 +58,10 @@ class Campaign:
         within = self._rest
         while True:
             self._searching = True
-            found = yield from self._one_set(within)
+            bad_set = yield from self._one_set(within)
             self._searching = False
-            self._note(found)
-            rest = self._rest = self._rest & ~found.items
+            self._note(bad_set)
+            rest = self._rest = self._rest & ~bad_set.items
             seen = verdict = yield from self._finder.settle(rest, Verdict.GOOD, REST)
             if seen is Verdict.UNRESOLVED:
                 verdict, within = yield from rest_by_proxy(self._finder, rest, self._space.atoms_of(rest))
@@ -75,7 +75,7 @@ class Campaign:
                 return Status.NAMED
 
     def _endpoints(self) -> Steps[Status | None]:
-        """Return how the search ends at once, if the good side is not good or the bad one not bad."""
+        """Build both ends; return the final status if the good side is not good or the bad side not bad."""
         good, bad = yield from self._finder.endpoints()
         if good is Verdict.GOOD and bad is Verdict.BAD:
             return None
@@ -84,25 +84,25 @@ class Campaign:
         self.reasons.append(f"{reason}{f'; {AGAIN}' if outcome is Verdict.UNRESOLVED else ''}")
         return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
 
-    def _one_set(self, within: int) -> Steps[Found]:
+    def _one_set(self, within: int) -> Steps[MinimalSet]:
         try:
-            found = yield from minimal_set(self._finder, self._space, within)
+            bad_set = yield from minimal_set(self._finder, self._space, within)
         except NotMonotoneError:
             start = min(self._bad_inside(within), key=int.bit_count)
-            found = yield from self._reduced(start)
-        if found.alone and found.members.bit_count() > _PLAUSIBLE:
-            yield from self._leave_one_out(found.members)
+            bad_set = yield from self._reduced(start)
+        if bad_set.alone and bad_set.members.bit_count() > _PLAUSIBLE:
+            yield from self._leave_one_out(bad_set.members)
         if not self._ledger.monotone():
             if _NOT_MONOTONE not in self.reasons:
                 self.reasons.append(_NOT_MONOTONE)
-            if found.alone:
-                found = yield from self._reduced(found.members)
-        return found
+            if bad_set.alone:
+                bad_set = yield from self._reduced(bad_set.members)
+        return bad_set
 
     def _leave_one_out(self, members: int) -> Steps[None]:
-        """Look whether a set is still bad without one member, as long as that stays within the promise.
+        """Build a set without each of its members in turn, until one is bad or the promised builds are spent.
 
-        If outcomes are monotone it cannot be, but then sets of so many members are rare.
+        None is bad if outcomes are monotone, but then sets of so many members are rare.
         """
         most = self._budget.promised(members.bit_count())
         for atom in reversed(self._space.atoms_of(members)):
@@ -112,25 +112,25 @@ class Campaign:
             if (yield from self._finder.settle(rest, Verdict.GOOD, "the culprits but one")) is Verdict.BAD:
                 return
 
-    def _reduced(self, mask: int) -> Steps[Found]:
+    def _reduced(self, mask: int) -> Steps[MinimalSet]:
         atoms = [atom.mask for atom in self._space.atoms_of(mask)]
-        return Found(sum((yield from reduced(self._finder, 0, atoms))))
+        return MinimalSet(sum((yield from reduced(self._finder, 0, atoms))))
 
     def _bad_inside(self, within: int) -> list[int]:
         return [mask for mask, verdict in self._ledger.log if verdict is Verdict.BAD and not mask & ~within]
 
-    def _note(self, found: Found) -> None:
-        self.sets.append(found)
+    def _note(self, bad_set: MinimalSet) -> None:
+        self.sets.append(bad_set)
         self._budget.sets += 1
-        self._budget.members += found.members.bit_count()
-        if found.doubt:
-            count = found.doubt.bit_count()
+        self._budget.members += bad_set.members.bit_count()
+        if bad_set.doubt:
+            count = bad_set.doubt.bit_count()
             self.reasons.append(f"one of {count} items, which no build could tell apart: every mix of them was refused")
-        elif not found.alone:
+        elif not bad_set.alone:
             self.reasons.append("the build of the culprits alone was refused")
 
     def _verdict_on(self, rest: Verdict) -> Status:
-        if any(found.doubt for found in self.sets):
+        if any(bad_set.doubt for bad_set in self.sets):
             return Status.INCONCLUSIVE
-        certified = rest is Verdict.GOOD and all(found.alone for found in self.sets)
+        certified = rest is Verdict.GOOD and all(bad_set.alone for bad_set in self.sets)
         return Status.CERTIFIED if certified else Status.NAMED

@@ -1,7 +1,7 @@
-"""A growing chain of subsets, and what is known of the link at which it turns bad.
+"""A growing chain of subsets, and the bounds of the link at which it turns bad.
 
-The first subset is what is kept on; each further one has one more atom. By monotonicity every verdict ever seen
-says something about the chain: a good superset of a link clears it, a bad subset condemns it.
+The first subset holds the atoms that are kept on; each further one has one more atom. By monotonicity every verdict
+says something about the chain: a good superset of a link shows it good, a bad subset shows it bad.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_IN_A_ROW = 7
 
 
 class NotMonotoneError(Exception):
-    """A bad subset lies inside a good one: what follows from monotonicity is not to be relied on."""
+    """A bad subset lies inside a good one: conclusions from monotonicity do not hold."""
 
 
 class Chain:
@@ -41,10 +41,10 @@ class Chain:
         self._read = 0
 
     def update(self) -> None:
-        """Take in what was told since the last time.
+        """Apply the verdicts recorded since the last call.
 
         Raises:
-            NotMonotoneError: What was told contradicts itself.
+            NotMonotoneError: the verdicts contradict each other.
         """
         for mask, verdict in self._ledger.log[self._read :]:
             before = self.low, self.high, len(self.refused)
@@ -87,7 +87,7 @@ class Chain:
 
     @property
     def width(self) -> int:
-        """How many atoms the turn may be at."""
+        """The number of atoms that the turn may be at."""
         return self.high - self.low
 
     def open_atoms(self) -> Sequence[Atom]:
@@ -103,7 +103,7 @@ class Chain:
         return self.links[self.high] & ~self.links[self.low]
 
     def busy(self) -> set[int]:
-        """Return the links under way that can still tell something."""
+        """Return the links under way whose verdicts can still narrow the chain."""
         places = {self.place(mask) for mask, _, _ in self._ledger.pending}
         return {place for place in places if place is not None and self.low < place < self.high}
 

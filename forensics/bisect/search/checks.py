@@ -1,7 +1,7 @@
-"""What each build showed, where one check of it may be wrong: it is checked until one outcome leads by enough.
+"""The outcomes of builds when single checks may be wrong: a build is checked until one outcome leads by enough.
 
-A check is cheap beside a build. How often checks are wrong is learnt from how often they contradict each other on
-one and the same build.
+A check is cheap beside a build. How often checks are wrong is estimated from the contradictions between checks of one
+build.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search.ledger import Ledger
 
 _RIGHT_BEFORE, _WRONG_BEFORE = 15.0, 1.0
-"""What is assumed before the first check: as if 1 of 16 had been wrong."""
+"""The prior: as if 1 of 16 checks had been wrong."""
 _MOST_WRONG = 0.3
 _MISJUDGED = 1e-4
-"""How likely a build may still be judged wrongly when its checks end."""
+"""The allowed probability of a wrong outcome when the checks of a build end."""
 _MOST_CHECKS = 60
 
 
@@ -42,7 +42,7 @@ class Checks:
         self.outcomes: list[tuple[int, Verdict]] = []
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
-        """Take in one check; an unresolved one settles its build as unresolved."""
+        """Record one check; an unresolved one settles its build as unresolved."""
         build = self._builds.setdefault((wish.mask, wish.build), _Build())
         if build.settled:
             return

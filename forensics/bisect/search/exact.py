@@ -1,4 +1,4 @@
-"""Finding members where outcomes are taken as they are: each verdict counts, no subset is probed twice."""
+"""Finds members when outcomes are exact: each verdict counts, and no subset is probed twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search.budget import depth
 from trtforensics.bisect.search.chain import Chain
-from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.finder import SetMember
 from trtforensics.bisect.search.ledger import Wish
 from trtforensics.bisect.search.model import ALONE, Verdict
 from trtforensics.bisect.search.refusals import tell_apart
@@ -56,16 +56,16 @@ class ExactFinder:
         return -sum(share * log2(share) for share in shares), depth(chain.width)
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
-        """Take in what a probe showed."""
+        """Record the verdict of a probe."""
         self._ledger.record(wish.mask, verdict)
 
     def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
-        """Find out whether a subset is good or bad: one look is enough, whatever was ``expected``."""
+        """Find out whether a subset is good or bad: one build is enough, whatever was ``expected``."""
         del expected
         return self._ledger.verdict(mask, purpose)
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
-        """Find out what everything from good and everything from bad show, with room for more the first cuts too."""
+        """Build everything from good and everything from bad, and the first cuts too if there is room."""
         ends = [Wish(0, "everything from good"), Wish(self._space.all, "everything from bad")]
         for end in ends:
             while self._ledger.seen(end.mask) is None:
@@ -76,7 +76,7 @@ class ExactFinder:
                 break
         return self._ledger.seen(0) or Verdict.UNRESOLVED, self._ledger.seen(self._space.all) or Verdict.UNRESOLVED
 
-    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together.
 
         Raises:
@@ -92,7 +92,7 @@ class ExactFinder:
                 tried = True
                 winner = yield from self._try_alone(chain)
                 if winner:
-                    return Member(winner, complete=True)
+                    return SetMember(winner, complete=True)
                 self._cleared = 0
             elif chain.stuck or (not cuts and not chain.busy()):
                 break
@@ -103,10 +103,10 @@ class ExactFinder:
                 return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
         if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
             return (yield from tell_apart(self, self._ledger, chain))
-        return Member(chain.suspects(), chain.atoms[: chain.low])
+        return SetMember(chain.suspects(), chain.atoms[: chain.low])
 
     def _learn_couples(self, chain: Chain) -> bool:
-        """Join items that seem to have to change together, where an edge says which; return whether any were."""
+        """Join items that, by refused cuts of edges, seem to have to change together; return whether any were."""
         joined = False
         for mask, verdict in self._ledger.log[self._learnt :]:
             couples = self._space.couples(mask, self._ledger.log) if verdict is Verdict.UNRESOLVED else []
@@ -129,9 +129,9 @@ class ExactFinder:
         return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain.width, chain.high - 1)
 
     def _try_alone(self, chain: Chain) -> Steps[int]:
-        """Probe the last suspects each alone with what is kept; return the one that is bad so, or 0.
+        """Probe each of the last suspects alone with the members kept; return the first that is bad, or 0.
 
-        One that is good so is cleared for as long as the set is thought to need no more than one of them.
+        A suspect that is good is cleared as long as the set is thought to need no more than one of them.
         """
         wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
         while True:

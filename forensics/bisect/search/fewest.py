@@ -24,7 +24,7 @@ REMEDY = "the answer alone"
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """Probes, by their active items and what for; unless ``whole``, those behind the first good one are not needed."""
+    """Probes: active items and purpose of each. Unless ``whole``, those after the first good one are not needed."""
 
     probes: tuple[tuple[frozenset[int], str], ...] = ()
     whole: bool = False
@@ -64,16 +64,16 @@ class FewestSearch:
         return fresh
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
+        """Take the verdict of a probe."""
         self._asked.add(ask.active)
         self._verdicts[ask.active] = verdict
 
     def outlook(self) -> Outlook:
-        """Return what is known; builds left are those of one item that is enough alone."""
+        """Return what is known; the builds left are those it takes if one item alone is enough."""
         left = 0 if self._result else 2 * ceil(log2(max(2, len(self._suspects))))
-        found = self._result.culprits if self._result else ()
+        culprits = self._result.culprits if self._result else ()
         atoms = tuple(frozenset({index}) for index in sorted(self._all))
-        return Outlook(left * 3 / 4, left, self._suspects, found, atoms)
+        return Outlook(left * 3 / 4, left, self._suspects, culprits, atoms)
 
     def result(self) -> Result:
         """Return the answer so far."""
@@ -90,7 +90,7 @@ class FewestSearch:
             self._result = self._ended(Status.INCONCLUSIVE, f"{self._limit} probes were not enough")
 
     def _open(self) -> Iterator[tuple[frozenset[int], str]]:
-        """Yield the probes of the round that are not told yet, and may still matter."""
+        """Yield the probes of the round that have no verdict yet and may still matter."""
         for active, purpose in self._round.probes:
             verdict = self._verdicts.get(active)
             if verdict is None:
@@ -138,18 +138,18 @@ class FewestSearch:
         return next((one for one in candidates if self._verdict(one) is Verdict.GOOD), None)
 
     def _proven(self, remedy: Indexes) -> Steps:
-        found = frozenset(remedy)
-        if found == self._all and len(found) > 1:
+        answer = frozenset(remedy)
+        if answer == self._all and len(answer) > 1:
             return self._ended(Status.INCONCLUSIVE, "no part of the items is enough, and all are never taken")
-        first, *smaller = (self._all - one for one in _neighbourhood(found))
+        first, *smaller = (self._all - one for one in _neighbourhood(answer))
         rest = ((active, "the answer without one of its items") for active in smaller)
         yield _Round(((first, REMEDY), *rest), whole=True)
-        if self._verdict(found) is not Verdict.GOOD:
+        if self._verdict(answer) is not Verdict.GOOD:
             return self._ended(Status.INCONCLUSIVE, "no item alone makes the build good")
-        if all(self._verdict(one) is Verdict.BAD for one in _neighbourhood(found) if one != found):
-            return self._ended(Status.CERTIFIED, "", *found)
-        return self._ended(Status.NAMED, "a smaller set was not resolved", *found)
+        if all(self._verdict(one) is Verdict.BAD for one in _neighbourhood(answer) if one != answer):
+            return self._ended(Status.CERTIFIED, "", *answer)
+        return self._ended(Status.NAMED, "a smaller set was not resolved", *answer)
 
 
-def _neighbourhood(found: frozenset[int]) -> list[frozenset[int]]:
-    return [found, *(found - {index} for index in sorted(found))]
+def _neighbourhood(answer: frozenset[int]) -> list[frozenset[int]]:
+    return [answer, *(answer - {index} for index in sorted(answer))]

@@ -1,4 +1,4 @@
-"""What finding a set asks for: the verdict of one subset, and the next member of a set; exact or noisy."""
+"""The interface of a finder, exact or noisy: the verdict of a subset, and the next member of a set."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """The next member of a set: the items of an atom; ``before`` are the atoms among which any further ones are.
+class SetMember:
+    """The next member of a set: the items of an atom; ``before`` are the atoms that may hold further members.
 
     ``complete`` says that the members so far were seen to be bad alone. ``doubt`` holds items of which at least one is
     the member, but which could not be told apart; ``items`` is 0 then.
@@ -28,10 +28,10 @@ class Member:
 
 
 class Finder(Protocol):
-    """How verdicts become members: taken as they are, or weighed against noise."""
+    """Turns verdicts into members: taken as exact, or weighed against noise."""
 
     confidence: float
-    """How sure everything found so far is."""
+    """The probability that all conclusions so far are right."""
 
     @property
     def suspects(self) -> int:
@@ -46,13 +46,13 @@ class Finder(Protocol):
         """Builds expected, and at worst, until that member is known."""
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
-        """Take in what a probe showed."""
+        """Record the verdict of a probe."""
 
     def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
         """Find out whether a subset is good or bad; ``expected`` is the likelier outcome."""
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
-        """Find out what everything from good and everything from bad show."""
+        """Build everything from good and everything from bad; return the two verdicts."""
 
-    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""

@@ -1,4 +1,4 @@
-"""What has been seen so far: the verdict of every subset, in the order in which they were told, and what follows."""
+"""The verdicts of all subsets so far, in the order in which they came, and what follows from them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
     Wishes = tuple["Wish", ...]
-    """Probes that a step can use, the one it needs first in front; none: it waits for those under way."""
+    """Probes that a step can use, the most urgent first; none: it waits for those under way."""
     Steps = Generator[Wishes, None, _T]
-    """Part of a search: it is resumed at any time, looks at the ledger, and yields what it would have probed."""
+    """A part of the search: whenever it is resumed, it looks at the ledger and yields the probes it wants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Wish:
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """What makes it this probe and no other."""
+        """What identifies the probe."""
         return self.mask, self.build, self.check
 
     def ask(self) -> Ask:
-        """Return the probe in the terms of the caller."""
+        """Return the probe as an ask."""
         return Ask(items_of(self.mask), self.build, self.check, self.purpose)
 
 
@@ -41,7 +41,7 @@ class Ledger:
     """Verdicts by subset, and the probes asked for and under way.
 
     ``room`` is how many more probes the caller can start; steps that can use several at once look at it. ``log`` has
-    the verdicts in the order in which they were told.
+    the verdicts in the order in which they came.
     """
 
     def __init__(self) -> None:
@@ -59,11 +59,11 @@ class Ledger:
         self.builds += wish.check == 0
 
     def seen(self, mask: int) -> Verdict | None:
-        """Return what the subset itself showed, or None while nobody knows."""
+        """Return the subset's own verdict, or None while there is none."""
         return self._verdicts.get(mask)
 
     def record(self, mask: int, verdict: Verdict) -> None:
-        """Write down what a subset showed; the first word stands."""
+        """Record a subset's verdict; the first one stands."""
         if mask not in self._verdicts:
             self._verdicts[mask] = verdict
             self.log.append((mask, verdict))
@@ -99,13 +99,13 @@ def bits(mask: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def items_of(mask: int) -> frozenset[int]:
-    """Return the indexes of the bits that are set; the many checks of one build ask for the same again."""
+    """Return the indexes of the bits that are set; cached, since all checks of one build ask for the same."""
     return frozenset(bits(mask))
 
 
 @lru_cache(maxsize=64)
 def mask_of_items(items: frozenset[int]) -> int:
-    """Return the mask of a subset, as quickly as ``items_of`` gave it."""
+    """Return the mask of a subset; cached like ``items_of``."""
     return mask_of(items)
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A set: ``members`` are certain; ``doubt`` holds items of which at least one belongs to it too.
+class MinimalSet:
+    """A minimal bad set: ``members`` are certain, and at least one of the items in ``doubt`` belongs to it too.
 
-    ``alone`` is whether the members themselves were seen to be bad.
+    ``alone`` says whether the members alone were seen to be bad.
     """
 
     members: int
@@ -27,11 +27,11 @@ class Found:
 
     @property
     def items(self) -> int:
-        """All of it, for leaving it out."""
+        """The members and the items in doubt."""
         return self.members | self.doubt
 
 
-def minimal_set(finder: Finder, space: Space, within: int) -> Steps[Found]:
+def minimal_set(finder: Finder, space: Space, within: int) -> Steps[MinimalSet]:
     """Find a minimal bad set inside a subset that is bad.
 
     Raises:
@@ -42,13 +42,13 @@ def minimal_set(finder: Finder, space: Space, within: int) -> Steps[Found]:
     while True:
         member = yield from finder.member(kept, pool)
         if member.doubt:
-            return Found(kept, member.doubt, alone=False)
+            return MinimalSet(kept, member.doubt, alone=False)
         kept |= member.items
         if member.complete:
-            return Found(kept)
+            return MinimalSet(kept)
         seen = alone = yield from finder.settle(kept, Verdict.BAD, ALONE)
         pool = list(member.before)
         if seen is Verdict.UNRESOLVED:
             alone = yield from alone_by_proxy(finder, kept, pool or space.atoms_of(space.all & ~kept))
         if alone is not Verdict.GOOD:
-            return Found(kept, alone=seen is Verdict.BAD)
+            return MinimalSet(kept, alone=seen is Verdict.BAD)

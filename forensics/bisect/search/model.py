@@ -1,4 +1,4 @@
-"""What a search is asked with and what it answers; an item is known by its index, 0 to N-1."""
+"""The types of a search's interface. An item is known by its index, 0 to N-1."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from enum import StrEnum
 ALONE = "the culprits alone"
 REST = "everything but the culprits"
 
-
-AGAIN = "mend what kept it from being judged and retry with --retry-unresolved"
-"""What to do where an end of the search could not be judged."""
+AGAIN = "remove the cause and retry with --retry-unresolved"
+"""The next step if everything from good, or everything from bad, could not be judged."""
 
 
 class Verdict(StrEnum):
-    """What one probe showed."""
+    """The verdict of one probe."""
 
     GOOD = "good"
     BAD = "bad"
@@ -43,7 +42,7 @@ class Ask:
     """One probe: the items in ``active`` come from bad, all others from good.
 
     ``build`` counts the builds of this subset and ``check`` the checks of that build, both from 0: without noise both
-    stay 0. ``purpose`` is for a reader and takes no part in what the probe is.
+    stay 0. ``purpose`` is for readers and does not identify the probe.
     """
 
     active: frozenset[int]
@@ -54,7 +53,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is known and what is left to do.
+    """The knowledge of a search, and the builds that are left.
 
     ``expected`` and ``worst`` are builds to the certificate if the set that is being searched is the last one and has
     no further members; ``suspects`` are the items that one member of it hides among.

@@ -1,7 +1,7 @@
-"""How a build's outcome depends on whether a culprit is active, where neither is sure: a small grid of rates.
+"""The noise of builds: how often a build is bad with an active culprit and without one, as a small grid of rates.
 
-``shown`` is how often an active culprit shows in a build, ``false`` how often a build is bad without one. Neither is
-known; every outcome whose cause is known tells more about them.
+``shown`` is how often an active culprit makes a build bad, ``false`` how often a build is bad without one. Neither is
+known; every outcome with a known cause narrows them down.
 """
 
 from __future__ import annotations

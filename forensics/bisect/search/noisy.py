@@ -1,4 +1,4 @@
-"""Finding members where outcomes may be wrong: Bayesian search to a stated confidence.
+"""Finds members when outcomes may be wrong: Bayesian search to a stated confidence.
 
 A build is first checked until its own outcome is settled; whether that outcome means what it says is then weighed
 against everything else that was built.
@@ -12,7 +12,7 @@ import numpy as np
 
 from trtforensics.bisect.search.chain import Chain
 from trtforensics.bisect.search.checks import Checks
-from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.finder import SetMember
 from trtforensics.bisect.search.model import Verdict
 from trtforensics.bisect.search.noise import BEFORE, likelihood
 from trtforensics.bisect.search.posterior import Posterior
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search.space import Atom, Space
 
 _EXPECTED = 0.9
-"""How likely the expected outcome of a single subset is before it is built."""
+"""The prior probability of the expected outcome of a subset."""
 _ENDPOINT_EXPECTED = 0.995
 _DECISIONS = 5
-"""What a single culprit takes: two endpoints, member, alone, rest. They share three quarters of the doubt allowed."""
+"""Decisions that a single culprit takes: two endpoints, member, alone, rest. They share 3/4 of the allowed doubt."""
 _PREFER_ALONE = 0.9
-"""A build of the top suspect alone is preferred when it tells nearly as much as the best cut: it is needed anyway."""
+"""A build of the top suspect alone is preferred if it tells nearly as much as the best cut: it is needed anyway."""
 _LEAST_GAIN = 1e-6
 """A build that would tell less than this, in bits, is not worth it."""
 _MOST_REFUSALS = 2
 
 
 class NoisyFinder:
-    """Chooses the build that tells most, until the answer is as sure as asked for."""
+    """Chooses the most informative build, until the answer has the stated confidence."""
 
     def __init__(self, ledger: Ledger, space: Space, confidence: float) -> None:
         self._ledger = ledger
@@ -74,11 +74,11 @@ class NoisyFinder:
         return bits / gain, int(np.ceil(2 * bits / gain))
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
-        """Take in one check of one build."""
+        """Record one check of one build."""
         self._checks.tell(wish, verdict)
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
-        """Find out what everything from good and everything from bad show."""
+        """Build everything from good and everything from bad; return the two verdicts."""
         good = yield from self._decide(0, Verdict.GOOD, "everything from good", _ENDPOINT_EXPECTED)
         if good is not Verdict.GOOD:
             return good, Verdict.UNRESOLVED
@@ -108,7 +108,7 @@ class NoisyFinder:
 
     @property
     def _doubt(self) -> float:
-        """How likely the decision at hand may be wrong: those beyond what a single culprit takes get ever less."""
+        """The allowed doubt of the next decision; decisions beyond those of a single culprit get ever less."""
         further = self._decided - _DECISIONS
         return self._allowed * (0.75 / _DECISIONS if further < 0 else 0.125 * 0.5**further)
 
@@ -130,7 +130,7 @@ class NoisyFinder:
         noise /= noise.sum()
         return noise
 
-    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[Member]:
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""
         self._chain = chain = Chain(self._ledger, kept, pool)
         self._posterior = posterior = Posterior(chain, self._noise())
@@ -149,14 +149,14 @@ class NoisyFinder:
                 if complete:
                     self._known[alone] = True
                     self._ledger.record(alone, Verdict.BAD)
-                return Member(chain.atoms[top].mask, pool[:top], complete)
+                return SetMember(chain.atoms[top].mask, pool[:top], complete)
             choices = self._choices(posterior, chain, top)
             if not choices:
-                return Member(0, doubt=sum(chain.atoms[place].mask for place in self._likely(share)))
+                return SetMember(0, doubt=sum(chain.atoms[place].mask for place in self._likely(share)))
             yield from self._another(choices, "narrow")
 
     def _weigh(self, posterior: Posterior, chain: Chain, mask: int, verdict: Verdict) -> None:
-        """Let one build speak, unless what it says has a cause outside the chain or was told by its known state."""
+        """Apply one outcome, unless its cause may lie outside the chain or the state of its subset is known already."""
         if verdict is Verdict.UNRESOLVED:
             self._ledger.record(mask, verdict)
             chain.refuse(mask)
@@ -164,7 +164,7 @@ class NoisyFinder:
             posterior.see(mask, bad=verdict is Verdict.BAD)
 
     def _choices(self, posterior: Posterior, chain: Chain, top: int) -> list[int]:
-        """Return the subsets whose builds would tell something, the one that tells most in front."""
+        """Return the subsets whose builds are informative, the most informative first."""
         alone = chain.links[0] | chain.atoms[top].mask
         gains = posterior.gain_of_cuts()
         gains[list(chain.refused)] = 0.0
@@ -191,7 +191,7 @@ class NoisyFinder:
         return sorted(int(place) for place in order[:count])
 
     def _another(self, masks: list[int], purpose: str) -> Steps[None]:
-        """Wait until one more build is settled; builds begun are checked to their end before others are started."""
+        """Wait until one more build is settled; builds that have begun are checked to their end before others start."""
         before = len(self._checks.outcomes)
         while len(self._checks.outcomes) == before:
             begun = [wish for wish in self._checks.unfinished() if wish.key not in self._ledger.asked]

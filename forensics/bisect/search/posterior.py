@@ -1,4 +1,4 @@
-"""Where the next member of a set is, as a probability for every atom of a chain, given outcomes that may be wrong.
+"""The probability of each atom of a chain to be the next member of a set, given outcomes that may be wrong.
 
 A hypothesis says at which atom the chain turns bad, whether that atom completes the set or further members come before
 it, and how noisy builds are.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search.noise import Array
 
 _COMPLETE = 0.85
-"""How likely it is, before anything is seen, that a set needs no further members."""
+"""The prior probability that a set needs no further members."""
 
 
 class Posterior:
@@ -36,7 +36,7 @@ class Posterior:
         self._places = {bit: at for at, atom in enumerate(chain.atoms) for bit in atom.items}
 
     def see(self, mask: int, *, bad: bool) -> None:
-        """Take in the outcome of one build."""
+        """Apply the outcome of one build."""
         active = self._active(mask)
         shown, false = (SHOWN, FALSE) if bad else (1 - SHOWN, 1 - FALSE)
         self.weights *= np.where(active[:, :, None], shown, false)

@@ -1,6 +1,6 @@
-"""Delta debugging (ddmin): a minimal bad subset where nothing is known but what was seen.
+"""Delta debugging (ddmin): reduces a bad subset to a minimal one, without assumptions on outcomes.
 
-It asks for neither monotone outcomes nor for every mix to be buildable: an unresolved subset is simply not bad.
+Outcomes need not be monotone, and mixes may be refused: an unresolved subset counts as not bad.
 """
 
 from __future__ import annotations

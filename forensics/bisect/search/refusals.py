@@ -1,10 +1,10 @@
-"""What to probe where a subset that matters is refused: its like, and the smallest group that cannot be told apart."""
+"""Probes for refused subsets: similar subsets, and the smallest group of items that cannot be told apart."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.finder import Member
+from trtforensics.bisect.search.finder import SetMember
 from trtforensics.bisect.search.model import Verdict
 from trtforensics.bisect.search.reduction import reduced
 
@@ -20,14 +20,14 @@ _TRIES = 4
 _WITNESSES = 2
 _PARTS = 2
 _PATIENCE = 20
-"""How many builds in a row may fail to make a group smaller before it is left as it is."""
+"""The builds in a row that may fail to make a group smaller before the search gives up on it."""
 
 
-def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[Member]:
+def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]:
     """Find the member among items of a chain where every link between them is refused.
 
     Mixes of the neighbours are tried on top of what is kept, which may prove them bad alone, then on top of the last
-    good link, then of parts of it: what refuses a mix with one company need not refuse it with another.
+    good link, then of parts of it: a mix that is refused with some company may build with another.
     """
     group = [1 << item for atom in chain.open_atoms() for item in sorted(atom.items)]
     before = chain.atoms[: chain.low]
@@ -39,10 +39,10 @@ def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[Member]:
             continue
         group = yield from reduced(finder, base, group, _PATIENCE)
         if base == kept and _irreducible(ledger, kept, group):
-            return Member(sum(group), complete=True)
+            return SetMember(sum(group), complete=True)
         if len(group) == 1:
-            return Member(group[0], before)
-    return Member(0, before, doubt=sum(group))
+            return SetMember(group[0], before)
+    return SetMember(0, before, doubt=sum(group))
 
 
 def _irreducible(ledger: Ledger, kept: int, group: list[int]) -> bool:

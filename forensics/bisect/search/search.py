@@ -1,6 +1,6 @@
-"""The search as a session uses it: ask for probes, tell their verdicts, in any order, several at once.
+"""The search as a session uses it: it asks for probes and takes their verdicts, in any order, several at once.
 
-It is a deterministic function of the verdicts told: a search made again and told the same goes on where it stood.
+It is a deterministic function of the verdicts: a new search that gets the same verdicts goes on where the old one was.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Search:
         return tuple(asks)
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
+        """Take the verdict of a probe."""
         wish = Wish(mask_of_items(ask.active), ask.purpose, ask.build, ask.check)
         self._ledger.pending.discard(wish.key)
         self._finder.tell(wish, verdict)
@@ -106,8 +106,8 @@ class Search:
         self._advance(1)
         campaign = self._campaign
         sets = campaign.sets
-        suspects = sum(found.doubt for found in sets)
-        members = sum(found.members.bit_count() for found in sets)
+        suspects = sum(bad_set.doubt for bad_set in sets)
+        members = sum(bad_set.members.bit_count() for bad_set in sets)
         reasons = campaign.reasons
         if campaign.status is None:
             reasons = [*reasons, "the builds allowed are used up" if self._spent else "the search has not ended"]
@@ -123,10 +123,10 @@ class Search:
         )
 
     def _culprits(self) -> tuple[frozenset[int], ...]:
-        return tuple(items_of(found.members) for found in self._campaign.sets if not found.doubt)
+        return tuple(items_of(bad_set.members) for bad_set in self._campaign.sets if not bad_set.doubt)
 
     def _evidence(self) -> tuple[Ask, ...]:
         sets = self._campaign.sets
-        rest = self._space.all & ~sum(found.items for found in sets)
-        proof = {0, self._space.all, rest, *(found.members for found in sets), *(found.items for found in sets)}
+        rest = self._space.all & ~sum(bad_set.items for bad_set in sets)
+        proof = {0, self._space.all, rest, *(bad_set.members for bad_set in sets), *(bad_set.items for bad_set in sets)}
         return tuple(wish.ask() for wish in self._ledger.asked.values() if wish.mask in proof)

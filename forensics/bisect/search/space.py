@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search.model import Item, Verdict
 
 UNIFORM_SHARE = 0.3
-"""How much of the suspicion is spread evenly: a wrong prior then costs at most log2(1/0.3) = 1.7 builds."""
+"""The share of suspicion that is spread evenly, so that a wrong prior costs at most log2(1/0.3) = 1.7 builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Space:
         return [atom for atom in self.atoms if atom.mask & mask]
 
     def join(self, group: int) -> bool:
-        """Make one atom, in the place of the first, of the atoms that a group of items touches, if they lie apart.
+        """Merge the atoms that a group of items touches into one, in the place of the first, if they lie apart.
 
-        Neighbours stay two atoms: that a cut between them is refused is all there is to know. Returns whether it did.
+        Neighbours stay two atoms: the refused cut between them says it all. Return whether atoms were merged.
         """
         places = [place for place, atom in enumerate(self.atoms) if atom.mask & group]
         if places[-1] - places[0] < len(places):
@@ -64,7 +64,7 @@ class Space:
         return True
 
     def couples(self, refused: int, log: Iterable[tuple[int, Verdict]]) -> list[int]:
-        """Return the edges that a refused subset cuts and that no resolved subset has cut: what may not mix."""
+        """Return the edges that a refused subset cuts and no resolved subset cuts: items that may not mix."""
         cut = [edge for edge in self._edges if edge & refused and edge & ~refused]
         for mask, verdict in log:
             if cut and verdict != "unresolved":

@@ -1,1 +1,1 @@
-"""A bisection that survives: its directory, its journal, its lock, and the loop from asks to verdicts."""
+"""A bisection that can be stopped and resumed: its directory, journal and lock, and the loop that runs its probes."""

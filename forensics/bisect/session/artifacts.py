@@ -16,7 +16,7 @@ from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.runner.probe import Outcome
+    from trtforensics.bisect.runner.probe import ProbeOutcome
     from trtforensics.bisect.search import Ask
     from trtforensics.bisect.session.history import Finished, Probe
 
@@ -25,13 +25,13 @@ FIXED = "fixed"
 
 
 def folder_name(number: int, ask: Ask) -> str:
-    """Return the name of a probe's folder: its number, and six digits of what it is."""
+    """Return the name of a probe's folder: its number, and six hex digits of a hash of its subset and build."""
     subset = f"{index_sets.to_text(ask.active)}/{ask.build}"
     return f"{number:04d}-{hashlib.sha256(subset.encode()).hexdigest()[:6]}"
 
 
 class Artifacts:
-    """An artifacts directory. All methods raise OSError where it does not take what they write."""
+    """An artifacts directory. Every method raises OSError if a write to it fails."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -41,9 +41,9 @@ class Artifacts:
         return self.directory / PROBES / name
 
     def make_folder(self, probe: Probe, *, anew: bool) -> Path:
-        """Return a probe's folder; ``anew``: for another build, so that its engine is gone.
+        """Return a probe's folder, ready for a run; ``anew`` removes the engine, since another build follows.
 
-        What a probe left that never ended is gone too; the logs of one that did stay.
+        The files of a probe that never ended are removed; the logs of a finished one stay.
         """
         folder = self.folder(probe.folder)
         if not probe.finished:
@@ -55,7 +55,7 @@ class Artifacts:
         return folder
 
     def engine(self, probe: Probe) -> Path:
-        """Return where a probe's engine is, if it is."""
+        """Return the path of a probe's engine, which may not exist."""
         return self.folder(probe.folder) / ENGINE
 
     def drop_engine(self, probe: Probe) -> None:
@@ -72,7 +72,7 @@ class Artifacts:
         if keep is KeepEngines.NONE or (keep is KeepEngines.BAD and not bad):
             self.drop_engine(probe)
 
-    def note_verdict(self, probe: Probe, finished: Finished, outcome: Outcome | None) -> None:
+    def note_verdict(self, probe: Probe, finished: Finished, outcome: ProbeOutcome | None) -> None:
         """Write ``verdict.json`` beside a probe's logs."""
         document = {
             "probe": probe.number,
@@ -89,7 +89,7 @@ class Artifacts:
         )
 
     def link(self, probe: Probe, verdict: Verdict, file: str) -> None:
-        """Link a probe's file, if it has it, in the folder of its verdict, and in no other."""
+        """Link a probe's file, if it exists, into the folder of its verdict, and into no other."""
         target = Path("..", PROBES, probe.folder, file)
         name = f"{probe.folder}{target.suffix}"
         for each in Verdict:
@@ -101,5 +101,5 @@ class Artifacts:
                 link.symlink_to(target)
 
     def free_bytes(self) -> int:
-        """Return how much the disk still takes."""
+        """Return the free bytes of the directory's disk."""
         return shutil.disk_usage(self.directory).free

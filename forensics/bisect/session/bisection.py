@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.session.finder import Finder
-    from trtforensics.bisect.session.lever import Backend
+    from trtforensics.bisect.session.lever import Lever
+    from trtforensics.bisect.session.plan import SetSearch
     from trtforensics.bisect.session.session import Session
 
 _REST_S = 1.0
-"""How long an intermediate ``result.json`` stands at least: with many quick probes it would cost more than they do."""
+"""The least time between two writes of ``result.json``: quick probes would otherwise take less time than the writes."""
 
 
 def bisect(
-    directory: Path, backend: Backend, search: Finder, options: RunOptions, show: Callable[[str], None]
+    directory: Path, lever: Lever, search: SetSearch, options: RunOptions, show: Callable[[str], None]
 ) -> tuple[dict[str, object], Sequence[str]]:
     """Run a bisection to its end; return ``result.json`` and what was written into ``fixed/``.
 
@@ -37,26 +37,26 @@ def bisect(
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
         ForensicsError: see :func:`trtforensics.bisect.session.session.open_session` and ``Session.run``.
     """
-    with open_session(directory, job_of(backend, options), _Asking(search), backend, options) as session:
-        scribe = _Scribe(directory, backend, search, session, show)
+    with open_session(directory, job_of(lever, options), _SearchPlan(search), lever, options) as session:
+        writer = _ResultWriter(directory, lever, search, session, show)
         with stoppable(session.halt) as stopper:
             try:
-                session.run(stopper, scribe.turn)
+                session.run(stopper, writer.turn)
             finally:
-                scribe.write()
-        return scribe.write(), _fix(directory, backend, search)
+                writer.write()
+        return writer.write(), _fix(directory, lever, search)
 
 
-def job_of(backend: Backend, options: RunOptions) -> Job:
-    """Return what a directory is compared with."""
-    items = [backend.describe(index) for index in range(len(backend.items))]
-    return Job(backend.mode, items, backend.content(), options.build, tool_versions())
+def job_of(lever: Lever, options: RunOptions) -> Job:
+    """Return the job that a directory must belong to."""
+    items = [lever.describe(index) for index in range(len(lever.items))]
+    return Job(lever.mode, items, lever.content(), options.build, tool_versions())
 
 
-class _Asking:
+class _SearchPlan:
     """A search as a session's plan."""
 
-    def __init__(self, search: Finder) -> None:
+    def __init__(self, search: SetSearch) -> None:
         self._search = search
         self.asks = search.asks
         self.tell = search.tell
@@ -67,18 +67,18 @@ class _Asking:
         return self._search.done
 
     def suspects(self) -> Collection[int]:
-        """Return the items that may still be members of the set that is looked for."""
+        """Return the items that may still belong to a culprit set."""
         return self._search.outlook().suspects
 
 
-class _Scribe:
+class _ResultWriter:
     """Keeps ``result.json`` and the progress line up to date."""
 
     def __init__(
-        self, directory: Path, backend: Backend, search: Finder, session: Session, show: Callable[[str], None]
+        self, directory: Path, lever: Lever, search: SetSearch, session: Session, show: Callable[[str], None]
     ) -> None:
         self._directory = directory
-        self._backend = backend
+        self._lever = lever
         self._search = search
         self._session = session
         self._show = show
@@ -86,25 +86,25 @@ class _Scribe:
         self._known = -1
 
     def turn(self) -> None:
-        """Show progress, and write what is new if the last time is long enough ago."""
-        now, told = time.monotonic(), self._session.told
-        if len(told) != self._known and now >= self._due:
-            self._known = len(told)
+        """Show progress; write ``result.json`` if there are new verdicts and the last write is long enough ago."""
+        now, answers = time.monotonic(), self._session.answers
+        if len(answers) != self._known and now >= self._due:
+            self._known = len(answers)
             self.write()
             self._due = time.monotonic() + _REST_S
-        self._show(progress_text(self._search.outlook(), told, self._session.running, self._session.seconds))
+        self._show(progress_text(self._search.outlook(), answers, self._session.running, self._session.seconds))
 
     def write(self) -> dict[str, object]:
         """Write ``result.json``, and return it."""
-        document = bisection_result(self._backend, self._search, self._session.told)
+        document = bisection_result(self._lever, self._search, self._session.answers)
         write_result(self._directory, document)
         return document
 
 
-def _fix(directory: Path, backend: Backend, search: Finder) -> Sequence[str]:
+def _fix(directory: Path, lever: Lever, search: SetSearch) -> Sequence[str]:
     culprits = search.result().culprits
     if not culprits:
         return ()
     with explained(str(directory)):
         (directory / FIXED).mkdir(exist_ok=True)
-        return backend.fix(culprits, directory / FIXED)
+        return lever.fix(culprits, directory / FIXED)

@@ -1,7 +1,8 @@
-"""Building the same thing again and again: what varies from build to build is sorted into good and bad."""
+"""``collect``: the same build again and again, each sorted by its verdict into good, bad or unresolved."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,8 @@ _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
 
 
 @dataclass(slots=True)
-class Builds:
-    """A plan of one build after another, until there are ``count``, or until one is ``wanted``."""
+class RepeatedBuilds:
+    """A plan of equal builds: ``count`` of them, or as many as it takes to get the verdict ``wanted``."""
 
     count: int | None
     wanted: Verdict | None = None
@@ -41,11 +42,11 @@ class Builds:
 
     @property
     def _enough(self) -> bool:
-        found = self.wanted is not None and self.wanted in self.verdicts.values()
-        return found or (self.count is not None and self._asked >= self.count)
+        has_wanted = self.wanted is not None and self.wanted in self.verdicts.values()
+        return has_wanted or (self.count is not None and self._asked >= self.count)
 
     def suspects(self) -> tuple[int, ...]:
-        """Return nothing: nobody is looked for."""
+        """Return nothing: a collection has no items."""
         return ()
 
     def asks(self, room: int = 1) -> Sequence[Ask]:
@@ -57,12 +58,12 @@ class Builds:
         return asks
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say how a build was judged."""
+        """Take the verdict of a build."""
         self.verdicts[ask.build] = verdict
 
 
-class Collecting:
-    """The lever of a collection: the build writes the file, where a bisection's reads it."""
+class CollectionLever:
+    """The lever of a collection: its build writes the file that a bisection's build would read."""
 
     settings = ""
 
@@ -71,10 +72,10 @@ class Collecting:
         self.file = _FILES.get(placeholder, placeholder)
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:  # noqa: ARG002 - nothing varies
-        """Say where the build is to write."""
+        """Return the paths that the build may write to."""
         return {name: folder / file for name, file in _FILES.items()}
 
-    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002, D102 - whatever it built is it
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002, D102 - any build will do
         return ""
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002, D102 - only the check can
@@ -85,7 +86,7 @@ class Collecting:
 
 
 def collect(
-    directory: Path, plan: Builds, lever: Collecting, options: RunOptions, show: Callable[[str], None]
+    directory: Path, plan: RepeatedBuilds, lever: CollectionLever, options: RunOptions, show: Callable[[str], None]
 ) -> dict[str, object]:
     """Run a collection to its end, and return ``result.json``.
 
@@ -103,13 +104,13 @@ def collect(
             try:
                 session.run(stopper, turn)
             finally:
-                document = collection_result(session.told, complete=plan.done)
+                document = collection_result(session.answers, complete=plan.done)
                 write_result(directory, document)
     return document
 
 
 def collection_text(document: Mapping[str, object], directory: Path) -> str:
-    """Say for a person what a collection holds."""
+    """Return the answer of a collection as text."""
     lines = []
     for verdict in Verdict:
         folders = document[verdict.value]
@@ -120,5 +121,5 @@ def collection_text(document: Mapping[str, object], directory: Path) -> str:
 
 
 def _counts(verdicts: Iterable[Verdict]) -> str:
-    told = list(verdicts)
-    return ", ".join(f"{told.count(verdict)} {verdict}" for verdict in Verdict)
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

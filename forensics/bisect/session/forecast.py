@@ -1,4 +1,4 @@
-"""What a bisection would cost, before anything runs: ``--dry-run``."""
+"""The forecast of ``--dry-run``: the cost of a bisection before any probe runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trtforensics.console.terminal import visible
 if TYPE_CHECKING:
     from trtforensics.bisect.runner.options import RunOptions
     from trtforensics.bisect.search import Outlook
-    from trtforensics.bisect.session.lever import Backend
+    from trtforensics.bisect.session.lever import Lever
 
 SCHEMA = 1
 _SHOWN = 20
@@ -29,11 +29,11 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What there is to search and what it costs.
+    """The items to search, and the cost of the search.
 
-    Builds are those left, to the certificate of one culprit; ``done`` are in the directory already. Times are in
-    seconds, sizes in bytes, ``probe_`` ones means; None: not known before a probe has run (``measured``), or
-    without ``--timeout``.
+    ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified; ``done`` probes are in the
+    directory already. Times are in seconds and sizes in bytes; ``probe_seconds`` and ``probe_bytes`` are means. Times
+    are None until a probe has run (``measured``), and ``worst_seconds`` is None without ``--timeout``.
     """
 
     schema: int
@@ -53,29 +53,29 @@ class Forecast:
     free_bytes: int
 
     def to_json(self) -> str:
-        """Spell it as JSON."""
+        """Return the forecast as JSON."""
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
 
 
-def forecast(backend: Backend, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
+def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
     """Work out what a bisection would cost; the directory stays as it is.
 
     Raises:
         UsageError: the directory is another job's.
         SourceError: its journal cannot be read.
     """
-    check_directory(directory, job_of(backend, options))
+    check_directory(directory, job_of(lever, options))
     history, _ = read_journal(directory / NAME)
     probes = [probe for probe in history.probes.values() if probe.finished]
     seconds = mean(finished.seconds for probe in probes for finished in probe.finished) if probes else None
     sizes = [_size(directory / PROBES / probe.folder) for probe in probes]
-    size = round(mean(sizes)) if sizes else _inputs_size(backend)
+    size = round(mean(sizes)) if sizes else _inputs_size(lever)
     return Forecast(
         schema=SCHEMA,
-        mode=backend.mode,
-        items=tuple(item.name for item in backend.items),
+        mode=lever.mode,
+        items=tuple(item.name for item in lever.items),
         atoms=len(outlook.atoms),
-        edges=len(backend.edges),
+        edges=len(lever.edges),
         expected_builds=outlook.expected,
         worst_builds=outlook.worst,
         done=len(probes),
@@ -90,7 +90,7 @@ def forecast(backend: Backend, outlook: Outlook, options: RunOptions, directory:
 
 
 def forecast_text(cost: Forecast) -> str:
-    """Say a forecast for a person."""
+    """Return a forecast as text."""
     more = [f"  … {len(cost.items) - _SHOWN:,} more"] if len(cost.items) > _SHOWN else []
     done = f"; {cost.done} done in this directory" if cost.done else ""
     lines = [
@@ -125,10 +125,10 @@ def _worst(outlook: Outlook, options: RunOptions) -> float | None:
     return outlook.worst * commands * options.timeout
 
 
-def _inputs_size(backend: Backend) -> int:
-    """Measure the files of the probe that takes everything from bad, in a folder that goes away."""
+def _inputs_size(lever: Lever) -> int:
+    """Return the size of the input files of a probe with every item from bad, written to a temporary folder."""
     with tempfile.TemporaryDirectory() as scratch, explained(scratch):
-        backend.prepare(frozenset(range(len(backend.items))), Path(scratch))
+        lever.prepare(frozenset(range(len(lever.items))), Path(scratch))
         return _size(Path(scratch))
 
 

@@ -1,4 +1,4 @@
-"""What the journal says: which probes there are, which have ended, and with what verdict."""
+"""The history of a directory, from its journal: which probes there are, which have ended, and with what verdict."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ Event = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """One judgement of a probe. ``judge`` is what decided it (check command, tolerance); ``at`` is in ISO 8601.
+    """One judgement of a probe. ``judge`` names what decided it (check command, tolerance); ``at`` is in ISO 8601.
 
-    ``seconds`` is what its commands took; ``timeout``, in seconds, and ``timed_out`` tell if a longer one may help.
-    ``build_failed``: the build's failure decided, so that the check does not matter, but ``--build-failure`` does.
+    ``seconds`` is how long its commands took. ``timed_out`` says that a command reached the ``timeout`` (in seconds),
+    so that a longer one may help. ``build_failed`` says that the failed build decided: then ``--build-failure`` sets
+    the verdict, whatever the check.
     """
 
     verdict: Verdict
@@ -42,8 +43,8 @@ class Finished:
 class Probe:
     """A build of a subset, in a folder of its own.
 
-    ``suspects`` are the items that were suspected when it was asked for. ``log_checks`` counts the checks that wrote a
-    log there. ``began`` is in ISO 8601.
+    ``suspects`` are the items under suspicion when the plan asked for it. ``log_checks`` counts the checks with a log
+    in its folder. ``began`` is in ISO 8601.
     """
 
     number: int
@@ -65,7 +66,7 @@ class Probe:
 
 
 class History:
-    """Probes by number and by what they are; it grows by the journal's events."""
+    """All probes of a directory, by number and by subset; each event of the journal changes it."""
 
     def __init__(self) -> None:
         self.probes: dict[int, Probe] = {}
@@ -73,10 +74,10 @@ class History:
         self._by_subset: dict[tuple[frozenset[int], int], Probe] = {}
 
     def apply(self, event: Mapping[str, object]) -> None:
-        """Take in one event.
+        """Apply one event.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not an event of ours.
+            KeyError, TypeError, ValueError: it is not a known event.
         """
         kind = event["event"]
         if kind == "run":
@@ -97,7 +98,7 @@ class History:
         return self._by_subset.get((ask.active, ask.build))
 
     def verdict(self, ask: Ask, judge: str, options: RunOptions) -> Finished | None:
-        """Return what is known about an ask; a timeout counts only for those who would not wait longer now."""
+        """Return the stored judgement of an ask, if any; a timeout does not count if ``--timeout`` is longer now."""
         probe = self.of(ask)
         known = (
             [f for f in probe.finished if f.check == ask.check and (f.build_failed or f.judge == judge)]
@@ -111,7 +112,7 @@ class History:
         return replace(known[-1], verdict=Verdict.BAD if options.build_failure_is_bad else Verdict.UNRESOLVED)
 
     def retried(self, ask: Ask, options: RunOptions) -> bool:
-        """Whether a probe is to be built again: an earlier run could not judge it, and that is to be forgotten."""
+        """Whether ``--retry-unresolved`` has a probe built again: an earlier run left it unresolved."""
         last = probe.last if (probe := self.of(ask)) else None
         unresolved = last is not None and last.verdict is Verdict.UNRESOLVED and last.run < self.runs
         return options.retry_unresolved and unresolved

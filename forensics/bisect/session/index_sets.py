@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def to_text(indexes: Collection[int]) -> str:
-    """Spell a set."""
+    """Return a set as text."""
     runs: list[list[int]] = []
     for index in sorted(indexes):
         if runs and runs[-1][1] == index - 1:
@@ -23,7 +23,7 @@ def from_text(text: str) -> frozenset[int]:
     """Read a set back.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no set.
     """
     indexes: set[int] = set()
     for run in filter(None, text.split(",")):

@@ -1,4 +1,4 @@
-"""What makes a directory's job the same job: mode, content of the items, build command and tool versions."""
+"""The job of an artifacts directory, known by its mode, content of items, build command and tool versions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: ``items`` are for readers of the directory, ``content`` is what they stand for."""
+    """A job. ``items`` describe it to readers of the directory; ``content`` is what they stand for."""
 
     mode: str
     items: list[dict[str, object]]
@@ -41,7 +41,7 @@ class Job:
     versions: dict[str, str]
 
     def identity(self) -> dict[str, object]:
-        """Return what a directory's job is known by."""
+        """Return the parts that two runs of one job have in common."""
         return {
             "mode": self.mode,
             "content": _digest(self.content),
@@ -63,14 +63,14 @@ class Job:
             "repeat": options.repeat,
             "find": options.find,
             "jobs": options.jobs,
-            "cwd": os.getcwd(),  # noqa: PTH109 - the text the shell will see
+            "cwd": os.getcwd(),  # noqa: PTH109 - as the shell sees it
             "trtforensics": __version__,
             "items": self.items,
         }
 
 
 def tool_versions() -> dict[str, str]:
-    """Return the versions of what is installed here and builds engines."""
+    """Return the versions of the installed packages that build engines."""
     versions = {}
     for tool in _TOOLS:
         try:
@@ -81,7 +81,7 @@ def tool_versions() -> dict[str, str]:
 
 
 def check_directory(directory: Path, job: Job) -> None:
-    """Refuse a directory of another job, or with something else in it; it stays as it is.
+    """Refuse a directory of another job, or with other files in it; the directory is not changed.
 
     Raises:
         UsageError: it is not this job's.
@@ -90,7 +90,9 @@ def check_directory(directory: Path, job: Job) -> None:
     path = directory / NAME
     if not path.exists():
         if directory.is_dir() and any(entry.name != ".lock" for entry in directory.iterdir()):
-            raise UsageError(str(directory), "holds files, but no job of ours", "Name an empty or a new directory")
+            raise UsageError(
+                str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"
+            )
         return
     there = read_job(directory)
     identity = job.identity()
@@ -104,7 +106,7 @@ def write_job(directory: Path, job: Job, options: RunOptions) -> None:
     """Write ``job.json``.
 
     Raises:
-        OutputError: the directory does not take it.
+        OutputError: the file cannot be written.
     """
     write_text(directory / NAME, json.dumps(job.document(options), indent=1, ensure_ascii=False) + "\n")
 

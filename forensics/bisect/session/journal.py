@@ -1,6 +1,6 @@
-"""The journal: a line a start, a line an end, each on the disk before anything else happens.
+"""The journal: one line for each start and each end of a probe, flushed to the disk before the session goes on.
 
-A line is JSON and ends with a line feed. A last line without one was cut by a crash: it never happened.
+A line is JSON and ends with a line feed. A last line without a line feed was cut by a crash and does not count.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NAME = "journal.jsonl"
 
 
 class Journal:
-    """The journal of a directory whose lock is held; ``history`` is what it says, events of this run included."""
+    """The journal of a directory whose lock is held; ``history`` holds its events, those of this run included."""
 
     def __init__(self, directory: Path) -> None:
-        """Open it, or begin it.
+        """Open the journal, or create it.
 
         Raises:
             SourceError: a line of it cannot be read.
-            OutputError: the directory does not take it.
+            OutputError: the file cannot be written.
         """
         self._path = directory / NAME
         self.history, whole = read_journal(self._path)
@@ -49,7 +49,7 @@ class Journal:
         """Append an event and flush it to the disk.
 
         Raises:
-            OutputError: the disk does not take it.
+            OutputError: the file cannot be written.
         """
         record: dict[str, object] = {
             "event": event,
@@ -65,10 +65,10 @@ class Journal:
 
 
 def read_journal(path: Path) -> tuple[History, int]:
-    """Read a journal, and how many of its bytes are whole lines; a missing one is empty.
+    """Return a journal's history, and how many of its bytes are whole lines; a missing journal is empty.
 
     Raises:
-        SourceError: a whole line of it is not an event of ours.
+        SourceError: a whole line of it is not a known event.
     """
     history = History()
     try:
@@ -88,7 +88,7 @@ def read_journal(path: Path) -> tuple[History, int]:
 
 
 def _flush_directory(directory: Path) -> None:
-    """Have the journal's name on the disk too; some file systems cannot flush a directory."""
+    """Flush the directory, so that the journal's name is on the disk too; some file systems cannot."""
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

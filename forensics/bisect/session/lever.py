@@ -1,13 +1,13 @@
-"""What a lever must offer so that a session can bisect with it.
+"""The interface of a lever: what a bisection needs of it.
 
 A lever has items; "active" items are taken from bad, all others from good. It writes the file that a probe's build
-reads, says after a build whether that file was honoured, and at the end writes what the user takes away.
+reads, says after a build whether that file was honoured, and at the end writes what repairs the build.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -19,8 +19,31 @@ if TYPE_CHECKING:
     Described = dict[str, object]
 
 
-class Backend(ABC):
-    """A lever over ``items``; an item is known by its index."""
+class ProbeLever(Protocol):
+    """The part of a lever that a session uses while probes run; a collection's lever has nothing else."""
+
+    file: str
+    settings: str
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write what the build reads, and return the placeholders' values."""
+        ...
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:
+        """Say how a finished build differs from what was asked, or ""."""
+        ...
+
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
+        """Judge a stored probe again; None: it must run again."""
+        ...
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return the executor of this lever's probes, given the executor of commands."""
+        ...
+
+
+class Lever(ABC):
+    """A lever over ``items``, which are known by their indexes."""
 
     mode: str
     """The name after ``bisect``."""
@@ -32,28 +55,28 @@ class Backend(ABC):
     """The name of that file in a probe's folder; it is linked in ``good/``, ``bad/`` or ``unresolved/``."""
 
     build: str | None = None
-    """The build command where the user gives none; None: one of ``--build`` and ``--check`` must be given."""
+    """The build command if the user gives none; None: the user must give ``--build`` or ``--check``."""
 
     more_placeholders: Collection[str] = ()
     """Further placeholders that :meth:`prepare` gives values."""
 
     judges: bool = False
-    """Whether it can judge a probe without any command."""
+    """Whether the lever can judge a probe without any command."""
 
     items: Sequence[Item] = ()
 
     edges: Collection[tuple[int, int]] = ()
-    """Pairs of items that meet along a tensor; a refused mix is looked for there first."""
+    """Pairs of items that share a tensor: if a mix is refused, the search suspects these first."""
 
     wants_fewest: bool = False
-    """Whether the answer is the fewest items to take from good, instead of the fewest from bad that do harm."""
+    """Whether the answer is the fewest items to take from good, instead of the smallest sets from bad that do harm."""
 
     settings: str = ""
-    """What besides the check decides a verdict, a tolerance say; when it changes, stored probes are judged again."""
+    """What decides a verdict besides the check, such as a tolerance; if it changes, stored probes are judged again."""
 
     @abstractmethod
     def content(self) -> object:
-        """Return what the items stand for, as JSON data: a directory is another job's where this differs."""
+        """Return what the items stand for, as JSON data; other content makes another job."""
 
     @abstractmethod
     def describe(self, index: int) -> Described:
@@ -63,24 +86,24 @@ class Backend(ABC):
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write what the build reads into a probe's folder, and return the placeholders' values.
 
-        It is called again, for the same items, where a check is to run anew.
+        A session calls it again for the same items if only a check runs.
 
         Raises:
-            OSError: the folder does not take it.
+            OSError: the folder cannot be written to.
         """
 
-    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - levers that can look do
-        """Say in what a finished build differs from what was asked, or "": such a probe is unresolved."""
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - for levers that can look
+        """Say how a finished build differs from what was asked, or ""; a difference makes the probe unresolved."""
         return ""
 
-    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002 - levers that store scores do
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:  # noqa: ARG002 - for levers that store scores
         """Judge a stored probe by the present ``settings`` from what is in its folder; None: it must run again."""
         return None
 
     def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return where probes run, given where commands do."""
+        """Return the executor of this lever's probes, given the executor of commands."""
         return commands
 
     @abstractmethod
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write what repairs the build into ``fixed/``, and say what it is, a line a file."""
+        """Write what repairs the build into ``fixed/``, and return a line about each file."""

@@ -1,4 +1,4 @@
-"""One run a directory: a lock of the kernel's, which ends with the process that holds it, however that ends."""
+"""The lock of an artifacts directory, for one run at a time; the kernel releases it when its process ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = ".lock"
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Hold the directory's lock; while it is held, the file says by whom.
+    """Hold the directory's lock; meanwhile the lock file names the holder.
 
     Raises:
         UsageError: another process holds it.
@@ -39,14 +39,14 @@ def locked(directory: Path) -> Iterator[None]:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
         yield
-        with suppress(OSError):  # the holder's name is a help for readers; the lock itself goes in any case
+        with suppress(OSError):  # the name only informs readers; closing the file releases the lock
             os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 
 
 def holder_of(directory: Path) -> str:
-    """Say who works on a directory; empty where nobody does, as far as can be told from here."""
+    """Return which process works on a directory, or ""; one on another machine is taken to be alive."""
     try:
         text = (directory / NAME).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

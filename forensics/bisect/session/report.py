@@ -1,4 +1,4 @@
-"""The answer of a bisection for a person, and the line that shows how far it is."""
+"""The answer of a bisection as text, and its line of progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisect.search import Outlook
-    from trtforensics.bisect.session.session import Told
+    from trtforensics.bisect.session.session import Answer
 
 _SHOWN = 20
 _MINUTE = 60
@@ -24,12 +24,12 @@ _SENTENCES = {
 }
 
 
-def progress_text(outlook: Outlook, told: Sequence[Told], running: int, seconds: float) -> str:
-    """Say how far a bisection is; ``seconds`` is the time since it began."""
-    builds = len({one.probe.number for one in told})
-    last = f"last {told[-1].finished.verdict}" if told else "nothing known yet"
-    found = f", {len(outlook.culprits)} found" if outlook.culprits else ""
-    suspects = f"suspects {len(outlook.suspects):,}{found}"
+def progress_text(outlook: Outlook, answers: Sequence[Answer], running: int, seconds: float) -> str:
+    """Return the line of progress; ``seconds`` is the time since the run began."""
+    builds = len({answer.probe.number for answer in answers})
+    last = f"last {answers[-1].finished.verdict}" if answers else "nothing known yet"
+    known = f", {len(outlook.culprits)} found" if outlook.culprits else ""
+    suspects = f"suspects {len(outlook.suspects):,}{known}"
     return f"builds done {builds}, running {running}, {_left(outlook)}; {suspects}; {last}; {duration(seconds)}"
 
 
@@ -41,14 +41,14 @@ def _left(outlook: Outlook) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Spell a time: 1:02:03."""
+    """Return a time as ``1:02:03``."""
     minutes, rest = divmod(int(seconds), _MINUTE)
     hours, minutes = divmod(minutes, _MINUTE)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def bisection_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
-    """Return the answer: the culprits, the evidence, what to take away."""
+    """Return the answer as text: the culprits, the evidence, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     sentence = _REMEDY if document.get("remedy") and status == "certified" else _SENTENCES[status]
     lines = [sentence if status == "certified" else f"{sentence}: {why}."]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisect.search import Ask
-    from trtforensics.bisect.session.finder import Finder
-    from trtforensics.bisect.session.lever import Backend
-    from trtforensics.bisect.session.session import Told
+    from trtforensics.bisect.session.lever import Lever
+    from trtforensics.bisect.session.plan import SetSearch
+    from trtforensics.bisect.session.session import Answer
 
 SCHEMA = 1
 NAME = "result.json"
@@ -25,38 +25,41 @@ NAME = "result.json"
 Document = dict[str, object]
 
 
-def bisection_result(backend: Backend, search: Finder, told: Sequence[Told]) -> Document:
+def bisection_result(lever: Lever, search: SetSearch, answers: Sequence[Answer]) -> Document:
     """Return the document of a bisection."""
     result, outlook = search.result(), search.outlook()
     evidence = {_key(ask) for ask in result.evidence}
     suspects = result.suspects if search.done else result.suspects | outlook.suspects
     return {
         "schema": SCHEMA,
-        "mode": backend.mode,
-        **({"remedy": True} if backend.wants_fewest else {}),
+        "mode": lever.mode,
+        **({"remedy": True} if lever.wants_fewest else {}),
         "status": result.status.value,
         "why": result.why,
-        "culprits": [[backend.describe(index) for index in sorted(found)] for found in result.culprits],
-        "items": len(backend.items),
+        "culprits": [[lever.describe(index) for index in sorted(members)] for members in result.culprits],
+        "items": len(lever.items),
         "atoms": len(outlook.atoms),
-        **_counts(told),
-        "unresolved": [one.probe.folder for one in told if one.finished.verdict is Verdict.UNRESOLVED],
-        "suspects": [backend.items[index].name for index in sorted(suspects)],
+        **_counts(answers),
+        "unresolved": [answer.probe.folder for answer in answers if answer.finished.verdict is Verdict.UNRESOLVED],
+        "suspects": [lever.items[index].name for index in sorted(suspects)],
         "confidence": result.confidence,
         "lower_bound": result.lower_bound,
-        "probes": [_probe(one, evidence=_key(one.ask) in evidence) for one in told],
+        "probes": [_probe(answer, evidence=_key(answer.ask) in evidence) for answer in answers],
     }
 
 
-def collection_result(told: Sequence[Told], *, complete: bool) -> Document:
+def collection_result(answers: Sequence[Answer], *, complete: bool) -> Document:
     """Return the document of a ``collect``."""
     return {
         "schema": SCHEMA,
         "mode": "collect",
         "status": "collected" if complete else "inconclusive",
-        **{verdict.value: [one.probe.folder for one in told if one.finished.verdict is verdict] for verdict in Verdict},
-        **_counts(told),
-        "probes": [_probe(one, evidence=False) for one in told],
+        **{
+            verdict.value: [answer.probe.folder for answer in answers if answer.finished.verdict is verdict]
+            for verdict in Verdict
+        },
+        **_counts(answers),
+        "probes": [_probe(answer, evidence=False) for answer in answers],
     }
 
 
@@ -64,33 +67,33 @@ def write_result(directory: Path, document: Document) -> None:
     """Replace ``result.json``.
 
     Raises:
-        OutputError: the directory does not take it.
+        OutputError: the file cannot be written.
     """
     write_text(directory / NAME, to_json(document))
 
 
 def to_json(document: Document) -> str:
-    """Spell a document as JSON."""
+    """Return a document as JSON."""
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _counts(told: Iterable[Told]) -> dict[str, int]:
-    """Count builds; ``reused`` are those that an earlier run on the directory made."""
-    reused = {one.probe.number: one.reused for one in told}
+def _counts(answers: Iterable[Answer]) -> dict[str, int]:
+    """Count builds; ``reused`` are those of earlier runs on the directory."""
+    reused = {answer.probe.number: answer.reused for answer in answers}
     return {"builds": len(reused), "reused": sum(reused.values())}
 
 
-def _probe(told: Told, *, evidence: bool) -> Document:
+def _probe(answer: Answer, *, evidence: bool) -> Document:
     return {
-        "probe": told.probe.number,
-        "folder": f"{PROBES}/{told.probe.folder}",
-        "active": index_sets.to_text(told.ask.active),
-        "build": told.ask.build,
-        "check": told.ask.check,
-        "purpose": told.ask.purpose,
-        "verdict": told.finished.verdict.value,
-        "reason": told.finished.reason,
-        "seconds": told.finished.seconds,
+        "probe": answer.probe.number,
+        "folder": f"{PROBES}/{answer.probe.folder}",
+        "active": index_sets.to_text(answer.ask.active),
+        "build": answer.ask.build,
+        "check": answer.ask.check,
+        "purpose": answer.ask.purpose,
+        "verdict": answer.finished.verdict.value,
+        "reason": answer.finished.reason,
+        "seconds": answer.finished.seconds,
         "evidence": evidence,
     }
 

@@ -1,4 +1,4 @@
-"""The loop of a session: what a plan asks is looked up in the journal or run, and the plan is told."""
+"""The loop of a session: it answers the probes that a plan asks for, from the journal or by running them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.command import Urgency
 from trtforensics.bisect.runner.executors import make_executor
 from trtforensics.bisect.runner.placeholders import mentions
-from trtforensics.bisect.runner.probe import ENGINE, Outcome, ProbeSpec
+from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, ProbeSpec
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.bisect.session.artifacts import Artifacts, folder_name
@@ -23,7 +23,7 @@ from trtforensics.console.output import explained
 from trtforensics.errors import ForensicsError, OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -32,60 +32,18 @@ if TYPE_CHECKING:
     from trtforensics.bisect.search import Ask
     from trtforensics.bisect.session.history import Finished, Probe
     from trtforensics.bisect.session.job import Job
+    from trtforensics.bisect.session.lever import ProbeLever
+    from trtforensics.bisect.session.plan import Plan
     from trtforensics.bisect.session.stopping import Stopper
 
 _TURN_S = 1.0
 _FULL = 1 << 20
-"""A disk with fewer free bytes is full: a build that failed then says nothing about its items."""
-
-
-class Plan(Protocol):
-    """Asks for probes and is told their verdicts, as :class:`trtforensics.bisect.search.Search` does."""
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to ask or to wait for."""
-        ...
-
-    def suspects(self) -> Collection[int]:
-        """Return the items that may still be what is looked for."""
-        ...
-
-    def asks(self, room: int = 1) -> Sequence[Ask]:
-        """Return the next probes, at most ``room`` besides those under way."""
-        ...
-
-    def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Say what a probe showed."""
-        ...
-
-
-class Lever(Protocol):
-    """What a session needs of a backend, where it is described: :class:`trtforensics.bisect.session.lever.Backend`."""
-
-    file: str
-    settings: str
-
-    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write what the build reads, and return the placeholders' values."""
-        ...
-
-    def verify(self, active: frozenset[int], folder: Path) -> str:
-        """Say in what a finished build differs from what was asked."""
-        ...
-
-    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
-        """Judge a stored probe anew."""
-        ...
-
-    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return where probes run, given where commands do."""
-        ...
+"""A disk with fewer free bytes counts as full: a build that fails on it says nothing about its items."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An answer that the plan was given; ``reused`` where an earlier run had it."""
+class Answer:
+    """A verdict given to the plan; ``reused`` if it is from an earlier run."""
 
     ask: Ask
     probe: Probe
@@ -94,15 +52,15 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Running:
+class _RunningProbe:
     ask: Ask
     probe: Probe
     gpu: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a session keeps its probes and runs them."""
+class Workspace:
+    """The directory, journal and executor of a session."""
 
     artifacts: Artifacts
     journal: Journal
@@ -110,29 +68,29 @@ class Place:
 
 
 class Session:
-    """A run on a directory whose lock is held. ``told`` is what the plan knows, in order."""
+    """A run on a directory whose lock is held. ``answers`` holds the verdicts given to the plan, in order."""
 
-    def __init__(self, plan: Plan, lever: Lever, options: RunOptions, place: Place) -> None:
+    def __init__(self, plan: Plan, lever: ProbeLever, options: RunOptions, workspace: Workspace) -> None:
         self._plan = plan
-        self._artifacts = place.artifacts
-        self._journal = place.journal
-        self._executor = place.executor
+        self._artifacts = workspace.artifacts
+        self._journal = workspace.journal
+        self._executor = workspace.executor
         self._lever = lever
         self._options = options
         self._judge = judge_of(lever, options)
         self._gpus = list(options.gpus)
-        self._running: dict[Future[Outcome], _Running] = {}
+        self._running: dict[Future[ProbeOutcome], _RunningProbe] = {}
         self._held: list[Ask] = []
         self._fresh: set[int] = set()
         self._begun = time.monotonic()
-        self.told: list[Told] = []
+        self.answers: list[Answer] = []
 
     def run(self, stopper: Stopper, on_turn: Callable[[], None]) -> None:
         """Answer the plan until it is done.
 
         Raises:
             KeyboardInterrupt: the user stopped it; every probe's end is in the journal.
-            OutputError: the directory, or the disk, does not take more.
+            OutputError: the directory cannot be written to, or its disk is full.
             UsageError: the first probe's command cannot be run.
         """
         try:
@@ -144,8 +102,8 @@ class Session:
             self._wind_up(stopper.urgency)
         if stopper.urgency:
             raise KeyboardInterrupt
-        for told in self.told:
-            self._drop_engine(told.probe)
+        for answer in self.answers:
+            self._drop_engine(answer.probe)
 
     @property
     def seconds(self) -> float:
@@ -158,7 +116,7 @@ class Session:
         return self._executor.room - len(self._running) - len(self._held)
 
     def halt(self, urgency: Urgency) -> None:
-        """Have the running probes end."""
+        """Tell the running probes to end."""
         self._executor.halt(urgency)
 
     @property
@@ -167,7 +125,7 @@ class Session:
         return len(self._running)
 
     def _answer(self) -> None:
-        """Answer or start what the plan asks, until it waits or there is no room."""
+        """Answer the asks of the plan or start their probes, until the plan waits or there is no room."""
         held, self._held = self._held, []
         for ask in held:
             self._consider(ask)
@@ -194,18 +152,18 @@ class Session:
             self._start(ask)
 
     def _tell(self, ask: Ask, probe: Probe, finished: Finished) -> None:
-        self.told.append(Told(ask, probe, finished, reused=probe.number not in self._fresh))
+        self.answers.append(Answer(ask, probe, finished, reused=probe.number not in self._fresh))
         self._plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
-        """Judge what an earlier run built by the present settings, where its folder tells enough."""
+        """Judge a probe of an earlier run by the present settings, if its folder holds enough for that."""
         if probe is None or not probe.finished:
             return None
         judged = self._lever.rejudge(self._artifacts.folder(probe.folder))
         if judged is None:
             return None
         self._begin(ask)
-        return self._end(ask, probe, Outcome(*judged))
+        return self._end(ask, probe, ProbeOutcome(*judged))
 
     def _start(self, ask: Ask, *, anew: bool = False) -> None:
         probe = self._begin(ask)
@@ -217,7 +175,7 @@ class Session:
             values = self._lever.prepare(ask.active, folder)
         gpu = self._gpus.pop(0) if self._gpus else None
         spec = self._spec(probe, folder, values, build, gpu)
-        self._running[self._executor.submit(spec)] = _Running(ask, probe, gpu)
+        self._running[self._executor.submit(spec)] = _RunningProbe(ask, probe, gpu)
 
     def _begin(self, ask: Ask) -> Probe:
         """Journal a probe's start."""
@@ -237,9 +195,9 @@ class Session:
         return history.probes[number]
 
     def _can_check(self, probe: Probe) -> bool:
-        """Whether a probe's build need not run again for another check.
+        """Whether another check can use a probe's build as it is.
 
-        Its products must be its own and still there: an engine, or what else the check finds in the folder.
+        A check that reads the engine needs the engine to exist; any other check must read the probe's folder.
         """
         check = self._options.check
         if not probe.built or check is None:
@@ -267,14 +225,14 @@ class Session:
         )
 
     def _collect(self) -> None:
-        """Wait a turn for running probes, and take in those that ended."""
+        """Wait a turn for running probes, and handle those that ended."""
         if self._running:
             ended, _ = wait(self._running, timeout=_TURN_S, return_when=FIRST_COMPLETED)
             for future in ended:
                 self._take(future)
 
-    def _take(self, future: Future[Outcome]) -> None:
-        """Take in a probe that ended."""
+    def _take(self, future: Future[ProbeOutcome]) -> None:
+        """Handle a probe that ended."""
         running = self._running.pop(future)
         if running.gpu is not None:
             self._gpus.append(running.gpu)
@@ -291,8 +249,8 @@ class Session:
             return
         self._tell(ask, probe, self._end(ask, probe, self._verified(ask, probe, outcome)))
 
-    def _refuse(self, probe: Probe, outcome: Outcome) -> None:
-        """Refuse to go on where an outcome says something about this machine and nothing about the items."""
+    def _refuse(self, probe: Probe, outcome: ProbeOutcome) -> None:
+        """Stop the run if an outcome is about this machine and not about the items."""
         if outcome.not_run and not any(probe.finished for probe in self._journal.history.probes.values()):
             command = "--check" if outcome.checks else "--build"
             where = f"`{command}`, in {self._artifacts.folder(probe.folder)}"
@@ -301,15 +259,15 @@ class Session:
             next_step = "Free some space and run the same command again"
             raise OutputError(str(self._artifacts.directory), "its disk is full", next_step)
 
-    def _verified(self, ask: Ask, probe: Probe, outcome: Outcome) -> Outcome:
-        """Let no build vote that is not what was asked for."""
+    def _verified(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> ProbeOutcome:
+        """Make an outcome unresolved if the build is not what was asked for."""
         if outcome.build is None or outcome.verdict is Verdict.UNRESOLVED:
             return outcome
         drift = self._lever.verify(ask.active, self._artifacts.folder(probe.folder))
         return replace(outcome, verdict=Verdict.UNRESOLVED, reason=drift) if drift else outcome
 
-    def _end(self, ask: Ask, probe: Probe, outcome: Outcome) -> Finished:
-        """Journal a probe's end, and put its verdict, links and engine in order."""
+    def _end(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> Finished:
+        """Journal a probe's end, write its verdict and links, and remove its engine if that is not to stay."""
         self._journal.write(
             "end",
             probe=probe.number,
@@ -328,17 +286,17 @@ class Session:
         with explained(str(self._artifacts.directory)):
             self._artifacts.note_verdict(probe, finished, outcome)
             self._artifacts.link(probe, finished.verdict, self._lever.file)
-        if self._options.confidence is None:
+        if self._options.confidence is None:  # noisy outcomes may need further checks, so engines stay to the end
             self._drop_engine(probe)
         return finished
 
     def _drop_engine(self, probe: Probe) -> None:
-        """Remove an engine that is not to stay. Where outcomes are noisy, all stay to the end for further checks."""
+        """Remove an engine unless ``--keep-engines`` keeps it."""
         with explained(str(self._artifacts.directory)):
             self._artifacts.keep_engine(probe, self._options.keep_engines)
 
     def _wind_up(self, urgency: Urgency) -> None:
-        """End what still runs, and journal how it ended."""
+        """End the probes that still run, and journal their ends."""
         if self._running:
             self._executor.halt(max(urgency, Urgency.END))
         while self._running:
@@ -346,7 +304,7 @@ class Session:
 
 
 @contextmanager
-def open_session(directory: Path, job: Job, plan: Plan, lever: Lever, options: RunOptions) -> Iterator[Session]:
+def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, options: RunOptions) -> Iterator[Session]:
     """Lock a directory, check that it is this job's, and yield the session.
 
     Raises:
@@ -365,10 +323,10 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: Lever, options: R
         executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
         journal.write("run", check=options.check)
-        yield Session(plan, lever, options, Place(Artifacts(directory), journal, executor))
+        yield Session(plan, lever, options, Workspace(Artifacts(directory), journal, executor))
 
 
-def judge_of(lever: Lever, options: RunOptions) -> str:
-    """Return what decides verdicts: probes judged by something else must be judged again."""
+def judge_of(lever: ProbeLever, options: RunOptions) -> str:
+    """Return the name of what decides verdicts; probes with another judge must be judged again."""
     times = f" x {options.repeat}" if options.check and options.repeat > 1 else ""
     return f"{options.check or ''}{times}{lever.settings and f' [{lever.settings}]'}"

@@ -1,4 +1,4 @@
-"""Ctrl-C, and what batch systems and closed terminals send: the first ends things well, the second at once."""
+"""Ctrl-C, and the signals of batch systems and closed terminals: the first ends a run in order, the second at once."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Stopper:
         self._on_change = on_change
 
     def escalate(self) -> None:
-        """Take in one more request to stop."""
+        """Raise the urgency by one step."""
         if self.urgency is Urgency.GO_ON:
-            with suppress(OSError):  # nobody reads it; and no stream, since the signal may come while one is written to
+            with suppress(OSError):  # stderr may be closed; the signal may interrupt a write to the stream
                 os.write(_STDERR, _ENDING)
         self.urgency = Urgency(min(self.urgency + 1, Urgency.NOW))
         self._on_change(self.urgency)
@@ -36,7 +36,7 @@ class Stopper:
 
 @contextmanager
 def stoppable(on_change: Callable[[Urgency], None]) -> Iterator[Stopper]:
-    """Have signals escalate the yielded stopper instead of raising somewhere; for the main thread."""
+    """Yield a stopper that signals escalate instead of raising an exception; for the main thread only."""
     stopper = Stopper(on_change)
 
     def handle(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""An artifacts directory as it stands, for whoever only looks: the TUI, and `diff`. Nothing in it is run or changed."""
+"""A read-only view of an artifacts directory, for the TUI and ``diff``."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryView:
-    """What a directory says now.
+    """The state of a directory.
 
-    ``items`` and the members of ``culprits`` are as in ``job.json``; ``holder`` says who works on it, empty for nobody.
-    ``status`` is empty while there is no ``result.json``; a probe that began and never ended has no verdict.
+    ``items`` and the members of ``culprits`` are as in ``job.json``. ``holder`` names the process that works on it, or
+    is empty. ``status`` is empty while there is no ``result.json``; a probe that never ended has no verdict.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class DirectoryView:
 
     @property
     def live(self) -> bool:
-        """Whether somebody works on it."""
+        """Whether a process works on it."""
         return bool(self.holder)
 
     def folder(self, probe: Probe) -> Path:
@@ -49,10 +49,10 @@ class DirectoryView:
 
 
 def view_directory(path: Path) -> DirectoryView:
-    """Read a directory; while a bisection writes it, that is as of its last flushed line.
+    """Read a directory; while a bisection runs in it, the view ends with the last flushed line of the journal.
 
     Raises:
-        SourceError: it is no artifacts directory of ours, or a file of it is damaged.
+        SourceError: it is no artifacts directory, or a file of it is damaged.
     """
     job = read_job(path)
     history, _ = journal.read_journal(path / journal.NAME)
@@ -67,7 +67,7 @@ def view_directory(path: Path) -> DirectoryView:
         holder=holder_of(path),
         status=str(answer.get("status", "")),
         why=str(answer.get("why", "")),
-        culprits=tuple(_objects(found) for found in _list(answer.get("culprits"))),
+        culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),
         suspects=tuple(map(str, _list(answer.get("suspects")))),
     )
 

@@ -1,7 +1,7 @@
 """Cache keys inside the build child: an editable timing cache (TensorRT 10.8 and later) whose tactics are set first.
 
 The order is that of NVIDIA's Model-Connect (``timing_cache.py``): create the cache from bytes, update every key, attach
-it, build, query again. Two caches are the same where their keys have the same tactic hashes; the bytes hold timings.
+it, build, query again. Two caches are equal if their keys have the same tactic hashes; the bytes differ by timings.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.output import write_bytes
 from trtforensics.model.timings import tactic_text
-from trtforensics.trt.inside.lever import Lever
+from trtforensics.trt.inside.lever import BuildLever
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import tensorrt
 
     from trtforensics.trt.api import TensorRT
-    from trtforensics.trt.inside.lever import Bench
+    from trtforensics.trt.inside.lever import BuildSetup
 
 _INVALID_HASH = (1 << 64) - 1
 """``TimingCacheValue`` of an absent key."""
@@ -28,12 +28,12 @@ _INVALID_HASH = (1 << 64) - 1
 _Tactics = dict[str, int]
 
 
-class CacheLever(Lever):
+class CacheKeyPinning(BuildLever):
     """Sets the tactic and time (ms) of every key in ``tactics``.
 
-    ``bases`` are binary caches of which the first is the one that is edited and others add their keys. Without any,
-    ``store`` holds one that a first build filled; keys that only some mixes have (``optional``) are filled in by one
-    more build where they are missing, and may be missing for good.
+    ``bases`` are binary caches: the first is edited, the others add their keys. Without any, the first build of a
+    directory fills a cache and keeps it in ``store``. If keys are missing, one more build adds them; those that only
+    some mixes have (``optional``) may stay missing.
     """
 
     def __init__(
@@ -47,71 +47,69 @@ class CacheLever(Lever):
         self._wanted: _Tactics = {}
         self._payload = b""
 
-    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
+    def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:
         """Create, update and attach the cache."""
-        _make_editable(bench.trt, config)
-        config.set_flag(bench.trt.BuilderFlag.ERROR_ON_TIMING_CACHE_MISS)
-        cache = self._combined(config) if self._bases else _created(config, self._filled(bench), self._store)
-        missing = [key for key in self._update(bench.trt, cache) if key not in self._optional]
-        self.findings.refused += [f"key {key} is not in the network's timing cache" for key in missing]
+        _make_editable(setup.trt, config)
+        config.set_flag(setup.trt.BuilderFlag.ERROR_ON_TIMING_CACHE_MISS)
+        cache = self._combined(config) if self._bases else _created(config, self._filled(setup), self._store)
+        missing = [key for key in self._update(setup.trt, cache) if key not in self._optional]
+        self.result.refused += [f"key {key} is not in the network's timing cache" for key in missing]
         self._wanted, self._payload = tactics_in(cache), bytes_of(cache)
         if not config.set_timing_cache(cache, True):  # noqa: FBT003 - as TensorRT has it
-            self.findings.refused.append("TensorRT does not take the timing cache")
+            self.result.refused.append("TensorRT does not take the timing cache")
 
     def look(self, config: tensorrt.IBuilderConfig) -> None:
-        """Query every key again; keys that came, went or changed are named."""
+        """Query every key again, and name keys that were added, removed or changed."""
         there = tactics_in(_attached(config))
         for key in sorted(there.keys() | self._wanted.keys()):
             asked, has = self._wanted.get(key), there.get(key)
             if asked is None:
-                self.findings.differs.append(f"key {key} was added with tactic {tactic_text(has)}")
+                self.result.differs.append(f"key {key} was added with tactic {tactic_text(has)}")
             elif has is None:
-                self.findings.differs.append(f"key {key} was removed")
+                self.result.differs.append(f"key {key} was removed")
             elif asked != has:
                 what = f"key {key} changed from tactic {tactic_text(asked)} to {tactic_text(has)}"
-                self.findings.differs.append(what)
-        self.findings.details["keys"] = {key: tactic_text(tactic) for key, tactic in there.items()}
+                self.result.differs.append(what)
+        self.result.details["keys"] = {key: tactic_text(tactic) for key, tactic in there.items()}
 
-    def explain(self, bench: Bench) -> None:
-        """Build once more with what the cache misses timed; no message of TensorRT's is known that names the keys."""
+    def explain(self, setup: BuildSetup) -> None:
+        """Build once more and time the missing keys; no known message of TensorRT names them."""
         sys.stderr.write("the build failed: the next one is to tell which keys the timing cache misses, if any\n")
-        filled = _created(_fresh(bench), self._tuned(bench, self._payload))
+        filled = _created(_fresh(setup), self._tuned(setup, self._payload))
         missed = sorted(tactics_in(filled).keys() - self._wanted.keys())
-        self.findings.refused += [
-            f"the network needs key {key}, which the timing cache does not have" for key in missed
-        ]
+        self.result.refused += [f"the network needs key {key}, which the timing cache does not have" for key in missed]
 
     def _combined(self, config: tensorrt.IBuilderConfig) -> tensorrt.ITimingCache:
         first, *others = self._bases
         cache = _created(config, first.read_bytes(), first)
         for path in others:
             if not cache.combine(_created(config, path.read_bytes(), path), False):  # noqa: FBT003 - as above
-                self.findings.refused.append(f"TensorRT does not combine {path} with {first}")
+                self.result.refused.append(f"TensorRT does not combine {path} with {first}")
         return cache
 
-    def _filled(self, bench: Bench) -> bytes:
-        """Return a cache with the network's keys; the first build of a directory makes it, as fast as it can be."""
+    def _filled(self, setup: BuildSetup) -> bytes:
+        """Return a cache with the network's keys; the first build of a directory makes it."""
         payload = self._store.read_bytes() if self._store.exists() else b""
         if not payload:
-            payload = self._tuned(bench, payload)
+            payload = self._tuned(setup, payload)
             write_bytes(self._store, payload)
-        config = _fresh(bench)
-        if not self._update(bench.trt, _created(config, payload, self._store)):
+        config = _fresh(setup)
+        if not self._update(setup.trt, _created(config, payload, self._store)):
             return payload
-        return self._tuned(bench, payload)
+        return self._tuned(setup, payload)
 
-    def _tuned(self, bench: Bench, payload: bytes) -> bytes:
-        """Build with the tactics set as far as their keys are there; new keys are timed."""
-        config = _fresh(bench)
+    def _tuned(self, setup: BuildSetup, payload: bytes) -> bytes:
+        """Build with the tactics of the keys that are there; TensorRT times new keys."""
+        config = _fresh(setup)
         cache = _created(config, payload)
-        self._update(bench.trt, cache)
+        self._update(setup.trt, cache)
         config.set_timing_cache(cache, True)  # noqa: FBT003 - as TensorRT has it
-        if bench.builder.build_serialized_network(bench.network, config) is None:
+        if setup.builder.build_serialized_network(setup.network, config) is None:
             return payload
         return bytes_of(_attached(config))
 
     def _update(self, trt: TensorRT, cache: tensorrt.ITimingCache) -> list[str]:
-        """Update every key of a cache, those that nothing was asked for with what they have; return those missing."""
+        """Update every key of a cache, other keys with their own values; return the keys that are missing."""
         for key in cache.queryKeys():
             cache.update(key, cache.query(key))
         missing = []
@@ -128,11 +126,11 @@ def tactics_in(cache: tensorrt.ITimingCache) -> _Tactics:
 
 def values_in(cache: tensorrt.ITimingCache) -> dict[str, tuple[int | None, float]]:
     """Return the tactic hash and the time in ms of every key of an editable cache; None is TensorRT's invalid hash."""
-    found = {str(key): cache.query(key) for key in cache.queryKeys()}
-    hashes = {key: int(value.tacticHash) for key, value in found.items()}
+    values = {str(key): cache.query(key) for key in cache.queryKeys()}
+    hashes = {key: int(value.tacticHash) for key, value in values.items()}
     return {
         key: (None if hashes[key] == _INVALID_HASH else hashes[key], float(value.timingMSec))
-        for key, value in found.items()
+        for key, value in values.items()
     }
 
 
@@ -150,9 +148,9 @@ def _attached(config: tensorrt.IBuilderConfig) -> tensorrt.ITimingCache:
     return cache
 
 
-def _fresh(bench: Bench) -> tensorrt.IBuilderConfig:
-    config = bench.make_config()
-    _make_editable(bench.trt, config)
+def _fresh(setup: BuildSetup) -> tensorrt.IBuilderConfig:
+    config = setup.make_config()
+    _make_editable(setup.trt, config)
     return config
 
 

@@ -1,4 +1,4 @@
-"""What a lever does inside the build child: set something before the build, and say afterwards what came of it."""
+"""The interface of a lever inside the build child: it sets something before a build and checks it afterwards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What a build is made with: the module, its builder, the network, and a function that makes configurations."""
+class BuildSetup:
+    """The parts of a build: the module, its builder, the network, and a function that makes configurations."""
 
     trt: TensorRT
     builder: tensorrt.Builder
@@ -25,11 +25,11 @@ class Bench:
 
 
 @dataclass(slots=True)
-class Findings:
-    """What a lever saw.
+class LeverResult:
+    """The result of a lever, as sentences.
 
-    ``refused``: what was asked and cannot be, a sentence each; such a build says nothing. ``differs``: what the engine
-    has otherwise than asked. ``details`` are kept in the report for whoever looks into the probe.
+    ``refused`` says what was asked for and cannot be applied: such a build says nothing. ``differs`` says how the
+    engine differs from what was asked for. ``details`` are data for readers of the report.
     """
 
     refused: list[str] = field(default_factory=list)
@@ -37,18 +37,18 @@ class Findings:
     details: dict[str, object] = field(default_factory=dict)
 
 
-class Lever(ABC):
-    """One way to decide what a build does."""
+class BuildLever(ABC):
+    """Controls one choice of TensorRT in a build."""
 
     def __init__(self) -> None:
-        self.findings = Findings()
+        self.result = LeverResult()
 
     @abstractmethod
-    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
-        """Set what was asked; ``findings.refused`` says where that cannot be."""
+    def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:
+        """Set what was asked for; ``result.refused`` says what cannot be set."""
 
-    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has anything to look at
-        """Compare what was built with what was asked, into ``findings``."""
+    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: B027 - not every lever has something to compare
+        """Compare the build with what was asked for, and add to ``result``."""
 
-    def explain(self, bench: Bench) -> None:  # noqa: B027 - not every lever can tell
-        """Say in ``findings.refused`` what was asked and kept a build from ending, if that is why it failed."""
+    def explain(self, setup: BuildSetup) -> None:  # noqa: B027 - not every lever can tell
+        """Add to ``result.refused`` why a build failed, if the lever is the reason."""

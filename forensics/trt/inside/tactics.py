@@ -1,4 +1,4 @@
-"""Tactics inside the build child: an ``IAlgorithmSelector`` (TensorRT 8.5 to 10.x) that is fed by a replay of any form.
+"""Tactics inside the build child: an ``IAlgorithmSelector`` (TensorRT 8.5 to 10.x) that reads a replay of any form.
 
 TensorRT calls ``select_algorithms`` for each layer while it builds and ``report_algorithms`` once at the end. What a
 replay's form does not say (see :class:`trtforensics.model.replay.ReplayTensor`) is not compared.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
-from trtforensics.trt.inside.lever import Lever
+from trtforensics.trt.inside.lever import BuildLever
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from trtforensics.model.span import SourceSpan
     from trtforensics.trt.api import TensorRT
-    from trtforensics.trt.inside.lever import Bench
+    from trtforensics.trt.inside.lever import BuildSetup
 
 _TACTIC_BITS = (1 << 64) - 1
 
 
-class TacticLever(Lever):
-    """Pins the layers of a replay; all others are TensorRT's choice."""
+class TacticPinning(BuildLever):
+    """Pins the layers of a replay; TensorRT chooses for all others."""
 
     def __init__(self, entries: Sequence[ReplayEntry]) -> None:
         super().__init__()
@@ -32,48 +32,48 @@ class TacticLever(Lever):
         self._chosen: dict[str, ReplayEntry] = {}
         self._reported = False
 
-    def attach(self, bench: Bench, config: tensorrt.IBuilderConfig) -> None:
-        """Set the selector; timing caches would answer in its place."""
-        flags = bench.trt.BuilderFlag
+    def attach(self, setup: BuildSetup, config: tensorrt.IBuilderConfig) -> None:
+        """Set the selector, without a timing cache, which would answer in its place."""
+        flags = setup.trt.BuilderFlag
         config.set_flag(flags.DISABLE_TIMING_CACHE)
         if hasattr(flags, "REJECT_EMPTY_ALGORITHMS"):
             config.set_flag(flags.REJECT_EMPTY_ALGORITHMS)
-        self._selector = _selector(bench.trt, self)  # TensorRT does not keep it alive
+        self._selector = _selector(setup.trt, self)  # TensorRT does not keep it alive
         config.algorithm_selector = self._selector
 
     def select(self, context: tensorrt.IAlgorithmContext, choices: Sequence[tensorrt.IAlgorithm]) -> list[int]:
-        """Return the offers that are what the replay pins; none, and note of all offers, where it is not offered."""
+        """Return the offers that the replay pins; if there are none, note all offers."""
         wanted = self._wanted.get(context.name)
         if wanted is None:
             return list(range(len(choices)))
         offers = [entry_of(context, choice, wanted.span) for choice in choices]
         fitting = [index for index, offer in enumerate(offers) if fits(wanted, offer)]
         if not fitting:
-            self.findings.refused.append(f"TensorRT does not offer tactic {_told(wanted)} for layer {wanted.layer}")
-            self.findings.details[wanted.layer] = {"wanted": _spelled(wanted), "offered": [*map(_spelled, offers)]}
+            self.result.refused.append(f"TensorRT does not offer tactic {_named(wanted)} for layer {wanted.layer}")
+            self.result.details[wanted.layer] = {"wanted": _spelled(wanted), "offered": [*map(_spelled, offers)]}
         return fitting
 
     def report(self, contexts: Sequence[tensorrt.IAlgorithmContext], choices: Sequence[tensorrt.IAlgorithm]) -> None:
-        """Take note of what the engine's layers run."""
+        """Note the tactics of the engine's layers."""
         self._reported = True
         for context, choice in zip(contexts, choices, strict=True):
             wanted = self._wanted.get(context.name)
             if wanted is not None:
                 self._chosen[wanted.layer] = entry_of(context, choice, wanted.span)
 
-    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - what was chosen was reported
+    def look(self, config: tensorrt.IBuilderConfig) -> None:  # noqa: ARG002 - TensorRT reported its choices
         """Compare every layer; ``details["missing"]`` are layers of the replay that the network does not have."""
         if not self._reported:
-            self.findings.differs.append("TensorRT did not report what it chose")
+            self.result.differs.append("TensorRT did not report what it chose")
             return
         for layer, chosen in self._chosen.items():
             wanted = self._wanted[layer]
             if not fits(wanted, chosen):
-                self.findings.differs.append(f"layer {layer} runs tactic {_told(chosen)} instead of {_told(wanted)}")
-        self.findings.details["missing"] = [layer for layer in self._wanted if layer not in self._chosen]
+                self.result.differs.append(f"layer {layer} runs tactic {_named(chosen)} instead of {_named(wanted)}")
+        self.result.details["missing"] = [layer for layer in self._wanted if layer not in self._chosen]
 
 
-def _selector(trt: TensorRT, lever: TacticLever) -> tensorrt.IAlgorithmSelector:
+def _selector(trt: TensorRT, lever: TacticPinning) -> tensorrt.IAlgorithmSelector:
     if TYPE_CHECKING:
         from tensorrt import IAlgorithmSelector  # noqa: PLC0415 - stands for that of `trt`
     else:
@@ -97,7 +97,7 @@ def _selector(trt: TensorRT, lever: TacticLever) -> tensorrt.IAlgorithmSelector:
 
 
 def entry_of(context: tensorrt.IAlgorithmContext, algorithm: tensorrt.IAlgorithm, span: SourceSpan) -> ReplayEntry:
-    """Return an algorithm as a replay would have it."""
+    """Return an algorithm as an entry of a replay."""
     variant = algorithm.algorithm_variant
     inputs = context.num_inputs
     tensors = [_tensor(algorithm.get_algorithm_io_info(index)) for index in range(inputs + context.num_outputs)]
@@ -108,7 +108,7 @@ def entry_of(context: tensorrt.IAlgorithmContext, algorithm: tensorrt.IAlgorithm
 
 
 def _tensor(info: tensorrt.IAlgorithmIOInfo) -> ReplayTensor:
-    """Return a tensor with what this version tells: 10 has no format, 8.5 no packing."""
+    """Return a tensor with the properties that this version has: 10 has no format, 8.5 no packing."""
     layout = getattr(info, "tensor_format", None)
     return ReplayTensor(
         dtype=_word(info.dtype),
@@ -124,7 +124,7 @@ def _word(enumerator: object) -> str:
 
 
 def fits(wanted: ReplayEntry, offer: ReplayEntry) -> bool:
-    """Whether an algorithm is what an entry pins, as far as both tell."""
+    """Whether an algorithm is the one that an entry pins, in all properties that both have."""
     if (wanted.runner_id, wanted.tactic) != (offer.runner_id, offer.tactic):
         return False
     sides = ((wanted.inputs, offer.inputs), (wanted.outputs, offer.outputs))
@@ -137,7 +137,7 @@ def _alike(one: ReplayTensor, other: ReplayTensor) -> bool:
     return all(mine is None or theirs is None or mine == theirs for mine, theirs in pairs)
 
 
-def _told(entry: ReplayEntry) -> str:
+def _named(entry: ReplayEntry) -> str:
     tactic = "none" if entry.tactic is None else f"0x{entry.tactic:016x}"
     runner = "" if entry.runner_id is None else f" (runner 0x{entry.runner_id:08x})"
     return tactic + runner

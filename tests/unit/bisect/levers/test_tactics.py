@@ -12,8 +12,8 @@ from trtforensics.bisect.levers.tactics import (
     FORMAT_SUSPICION,
     PRECISION_SUSPICION,
     SENSITIVE_SUSPICION,
-    Side,
-    TacticsBackend,
+    ReplaySide,
+    TacticsLever,
     load_side,
 )
 from trtforensics.errors import ForensicsError, SourceError, UsageError
@@ -57,7 +57,7 @@ def layers(path: Path) -> dict[str, int]:
 
 
 def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad: Replay) -> None:
-    backend = TacticsBackend(Side((good,)), Side((bad,)))
+    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
     assert [item.name for item in backend.items] == ["b", "c", "only", "n"]
     assert backend.describe(3) == {
         "item": "n",
@@ -73,7 +73,7 @@ def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad
 
 
 def test_a_probe_gets_its_mix(good: Replay, bad: Replay, tmp_path: Path) -> None:
-    backend = TacticsBackend(Side((good,)), Side((bad,)))
+    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
     assert backend.prepare(frozenset(), tmp_path) == {"replay": tmp_path / "replay.json"}
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 1, "c": 1, "only": 1}
     backend.prepare(frozenset({0, 3}), tmp_path)
@@ -83,7 +83,7 @@ def test_a_probe_gets_its_mix(good: Replay, bad: Replay, tmp_path: Path) -> None
 
 
 def test_what_is_taken_away(good: Replay, bad: Replay, tmp_path: Path) -> None:
-    backend = TacticsBackend(Side((good,)), Side((bad,)))
+    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
     lines = backend.fix([frozenset({1})], tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir() if path.name not in {"good.json", "bad.json"}) == sorted(
         line.partition(":")[0] for line in lines
@@ -96,12 +96,12 @@ def test_what_is_taken_away(good: Replay, bad: Replay, tmp_path: Path) -> None:
 
 def test_the_same_tactics_are_nothing_to_search(good: Replay) -> None:
     with pytest.raises(UsageError, match="pin the same tactics"):
-        TacticsBackend(Side((good,)), Side((good,)))
+        TacticsLever(ReplaySide((good,)), ReplaySide((good,)))
 
 
 def test_edges_join_items_only(good: Replay, bad: Replay) -> None:
     edges = [DataflowEdge("a", 0, "b", 0, "t"), DataflowEdge("b", 0, "c", 0, "u"), DataflowEdge("c", 0, "zzz", 0, "v")]
-    assert TacticsBackend(Side((good,)), Side((bad,)), edges).edges == ((0, 1),)
+    assert TacticsLever(ReplaySide((good,)), ReplaySide((bad,)), edges).edges == ((0, 1),)
 
 
 def test_suspicion_is_of_precision_formats_and_sensitive_operations(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_suspicion_is_of_precision_formats_and_sensitive_operations(tmp_path: Pa
         "view": entry("view", 1, strides=(1, 8)),
         "softmax": entry("softmax", 2),
     }
-    backend = TacticsBackend(Side((replay(tmp_path / "g", **one),)), Side((replay(tmp_path / "b", **other),)))
+    backend = TacticsLever(ReplaySide((replay(tmp_path / "g", **one),)), ReplaySide((replay(tmp_path / "b", **other),)))
     weights = {item.name: item.weight for item in backend.items}
     assert weights == pytest.approx(
         {"conv": 2, "cast": 2 * PRECISION_SUSPICION, "view": 2 * FORMAT_SUSPICION, "softmax": 2 * SENSITIVE_SUSPICION}
@@ -133,7 +133,7 @@ def test_of_directories_the_closest_pair_is_searched_and_the_others_weigh(tmp_pa
         "notes.txt: is no tactic replay",
         "sub: is no regular file",
     ]
-    backend = TacticsBackend(good, bad)
+    backend = TacticsLever(good, bad)
     assert [item.name for item in backend.items] == ["b", "c"]
     assert (backend.good.source.path, backend.bad.source.path) == (
         str(tmp_path / "good" / "1.json"),

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisect.precision.caster import Caster
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.oracle import Range
-from trtforensics.bisect.precision.preparation import Prepared
+from trtforensics.bisect.precision.preparation import PreparedModel
 from trtforensics.bisect.precision.storage import BF16, FP16, Storage
 from trtforensics.bisect.precision.twin import emulate, narrow_tensors
 
@@ -46,7 +46,7 @@ def caster(
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     model.ir_version = 9
     model = onnx.shape_inference.infer_shapes(model, check_type=True, data_prop=True)
-    return Caster(Prepared("model.onnx", model, frozenset(), ()), storage)
+    return Caster(PreparedModel("model.onnx", model, frozenset(), ()), storage)
 
 
 def int64(*values: int) -> np.ndarray:

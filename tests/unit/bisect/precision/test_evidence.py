@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from trtforensics.bisect.precision.caster import Caster
 from trtforensics.bisect.precision.evidence import differences
 from trtforensics.bisect.precision.fixes import autocast_command, network_script, trtexec_flags
-from trtforensics.bisect.precision.preparation import Prepared
+from trtforensics.bisect.precision.preparation import PreparedModel
 from trtforensics.bisect.precision.storage import FP16
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def caster() -> Caster:
     ]
     graph = helper.make_graph(nodes, "g", info[:1], info[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    return Caster(Prepared("my model.onnx", onnx.shape_inference.infer_shapes(model), frozenset(), ()), FP16)
+    return Caster(PreparedModel("my model.onnx", onnx.shape_inference.infer_shapes(model), frozenset(), ()), FP16)
 
 
 def test_a_log_that_shows_what_was_asked(load: Callable[[str], BuildLog]) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trtforensics.bisect.precision.certificate import Certificate
-from trtforensics.bisect.precision.finding import RepairSearch
-from trtforensics.bisect.precision.items import Item
+from trtforensics.bisect.precision.items import PrecisionItem
+from trtforensics.bisect.precision.repair_search import RepairSearch
 from trtforensics.bisect.search import Ask, Status, Verdict
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NODES = [f"n{index}" for index in range(40)]
 ATOMS = {node: frozenset({node}) for node in NODES}
-CHAIN = [Item((f"t{index}",), frozenset(NODES[index : index + 2]), 1.0, "") for index in range(39)]
+CHAIN = [PrecisionItem((f"t{index}",), frozenset(NODES[index : index + 2]), 1.0, "") for index in range(39)]
 """Tensors of a chain: each is written by one node and read by the next."""
 
 
@@ -38,7 +38,7 @@ def drive(search: RepairSearch | Certificate, passes: Passes, nodes: Collection[
 
 
 def repairs(search: RepairSearch) -> list[set[str]]:
-    return [set(repair.nodes) for repair in search.found.repairs] if search.found else []
+    return [set(repair.nodes) for repair in search.answer.repairs] if search.answer else []
 
 
 def test_a_tensor_needs_both_its_sides() -> None:
@@ -46,8 +46,8 @@ def test_a_tensor_needs_both_its_sides() -> None:
     asked = drive(search, lambda keep: keep >= {"n7", "n8"})
     assert search.result().status is Status.CERTIFIED
     assert repairs(search) == [{"n7", "n8"}]
-    assert search.found is not None
-    assert search.found.needed == {"n7": True, "n8": True}
+    assert search.answer is not None
+    assert search.answer.needed == {"n7": True, "n8": True}
     assert len({ask.active for ask in asked}) == len(asked) <= 2 + 1 + 2 * 7
 
 
@@ -67,8 +67,8 @@ def test_alternatives_are_found_unless_one_is_enough() -> None:
     first = RepairSearch(CHAIN, ATOMS, "FP16", every=False)
     drive(first, either)
     assert len(repairs(first)) == 1
-    assert first.found is not None
-    assert set(first.found.needed.values()) == {False}
+    assert first.answer is not None
+    assert set(first.answer.needed.values()) == {False}
 
 
 def test_nothing_is_searched_where_the_ends_are_not_as_they_should() -> None:

@@ -13,9 +13,9 @@ import pytest
 from trtforensics.bisect.runner import command, leftovers
 from trtforensics.bisect.runner.capture import TAIL, Capture
 from trtforensics.bisect.runner.command import Ended, Urgency
-from trtforensics.bisect.runner.guard import SESSION, carrying, guarded
 from trtforensics.bisect.runner.placeholders import fill, mentions, unknown
-from trtforensics.bisect.runner.probe import Outcome, ProbeSpec, describe, judge_status, run_probe
+from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec, describe, judge_status, run_probe
+from trtforensics.bisect.runner.watchdog import SESSION, carrying, guarded
 from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pr
 
 
 @pytest.fixture
-def probe(tmp_path: Path) -> Callable[..., Outcome]:
+def probe(tmp_path: Path) -> Callable[..., ProbeOutcome]:
     """Run a probe in a folder of its own."""
 
-    def go(build: str | None, check: str | None, halt: Callable[[], Urgency] | None = None, **more: object) -> Outcome:
+    def go(
+        build: str | None, check: str | None, halt: Callable[[], Urgency] | None = None, **more: object
+    ) -> ProbeOutcome:
         values = {"dir": str(tmp_path), "engine": str(tmp_path / "engine"), "items": str(tmp_path / "it's items")}
         spec = ProbeSpec(str(tmp_path), str(tmp_path), build, check, values, **more)  # type: ignore[arg-type]
         return run_probe(spec, halt or (lambda: Urgency.GO_ON))
@@ -81,12 +83,12 @@ def test_ends_in_words() -> None:
     ],
 )
 def test_build_and_check_together(
-    probe: Callable[..., Outcome], build: str | None, check: str | None, *, bad: bool, verdict: Verdict
+    probe: Callable[..., ProbeOutcome], build: str | None, check: str | None, *, bad: bool, verdict: Verdict
 ) -> None:
     assert probe(build, check, build_failure_is_bad=bad).verdict is verdict
 
 
-def test_values_are_quoted_and_in_the_environment(probe: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_values_are_quoted_and_in_the_environment(probe: Callable[..., ProbeOutcome], tmp_path: Path) -> None:
     probe(None, 'printf "%s\\n" {items} "$TRTFORENSICS_ITEMS" {other} "${HOME+x}"')
     same = str(tmp_path / "it's items")
     assert (tmp_path / "check.log").read_text().splitlines() == [same, same, "{other}", "x"]
@@ -100,7 +102,7 @@ def test_which_placeholders_a_command_uses() -> None:
     assert unknown("{replay} {items} {log} {replay} {nonsense}", frozenset({"items", "log"})) == ["replay"]
 
 
-def test_checks_go_on_as_long_as_they_agree(probe: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_checks_go_on_as_long_as_they_agree(probe: Callable[..., ProbeOutcome], tmp_path: Path) -> None:
     agree = probe("true", "true", checks=3)
     assert (agree.verdict, len(agree.checks)) == (Verdict.GOOD, 3)
     assert (tmp_path / "check-3.log").exists()
@@ -109,7 +111,7 @@ def test_checks_go_on_as_long_as_they_agree(probe: Callable[..., Outcome], tmp_p
     assert flip.reason.startswith("flaky")
 
 
-def test_one_who_will_not_end_is_killed(probe: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_who_will_not_end_is_killed(probe: Callable[..., ProbeOutcome], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "GRACE_S", 0.1)
     outcome = probe("trap '' INT TERM; while :; do sleep 0.05; done", None, timeout=0.1)
     assert outcome.build is not None
@@ -120,7 +122,7 @@ def test_one_who_will_not_end_is_killed(probe: Callable[..., Outcome], monkeypat
 
 @pytest.mark.parametrize(("urgency", "status"), [(Urgency.END, -2), (Urgency.NOW, -9)])
 def test_a_stopped_probe_has_no_verdict(
-    probe: Callable[..., Outcome], tmp_path: Path, urgency: Urgency, status: int
+    probe: Callable[..., ProbeOutcome], tmp_path: Path, urgency: Urgency, status: int
 ) -> None:
     up = tmp_path / "up"
     outcome = probe("echo > up; exec sleep 60", "true", lambda: urgency if up.exists() else Urgency.GO_ON)
@@ -155,7 +157,7 @@ def test_of_a_large_output_the_beginning_and_the_end_are_kept(tmp_path: Path) ->
     assert len(head) + len(tail) + int(count.replace(b",", b"")) == capture.bytes == 5_000_000
 
 
-def test_a_full_disk_is_an_error_and_leaves_no_process(probe: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_and_leaves_no_process(probe: Callable[..., ProbeOutcome], tmp_path: Path) -> None:
     """`/dev/full` in place of the log: every write to it fails."""
     (tmp_path / "build.log").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisect.levers.items import ItemsBackend
+from trtforensics.bisect.levers.items import ItemsLever
 from trtforensics.bisect.runner.options import RunOptions
 from trtforensics.bisect.search import Search, Verdict
 from trtforensics.bisect.session.bisection import bisect
-from trtforensics.bisect.session.collection import Builds, Collecting, collect
+from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect
 from trtforensics.errors import OutputError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def events(directory: Path) -> list[str]:
     return [json.loads(line)["event"] for line in (directory / "journal.jsonl").read_text().splitlines()]
 
 
-class Scored(ItemsBackend):
+class Scored(ItemsLever):
     """Items whose check leaves a score, here the number of active items, that a limit judges; some probes drift."""
 
     def __init__(self, count: int, limit: int, drifting: frozenset[int] | None = None) -> None:
@@ -87,10 +87,10 @@ def test_a_build_that_fails_on_a_full_disk_is_no_verdict(tmp_path: Path, monkeyp
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=0))
     options = RunOptions(build="exit 200")
     with pytest.raises(OutputError, match="its disk is full"):
-        collect(tmp_path, Builds(3), Collecting("engine"), options, quiet)
+        collect(tmp_path, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
     assert events(tmp_path) == ["run", "start", "stopped"]
     monkeypatch.undo()
-    document = collect(tmp_path, Builds(3), Collecting("engine"), options, quiet)
+    document = collect(tmp_path, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
     unresolved = document["unresolved"]
     assert isinstance(unresolved, list)
     assert len(unresolved) == 3
@@ -98,6 +98,6 @@ def test_a_build_that_fails_on_a_full_disk_is_no_verdict(tmp_path: Path, monkeyp
 
 def test_a_collection_stops_at_the_first_of_a_kind(tmp_path: Path) -> None:
     options = RunOptions(build="true", check="case {probe} in 0004*) exit 1;; esac", jobs=2)
-    document = collect(tmp_path, Builds(None, Verdict.BAD), Collecting("engine"), options, quiet)
+    document = collect(tmp_path, RepeatedBuilds(None, Verdict.BAD), CollectionLever("engine"), options, quiet)
     assert document["bad"] == ["0004-" + str(document["bad"])[7:13]]
     assert document["status"] == "collected"

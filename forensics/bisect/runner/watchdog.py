@@ -1,8 +1,8 @@
-"""A watchdog process: when the process that started it is gone, however it went, it kills what that one left running.
+"""A watchdog process: when its parent is gone, for any reason, it kills the processes that the parent left running.
 
-Builds run in sessions of their own, so that Ctrl-C reaches us first; a killed `bisect` would leave them on the GPU.
-The watchdog reads a pipe whose other end only its parent holds: the end of the pipe is the end of the parent.
-It is run as a plain script in an isolated interpreter and imports next to nothing.
+Builds run in sessions of their own, so that Ctrl-C reaches us first; a killed ``bisect`` would leave them on the GPU.
+The watchdog reads a pipe whose other end only its parent holds: the pipe closes when the parent ends.
+It runs as a plain script in an isolated interpreter and imports next to nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SESSION = "TRTFORENSICS_SESSION"
-"""The environment variable by which the processes of one run are known."""
+"""The environment variable that marks the processes of one run."""
 
 _SWEEPS = 50
 _PAUSE_S = 0.02
@@ -28,7 +28,7 @@ _PAUSE_S = 0.02
 
 @contextmanager
 def guarded() -> Iterator[str]:
-    """Have a watchdog look after all processes that carry the yielded token in ``SESSION``."""
+    """Run a watchdog over all processes that carry the yielded token in ``SESSION``."""
     token = f"{os.getpid()}-{os.urandom(8).hex()}"
     command = [sys.executable, "-I", "-S", __file__, token]
     null = subprocess.DEVNULL
@@ -46,13 +46,13 @@ def guarded() -> Iterator[str]:
 def carrying(token: str) -> list[int]:
     """Return the processes whose environment names the token."""
     wanted = f"{SESSION}={token}".encode()
-    found = []
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with suppress(OSError):  # it ended meanwhile, or is not ours
                 if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return found
+                    processes.append(int(entry.name))
+    return processes
 
 
 def sweep(token: str) -> None:
