@@ -16,7 +16,7 @@ from trtforensics.console.output import write_text
 from trtforensics.parsers.text.source import open_source
 
 if TYPE_CHECKING:
-    from trtforensics.tui.app import ForensicsApp
+    from trtforensics.tui.log.app import ForensicsApp
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
@@ -29,7 +29,7 @@ def picture() -> str:
     """Return the picture as SVG."""
     os.environ.pop("NO_COLOR", None)
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
-    from trtforensics.tui.app import ForensicsApp  # noqa: PLC0415 - Textual reads its environment when imported
+    from trtforensics.tui.log.app import ForensicsApp  # noqa: PLC0415 - Textual reads its environment when imported
 
     with open_source(str(LOG)) as source:
         session = FileSession(source)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.filter import NoColor
 
 from trtforensics.errors import ForensicsError
 
+if TYPE_CHECKING:
+    from textual.types import CSSPathType
+
 BAD_INPUT = 2
 """The exit code of a source that cannot be parsed."""
+
+STYLE = Path(__file__).with_name("terminal_app.tcss")
+"""The style sheet that every app loads; the absolute path holds for subclasses in other folders too."""
 
 
 class TerminalApp(App[ForensicsError]):
     """``run()`` returns the error that ended it, or None when the user quit."""
 
+    CSS_PATH: ClassVar[CSSPathType | None] = STYLE
     TITLE = "trtforensics"
     ENABLE_COMMAND_PALETTE = False
 

@@ -181,13 +181,13 @@ def run(args: Namespace) -> int:
 
 
 def _show_sides(session: SideSession) -> int:
-    from trtforensics.tui.diff_app import DiffApp
+    from trtforensics.tui.diff.app import DiffApp
 
     return _run(DiffApp(session, no_color=bool(os.environ.get("NO_COLOR"))))
 
 
 def _show_one(session: OneSession) -> int:
-    from trtforensics.tui.source_app import SourceApp
+    from trtforensics.tui.source.app import SourceApp
 
     return _run(SourceApp(session, no_color=bool(os.environ.get("NO_COLOR"))))
 
@@ -218,7 +218,7 @@ class DirectorySession:
 
 
 def _browse_directory(path: Path, max_bytes: int) -> int:
-    from trtforensics.tui.bisection import BisectionApp
+    from trtforensics.tui.bisection.app import BisectionApp
 
     session = DirectorySession(path, max_bytes)
     session.look()  # a directory that is none of ours is refused before the screen is taken
@@ -226,7 +226,7 @@ def _browse_directory(path: Path, max_bytes: int) -> int:
 
 
 def _browse(source: Source) -> int:
-    from trtforensics.tui.app import ForensicsApp
+    from trtforensics.tui.log.app import ForensicsApp
 
     return _run(ForensicsApp(FileSession(source), no_color=bool(os.environ.get("NO_COLOR"))))
 

@@ -38,7 +38,7 @@ from trtforensics.model.log import (
 )
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
-from trtforensics.tui.app import ForensicsApp
+from trtforensics.tui.log.app import ForensicsApp
 from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from textual.color import Color
 
 from trtforensics.errors import NotABuildLogError
 from trtforensics.model.log import Outcome
-from trtforensics.tui.app import ForensicsApp
-from trtforensics.tui.help import KEYS, HelpScreen
+from trtforensics.tui.log.app import ForensicsApp
+from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.protocol import ParseProgress
+from trtforensics.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from trtforensics.model.log import BuildLog
-    from trtforensics.tui.panes import Panes
+    from trtforensics.tui.log.panes import Panes
 
     ScreenText = Callable[[App[Any]], str]
 

@@ -11,9 +11,9 @@ import pytest
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session.view import view_directory
 from trtforensics.errors import SourceError
-from trtforensics.tui.bisection import KEYS, BisectionApp
-from trtforensics.tui.bisection_rows import answer_rows, probe_row, set_title
-from trtforensics.tui.log_view import LogView
+from trtforensics.tui.bisection.app import KEYS, BisectionApp
+from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title
+from trtforensics.tui.widgets.log_view import LogView
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from tests.diff_samples import interacting_pair, log_with, replay_text
 from trtforensics.commands.tui import OneSession, SideSession
 from trtforensics.errors import ForensicsError
 from trtforensics.sources.kinds import Kind
-from trtforensics.tui.diff_app import DiffApp
-from trtforensics.tui.help import HelpScreen
-from trtforensics.tui.source_app import SourceApp
+from trtforensics.tui.diff.app import DiffApp
+from trtforensics.tui.source.app import SourceApp
+from trtforensics.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

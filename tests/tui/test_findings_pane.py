@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.tui.app import ForensicsApp
+from trtforensics.tui.log.app import ForensicsApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import App
 
-    from trtforensics.tui.panes import Panes
+    from trtforensics.tui.log.panes import Panes
 
     ScreenText = Callable[[App[Any]], str]
 

@@ -13,18 +13,18 @@ from rich.cells import cell_len
 from trtforensics.console.terminal import visible
 from trtforensics.model.log import BackendPass, CachedResult, LayerTuning
 from trtforensics.model.timings import Candidate, TacticTimings
-from trtforensics.tui.candidate_rows import candidate_pieces, candidate_table
-from trtforensics.tui.layer_index import LayerIndex, layer_row
-from trtforensics.tui.layer_rows import row_pieces
-from trtforensics.tui.log_view import LONGEST, log_pieces, severity_role
-from trtforensics.tui.overview_rows import OverviewRow, overview_rows
-from trtforensics.tui.pieces import Role, bar, clip, fit, fit_right, milliseconds, size, width_of
-from trtforensics.tui.presenters import progress_line, title_line
 from trtforensics.tui.protocol import ParseProgress
+from trtforensics.tui.rows.candidate_rows import candidate_pieces, candidate_table
+from trtforensics.tui.rows.layer_index import LayerIndex, layer_row
+from trtforensics.tui.rows.layer_rows import row_pieces
+from trtforensics.tui.rows.log_lines import LONGEST, log_pieces, severity_role
+from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows
+from trtforensics.tui.rows.pieces import Role, bar, clip, fit, fit_right, milliseconds, size, width_of
+from trtforensics.tui.rows.title_and_progress import progress_line, title_line
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
-    from trtforensics.tui.pieces import Line
+    from trtforensics.tui.rows.pieces import Line
 
 
 def text_of(line: Line) -> str:

@@ -12,8 +12,8 @@ import pytest
 
 from trtforensics.commands.tui import FileSession
 from trtforensics.parsers.text.source import open_source
-from trtforensics.tui.app import ForensicsApp
-from trtforensics.tui.layer_index import RowKind
+from trtforensics.tui.log.app import ForensicsApp
+from trtforensics.tui.rows.layer_index import RowKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.tui.app import ForensicsApp
+from trtforensics.tui.log.app import ForensicsApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

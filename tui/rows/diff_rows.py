@@ -1,0 +1,141 @@
+"""Rows of a comparison: differences with what follows from them, pairs, and the places of a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.diff.differences import Difference, Entry, Half, SuspiciousPair, Type
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.model.span import SourceSpan
+
+ROLES = {
+    Type.FUSION: Role.ERROR,
+    Type.PRECISION: Role.WARNING,
+    Type.FORMAT: Role.ACCENT,
+    Type.TACTIC: Role.PLAIN,
+    Type.MISSING: Role.DIM,
+    Type.ADDED: Role.DIM,
+}
+NEAR_TIE = "≈"
+_TYPE = 12
+_SCORE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A difference, or a pair; ``depth`` 1 follows from the row above that has 0."""
+
+    subject: Difference | SuspiciousPair
+    depth: int = 0
+
+    @property
+    def layer(self) -> str:
+        """The layer, or both layers of a pair."""
+        if isinstance(self.subject, Difference):
+            return self.subject.layer
+        return " & ".join(half.layer for half in self.subject.halves)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line that a row is about, on the ``good`` side or the other, with what it says; ``span`` None: a remark."""
+
+    text: str
+    span: SourceSpan | None
+    good: bool | None = None
+
+
+def rows_of(comparison: Comparison, type_: Type | None, needle: str = "") -> list[Row]:
+    """Return the rows: of all types, causes first with what follows from them below; of one type, these alone."""
+    every = comparison.differences
+    if type_ is not None:
+        rows = [Row(one) for one in every if one.type is type_]
+    else:
+        effects: dict[int, list[Row]] = {}
+        for one in every:
+            if one.cause is not None:
+                effects.setdefault(one.cause, []).append(Row(one, 1))
+        rows = [Row(pair) for pair in comparison.pairs]
+        for index, one in sorted(enumerate(every), key=lambda pair: pair[1].type.rank):
+            if one.cause is None:
+                rows += [Row(one), *effects.get(index, ())]
+    wanted = needle.lower()
+    return [row for row in rows if wanted in row.layer.lower()]
+
+
+def header(width: int, *, scored: bool) -> Line:
+    """Return the names of the columns."""
+    name, value = _widths(width, scored=scored)
+    score = Piece(fit_right("score ", _SCORE) if scored else "")
+    return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), Piece(fit("│ good", value)), Piece("│ bad"))
+
+
+def row_pieces(row: Row, width: int, *, scored: bool) -> Line:
+    """Lay a row out in columns: good beside bad."""
+    name, value = _widths(width, scored=scored)
+    subject = row.subject
+    score = Piece(f"{subject.suspicion:5.2f} " if scored else "", Role.DIM)
+    if isinstance(subject, SuspiciousPair):
+        counts = subject.counts
+        seen = f"together in {counts.bad} of {counts.of_bad} bad builds, no good one"
+        return (score, Piece(fit(" pair", _TYPE), Role.ERROR), Piece(fit(row.layer, name)), Piece(f"│ {seen}"))
+    label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), ROLES[subject.type])
+    tied = subject.type is Type.TACTIC
+    good, bad = (_values(entries, tied=tied) for entries in (subject.good, subject.bad))
+    return (
+        score,
+        label,
+        Piece(fit(f"{'  ' * row.depth}{subject.layer}", name - 1) + " "),
+        Piece("│ ", Role.DIM),
+        Piece(fit(good, value - 2), Role.PLAIN),
+        Piece("│ ", Role.DIM),
+        Piece(fit(bad, value - 2), Role.STRONG),
+    )
+
+
+def _widths(width: int, *, scored: bool) -> tuple[int, int]:
+    """Share a row's width: the layer's name, and each side's value."""
+    rest = max(width - _TYPE - (_SCORE if scored else 0), 12)
+    name = max(rest * 2 // 5, 4)
+    return name, max((rest - name) // 2, 4)
+
+
+def _values(entries: Sequence[Entry], *, tied: bool) -> str:
+    """Return a side's most frequent value, how many others there are, and if asked for a mark for a near tie."""
+    if not entries:
+        return "not told"
+    near = tied and any(entry.layer is not None and entry.layer.near_tie for entry in entries)
+    tie = f" {NEAR_TIE}" if near else ""
+    others = f" (+{len(entries) - 1})" if len(entries) > 1 else ""
+    return f"{entries[0].text or 'not told'}{others}{tie}"
+
+
+def places(row: Row) -> list[Place]:
+    """Return every line that a row is about, the good side's first, then its remarks."""
+    subject = row.subject
+    if isinstance(subject, SuspiciousPair):
+        return [Place(_half(half), half.span, good=False) for half in subject.halves]
+    found = [
+        Place(entry.text or "not told", span, good)
+        for entries, good in ((subject.good, True), (subject.bad, False))
+        for entry in entries
+        for span in (entry.spans or (None,))
+    ]
+    return [*found, *(Place(why, None) for why in subject.why)]
+
+
+def _half(half: Half) -> str:
+    return f"{half.layer}: {half.text} (alone: {half.counts.bad} bad, {half.counts.good} good)"
+
+
+def place_pieces(place: Place) -> Line:
+    """Lay a place out: its side, where it is, what it says."""
+    side = {True: Piece(" good ", Role.GOOD), False: Piece(" bad  ", Role.ERROR), None: Piece("      ")}[place.good]
+    where = Piece(f"{place.span.file}:{place.span.line}  " if place.span else "", Role.DIM)
+    return (side, where, Piece(place.text))

@@ -1,0 +1,132 @@
+"""A file beside a list: its name, its lines, and the line that a row is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.virtual_list import LineBar
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.tui.protocol import LogText, TextSession
+
+REMEMBERED = 8
+"""Files whose text is kept, so that going back and forth reads none of them again."""
+
+
+class NoText:
+    """What a pane shows before a file was opened."""
+
+    def __len__(self) -> int:
+        """Return 0."""
+        return 0
+
+    def line(self, number: int) -> str:
+        """Raise IndexError: there is no line."""
+        raise IndexError(number)
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:  # noqa: ARG002 - as the protocol
+        """Find nothing."""
+        return None
+
+
+class TextPane(Vertical):
+    """Shows one file at a time; the files are read in a thread, and the last few are kept."""
+
+    class Loaded(Message):
+        """A file was read, or could not be (``text`` None)."""
+
+        def __init__(self, pane: TextPane, path: str, text: LogText | None, problem: str = "") -> None:
+            super().__init__()
+            self.pane = pane
+            self.path = path
+            self.text = text
+            self.problem = problem
+
+    def __init__(self, session: TextSession, label: str, role: Role, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes="pane")
+        self._session = session
+        self._label = label
+        self._role = role
+        self._texts: dict[str, LogText] = {}
+        self._wanted: SourceSpan | None = None
+        self._heading = LineBar(classes="heading")
+        self.view = LogView(NoText(), id=f"{id}-text")
+
+    def compose(self) -> ComposeResult:
+        """Put the lines below the name."""
+        yield self._heading
+        yield self.view
+
+    def on_mount(self) -> None:
+        """Show the label."""
+        self._show_heading("")
+
+    def on_resize(self) -> None:
+        """Fit the name to the new width."""
+        self._show_heading("")
+
+    @property
+    def text(self) -> LogText:
+        """The lines in view."""
+        path = self._wanted.file if self._wanted else ""
+        return self._texts.get(path, NoText())
+
+    def open(self, span: SourceSpan | None) -> None:
+        """Show a line of a file; None: there is none on this side."""
+        self._wanted = span
+        if span is None:
+            self.view.show_text(NoText())
+            self._show_heading("no line on this side")
+        elif span.file in self._texts:
+            self._show()
+        else:
+            self._show_heading("reading")
+            self.run_worker(lambda: self._load(span.file), group=f"text-{self.id}", thread=True, exclusive=True)
+
+    def _load(self, path: str) -> None:
+        """Read a file, in a thread."""
+        worker = get_current_worker()
+        try:
+            message = self.Loaded(self, path, self._session.text(path))
+        except ForensicsError as error:
+            message = self.Loaded(self, path, None, error.what)
+        if not worker.is_cancelled:
+            self.post_message(message)
+
+    def on_text_pane_loaded(self, event: Loaded) -> None:
+        """Keep the file, and show it if it is still wanted."""
+        event.stop()
+        if event.text is None:
+            self._show_heading(event.problem)
+            return
+        self._texts[event.path] = event.text
+        while len(self._texts) > REMEMBERED:
+            self._texts.pop(next(iter(self._texts)))
+        if self._wanted is not None and self._wanted.file == event.path:
+            self._show()
+
+    def _show(self) -> None:
+        if self._wanted is not None:
+            self.view.show_text(self._texts[self._wanted.file])
+            self._show_heading("")
+            self.call_after_refresh(self._go)  # a new text has its length on the screen only then
+
+    def _go(self) -> None:
+        if self._wanted is not None and self._wanted.file in self._texts:
+            self.view.show_line(self._wanted.line)
+
+    def _show_heading(self, state: str) -> None:
+        place = f"{self._wanted.file}:{self._wanted.line}" if self._wanted else ""
+        room = max(self.size.width - len(self._label) - len(state) - 5, 1)
+        name = Piece(f" {clip(place, room)}" if place else "")
+        self._heading.show(Piece(f" {self._label} ", self._role), name, Piece(f" {state}" if state else "", Role.DIM))
