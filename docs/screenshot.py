@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.commands.tui import FileSession
 from trtforensics.console.output import write_text
 from trtforensics.parsers.text.source import open_source
+from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
-    from trtforensics.tui.log.app import ForensicsApp
+    from trtforensics.tui.log.app import LogApp
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
@@ -29,15 +29,15 @@ def picture() -> str:
     """Return the picture as SVG."""
     os.environ.pop("NO_COLOR", None)
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
-    from trtforensics.tui.log.app import ForensicsApp  # noqa: PLC0415 - Textual reads its environment when imported
+    from trtforensics.tui.log.app import LogApp  # noqa: PLC0415 - Textual reads its environment when imported
 
     with open_source(str(LOG)) as source:
-        session = FileSession(source)
+        session = LogSession(source)
         session.name = LOG.name
-        return asyncio.run(_drive(ForensicsApp(session)))
+        return asyncio.run(_drive(LogApp(session)))
 
 
-async def _drive(app: ForensicsApp) -> str:
+async def _drive(app: LogApp) -> str:
     """Press the keys once the parse, and the search for findings that it starts, have ended."""
     async with app.run_test(size=SIZE) as pilot:
         for _ in ("parse", "judge"):

@@ -48,8 +48,8 @@ class RowsApp(TerminalApp):
         Binding("escape", "unfilter", "Drop filter", show=False),
     ]
 
-    def __init__(self, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self) -> None:
+        super().__init__()
         self.prompt = Prompt()
         self._needle = ""
         self._searched: TextPane | None = None

@@ -28,9 +28,9 @@ class TerminalApp(App[ForensicsError]):
     TITLE = "trtforensics"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, *, no_color: bool = False) -> None:
+    def __init__(self) -> None:
         # Textual alone would turn NO_COLOR into shades of grey; with ANSI colours its filter drops colour altogether.
-        no_color = no_color or "NO_COLOR" in os.environ
+        no_color = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if no_color else None)
         if no_color and not self.no_color:
             self.no_color = True

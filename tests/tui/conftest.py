@@ -38,14 +38,15 @@ from trtforensics.model.log import (
 )
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
-from trtforensics.tui.log.app import ForensicsApp
-from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
+from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from textual.app import App
     from textual.pilot import Pilot
+
+    from trtforensics.console.progress import Progress
 
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
 PATIENCE = 1000
@@ -83,7 +84,7 @@ class ReplayedSession:
     name: str
     text: ReplayedText
     outcome: BuildLog | Exception
-    reports: Sequence[ParseProgress] = ()
+    reports: Sequence[Progress] = ()
     so_far: BuildLog | None = None
     verdict: Report | ForensicsError = field(default_factory=lambda: Report((), ()))
     gate: threading.Event = field(default_factory=threading.Event)
@@ -92,10 +93,10 @@ class ReplayedSession:
 
     def parse(
         self,
-        on_progress: Callable[[ParseProgress], None],
+        on_progress: Callable[[Progress], None],
         on_log: Callable[[BuildLog], None],
         cancelled: Callable[[], bool],
-    ) -> BuildLog:
+    ) -> BuildLog | None:
         """Report, wait at the gate, give the outcome."""
         self.started.set()
         for report in self.reports:
@@ -107,7 +108,7 @@ class ReplayedSession:
                 break
             if cancelled():
                 self.was_cancelled.set()
-                raise ParseCancelledError
+                return None
         else:
             raise TimeoutError("nobody opened the gate")
         if isinstance(self.outcome, Exception):
@@ -499,7 +500,7 @@ def parsed(
 
     async def wait(pilot: Pilot[object]) -> None:
         app = pilot.app
-        assert isinstance(app, ForensicsApp)
+        assert isinstance(app, LogApp)
         await until(pilot, lambda: app.build is not None)
         await until(pilot, lambda: not any(worker.group == "judge" and worker.is_running for worker in app.workers))
         await pilot.pause()

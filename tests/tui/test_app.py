@@ -9,11 +9,11 @@ import pytest
 from rich.segment import Segment
 from textual.color import Color
 
+from trtforensics.console.progress import Progress
 from trtforensics.errors import NotABuildLogError
 from trtforensics.model.log import Outcome
-from trtforensics.tui.log.app import ForensicsApp
+from trtforensics.tui.log.app import LogApp
 from trtforensics.tui.log.keys import KEYS
-from trtforensics.tui.protocol import ParseProgress
 from trtforensics.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 SIZE = (120, 36)
 
 
-def panes_of(app: ForensicsApp) -> Panes:
+def panes_of(app: LogApp) -> Panes:
     return app._panes
 
 
-def log_line(app: ForensicsApp) -> int:
+def log_line(app: LogApp) -> int:
     return panes_of(app).log_view.current_line
 
 
@@ -45,7 +45,7 @@ def text_at(session: Any, line: int) -> str:
 async def test_the_log_is_on_the_screen_before_the_parse_ends(
     slow_session: Any, screen_text: ScreenText, until: Any
 ) -> None:
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         assert app.build is None
@@ -56,7 +56,7 @@ async def test_the_log_is_on_the_screen_before_the_parse_ends(
 async def test_the_overview_replaces_the_waiting_text_when_the_parse_ends(
     slow_session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         assert "NVIDIA A10G" not in screen_text(app).split("Raw log")[0]
         slow_session.gate.set()
@@ -66,8 +66,8 @@ async def test_the_overview_replaces_the_waiting_text_when_the_parse_ends(
 
 
 async def test_progress_shows_share_bytes_and_lines(slow_session: Any, screen_text: ScreenText, until: Any) -> None:
-    slow_session.reports = [ParseProgress(1 << 20, 1 << 22, 12345)]
-    app = ForensicsApp(slow_session)
+    slow_session.reports = [Progress(1 << 20, 1 << 22, 12345)]
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "25%" in screen_text(app))
         assert "1.0 MiB of 4.0 MiB · 12,345 lines" in screen_text(app)
@@ -75,18 +75,18 @@ async def test_progress_shows_share_bytes_and_lines(slow_session: Any, screen_te
 
 async def test_the_log_grows_while_the_parse_reads(slow_session: Any, screen_text: ScreenText, until: Any) -> None:
     slow_session.text.readable = 3
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         assert "Sparsity" not in screen_text(app)
         slow_session.text.readable = 20
-        app._report(ParseProgress(100, None, 20))
+        app._report(Progress(100, None, 20))
         await until(pilot, lambda: "Sparsity" in screen_text(app))
         assert "20 lines" in screen_text(app)
 
 
 async def test_q_quits(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("q")
@@ -94,7 +94,7 @@ async def test_q_quits(session: Any, parsed: Any) -> None:
 
 
 async def test_q_during_the_parse_cancels_it(slow_session: Any, until: Any) -> None:
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         await pilot.press("q")
@@ -103,7 +103,7 @@ async def test_q_during_the_parse_cancels_it(slow_session: Any, until: Any) -> N
 
 async def test_an_error_of_the_input_ends_the_app_and_is_its_result(session: Any, until: Any) -> None:
     session.outcome = NotABuildLogError("x.log", "no line carries a TensorRT prefix")
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._exit)
     assert app.return_value is session.outcome
@@ -113,7 +113,7 @@ async def test_an_error_of_the_input_ends_the_app_and_is_its_result(session: Any
 async def test_question_mark_shows_the_keys_and_q_closes_them(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("question_mark")
@@ -124,7 +124,7 @@ async def test_question_mark_shows_the_keys_and_q_closes_them(
 
 
 async def test_help_scrolls_on_a_small_terminal(session: Any, screen_text: ScreenText, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=(80, 24)) as pilot:
         await parsed(pilot)
         await pilot.press("question_mark")
@@ -134,7 +134,7 @@ async def test_help_scrolls_on_a_small_terminal(session: Any, screen_text: Scree
 
 
 async def test_every_key_the_help_names_is_bound(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         bound = set(app.screen.active_bindings)
@@ -151,7 +151,7 @@ async def test_every_key_the_help_names_is_bound(session: Any, parsed: Any) -> N
 async def test_the_selected_layer_shows_its_candidates_and_scrolls_the_log(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down")
@@ -162,7 +162,7 @@ async def test_the_selected_layer_shows_its_candidates_and_scrolls_the_log(
 
 
 async def test_a_candidate_scrolls_the_log_to_its_timing(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "3", "down")
@@ -173,7 +173,7 @@ async def test_a_candidate_scrolls_the_log_to_its_timing(session: Any, parsed: A
 async def test_a_cached_layer_says_that_no_alternatives_were_timed(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down", "down")
@@ -185,7 +185,7 @@ async def test_a_cached_layer_says_that_no_alternatives_were_timed(
 async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_closed(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2")
@@ -199,7 +199,7 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
 
 
 async def test_a_combination_shows_its_own_candidates(session: Any, screen_text: ScreenText, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "right", *["down"] * 7)
@@ -210,7 +210,7 @@ async def test_a_combination_shows_its_own_candidates(session: Any, screen_text:
 async def test_names_with_markup_are_shown_as_they_are(
     session: Any, make: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=(160, 45)) as pilot:
         await parsed(pilot)
         await pilot.press("2", *["down"] * 3, "right", "z")
@@ -219,7 +219,7 @@ async def test_names_with_markup_are_shown_as_they_are(
 
 
 async def test_control_characters_never_reach_the_terminal(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("w")
@@ -234,7 +234,7 @@ async def test_search_finds_the_next_and_the_previous_match_and_goes_round(
 ) -> None:
     needle = "chose runner"
     matches = [n for n, line in enumerate(session.text.lines, 1) if needle in line.casefold()]
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *needle, "enter")
@@ -251,7 +251,7 @@ async def test_search_finds_the_next_and_the_previous_match_and_goes_round(
 async def test_a_search_without_a_match_says_so_and_stays(
     session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *"zzz", "enter")
@@ -260,7 +260,7 @@ async def test_a_search_without_a_match_says_so_and_stays(
 
 
 async def test_a_search_works_while_the_parse_runs(slow_session: Any, until: Any) -> None:
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         await pilot.press("slash", *"Sparsity", "enter")
@@ -276,7 +276,7 @@ async def test_a_match_far_to_the_right_is_scrolled_into_view(
     scribe.say("x" * 5000 + "needle" + "y" * 5000)
     session = make.Session("a.log", make.Text(scribe.lines), make.log_of(scribe, make.empty_build(scribe)))
     session.gate.set()
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *"needle", "enter")
@@ -284,7 +284,7 @@ async def test_a_match_far_to_the_right_is_scrolled_into_view(
 
 
 async def test_g_goes_to_a_line(session: Any, screen_text: ScreenText, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("g", *"40", "enter")
@@ -297,7 +297,7 @@ async def test_g_goes_to_a_line(session: Any, screen_text: ScreenText, parsed: A
 async def test_the_filter_keeps_layers_by_name_or_onnx_node_and_escape_drops_it(
     session: Any, make: Any, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         tree = panes_of(app).layer_tree
@@ -310,7 +310,7 @@ async def test_the_filter_keeps_layers_by_name_or_onnx_node_and_escape_drops_it(
 
 
 async def test_enter_on_a_line_of_the_log_shows_its_layer(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         line = next(n for n, text in enumerate(session.text.lines, 1) if "Tactic: 0x0000000000540101" in text)
@@ -322,7 +322,7 @@ async def test_enter_on_a_line_of_the_log_shows_its_layer(session: Any, parsed: 
 
 
 async def test_brackets_switch_the_build(session: Any, screen_text: ScreenText, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("right_square_bracket", "2")
@@ -340,7 +340,7 @@ async def test_brackets_switch_the_build(session: Any, screen_text: ScreenText, 
 async def test_w_lists_warnings_and_errors_and_shows_their_lines(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("w", "down")
@@ -350,7 +350,7 @@ async def test_w_lists_warnings_and_errors_and_shows_their_lines(
 
 
 async def test_p_hides_the_prefixes_of_the_log(session: Any, screen_text: ScreenText, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         assert "[08/17/2022-07:50:54]" in screen_text(app)
@@ -362,7 +362,7 @@ async def test_p_hides_the_prefixes_of_the_log(session: Any, screen_text: Screen
 async def test_z_gives_a_pane_the_whole_screen_and_takes_it_back(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("4", "z")
@@ -376,7 +376,7 @@ async def test_z_gives_a_pane_the_whole_screen_and_takes_it_back(
 async def test_enter_on_a_line_of_another_build_switches_to_it(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         line = next(n for n, text in enumerate(session.text.lines, 1) if "Timing Runner: second_conv" in text)
@@ -387,7 +387,7 @@ async def test_enter_on_a_line_of_another_build_switches_to_it(
 
 
 async def test_a_click_in_the_log_moves_its_cursor_and_nothing_else(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.click("#log", offset=(10, 20))
@@ -396,7 +396,7 @@ async def test_a_click_in_the_log_moves_its_cursor_and_nothing_else(session: Any
 
 
 async def test_a_click_selects_a_row_and_its_arrow_opens_it(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.click("#tab-layers")
@@ -411,7 +411,7 @@ async def test_a_click_selects_a_row_and_its_arrow_opens_it(session: Any, parsed
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 10), (160, 45)])
 async def test_every_pane_works_at_any_size(session: Any, parsed: Any, size: tuple[int, int]) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=size) as pilot:
         await parsed(pilot)
         for key in (
@@ -438,8 +438,9 @@ async def test_every_pane_works_at_any_size(session: Any, parsed: Any, size: tup
     assert app.return_code == 0
 
 
-async def test_no_color_paints_without_any_color(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session, no_color=True)
+async def test_no_color_paints_without_any_color(session: Any, parsed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2")
@@ -451,12 +452,12 @@ async def test_no_color_paints_without_any_color(session: Any, parsed: Any) -> N
 
 async def test_the_environment_can_ask_for_no_color(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = ForensicsApp(session)
+    app = LogApp(session)
     assert app.no_color
     assert app.native_ansi_color
 
 
-def _filtered(app: ForensicsApp, segments: list[Segment]) -> list[Style]:
+def _filtered(app: LogApp, segments: list[Segment]) -> list[Style]:
     """Return the styles that reach the terminal."""
     for line_filter in app._filters:
         if line_filter.enabled:
@@ -476,8 +477,8 @@ async def test_a_build_that_still_runs_is_shown_and_marked(
     slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
     slow_session.so_far = so_far(slow_session)
-    slow_session.reports = [ParseProgress(100, None, 20)]
-    app = ForensicsApp(slow_session)
+    slow_session.reports = [Progress(100, None, 20)]
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         assert "TensorRT 8.5.1 · trtexec · reading" in screen_text(app)
@@ -492,7 +493,7 @@ async def test_what_arrives_moves_no_cursor_and_closes_no_layer(
     slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
     slow_session.so_far = so_far(slow_session)
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         panes = panes_of(app)
@@ -512,41 +513,41 @@ async def test_what_arrives_moves_no_cursor_and_closes_no_layer(
 
 async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, until: Any) -> None:
     slow_session.text.readable = 10
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app._report(ParseProgress(100, None, 10))
+        app._report(Progress(100, None, 10))
         await pilot.press("4", "G")
         slow_session.text.readable = 20
-        app._report(ParseProgress(200, None, 20))
+        app._report(Progress(200, None, 20))
         await until(pilot, lambda: log_line(app) == 20)
         await pilot.press("up")
         slow_session.text.readable = 30
-        app._report(ParseProgress(300, None, 30))
+        app._report(Progress(300, None, 30))
         await until(pilot, lambda: panes_of(app).log_view._known == 30)
         assert log_line(app) == 19
 
 
 async def test_the_end_is_followed_though_lines_came_since_the_last_look(slow_session: Any, until: Any) -> None:
     slow_session.text.readable = 10
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app._report(ParseProgress(100, None, 10))
+        app._report(Progress(100, None, 10))
         await pilot.press("4")
         slow_session.text.readable = 15
         await pilot.press("G")
         slow_session.text.readable = 20
-        app._report(ParseProgress(200, None, 20))
+        app._report(Progress(200, None, 20))
         await until(pilot, lambda: log_line(app) == 20)
 
 
 async def test_a_line_beyond_the_last_look_can_be_gone_to(slow_session: Any, until: Any) -> None:
     slow_session.text.readable = 10
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app._report(ParseProgress(100, None, 10))
+        app._report(Progress(100, None, 10))
         slow_session.text.readable = 20
         panes_of(app).log_view.show_line(18)
         assert log_line(app) == 18
@@ -556,7 +557,7 @@ async def test_a_build_that_names_no_layer_yet_may_still_do_so(
     slow_session: Any, screen_text: ScreenText, parsed: Any, make: Any
 ) -> None:
     slow_session.so_far = make.log_of(make.Scribe(), make.empty_build(make.Scribe()))
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.diff_samples import interacting_pair, log_with, replay_text
-from trtforensics.commands.tui import OneSession, SideSession
 from trtforensics.errors import ForensicsError
 from trtforensics.sources.kinds import Kind
 from trtforensics.tui.diff.app import DiffApp
+from trtforensics.tui.sessions import DiffSession, SourceSession
 from trtforensics.tui.source.app import SourceApp
 from trtforensics.tui.widgets.help import HelpScreen
 
@@ -34,7 +34,7 @@ def diff_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiffApp:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.log").write_text(log_with(fused=True))
     (tmp_path / "bad.log").write_text(log_with(fused=False, pool_tactic=0x3))
-    return DiffApp(SideSession("good.log", "bad.log", kind=None, max_bytes=LIMIT))
+    return DiffApp(DiffSession("good.log", "bad.log", kind=None, max_bytes=LIMIT))
 
 
 def lines(app: DiffApp) -> tuple[int, int]:
@@ -135,7 +135,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
     tmp_path: Path, screen_text: ScreenText, until: Until
 ) -> None:
     culprits = interacting_pair(tmp_path, layers=30, builds=40, seed=1)
-    app = DiffApp(SideSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
+    app = DiffApp(DiffSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.rows.selected is not None)
         first = screen_text(app).split("\n")[3]
@@ -146,7 +146,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
 
 
 async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Path, until: Until) -> None:
-    app = DiffApp(SideSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
+    app = DiffApp(DiffSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._exit)
     assert isinstance(app.return_value, ForensicsError)
@@ -183,7 +183,7 @@ async def test_a_source_that_is_no_log_shows_its_layers_beside_its_text(
     text, tactic, line = SOURCES[kind]
     path = tmp_path / "source.json"
     path.write_text(text)
-    app = SourceApp(OneSession(str(path), kind=kind, max_bytes=LIMIT))
+    app = SourceApp(SourceSession(str(path), kind=kind, max_bytes=LIMIT))
     async with app.run_test(size=(160, 30)) as pilot:
         await until(pilot, lambda: app.rows.selected is not None and app.text.view.current_line == line)
         assert tactic in screen_text(app)
@@ -196,7 +196,7 @@ async def test_brackets_go_through_the_documents_of_a_file(
 ) -> None:
     path = tmp_path / "layers.json"
     path.write_text('{"Layers": ["one"]}\n{"Layers": ["two"]}\n')
-    app = SourceApp(OneSession(str(path), kind=Kind.LAYER_INFO, max_bytes=LIMIT))
+    app = SourceApp(SourceSession(str(path), kind=Kind.LAYER_INFO, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "one" in screen_text(app))
         await pilot.press("right_square_bracket")
@@ -219,7 +219,7 @@ def test_a_replay_looks_as_it_did(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "replay.json").write_text(replay_text({"conv1 + relu1": 0x10, "pool": 0x20}, {"pool": "FLOAT"}))
-    app = SourceApp(OneSession("replay.json", kind=Kind.REPLAY, max_bytes=LIMIT))
+    app = SourceApp(SourceSession("replay.json", kind=Kind.REPLAY, max_bytes=LIMIT))
 
     async def run_before(pilot: Any) -> None:
         await until(pilot, lambda: app.text.view.current_line == 3)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from trtforensics.console.progress import Progress
 from trtforensics.console.terminal import visible
 from trtforensics.model.log import BackendPass, CachedResult, LayerTuning
 from trtforensics.model.timings import Candidate, TacticTimings
-from trtforensics.tui.protocol import ParseProgress
 from trtforensics.tui.rows.candidate_rows import candidate_pieces, candidate_table
 from trtforensics.tui.rows.layer_index import LayerIndex, layer_row
 from trtforensics.tui.rows.layer_rows import row_pieces
@@ -79,7 +79,7 @@ def test_sizes_are_binary() -> None:
 
 
 def test_progress_of_a_pipe_shows_no_share() -> None:
-    assert text_of(progress_line(ParseProgress(2048, None, 1), 80)) == " reading  2.0 KiB · 1 line"
+    assert text_of(progress_line(Progress(2048, None, 1), 80)) == " reading  2.0 KiB · 1 line"
 
 
 @pytest.mark.parametrize(

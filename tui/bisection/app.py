@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.bisect.session.view import DirectoryView
-    from trtforensics.tui.protocol import BisectionSession, LogText
+    from trtforensics.tui.sessions import BisectionSession
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 PERIOD_S = 0.5
 """How often a live directory is looked at."""
@@ -88,8 +89,8 @@ class BisectionApp(TerminalApp):
         Binding("question_mark", "help", "Help", key_display="?"),
     ]
 
-    def __init__(self, session: BisectionSession, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self, session: BisectionSession) -> None:
+        super().__init__()
         self._session = session
         self._probes = ProbeList()
         self._answer = Rows("answer")
@@ -234,7 +235,7 @@ class BisectionApp(TerminalApp):
             self._log_heading.show(Piece(f" {probe.folder}  {name}", Role.STRONG))
             self._show_log(self._session.log(path) if path else None, keep=same)
 
-    def _show_log(self, text: LogText | None, *, keep: bool) -> None:
+    def _show_log(self, text: NumberedLines | None, *, keep: bool) -> None:
         """Put a log in place of the one before."""
         before, self._log_view = self._log_view, None
         focused, line = (before.has_focus, before.current_line) if before is not None else (False, 1)

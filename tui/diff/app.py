@@ -13,7 +13,6 @@ from textual.worker import get_current_worker
 from trtforensics.diff.differences import Type
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff.lists import DiffList, PlaceList
-from trtforensics.tui.protocol import ParseCancelledError
 from trtforensics.tui.rows.diff_rows import places, rows_of
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.rows_app import Failed, RowsApp
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.diff.differences import Comparison
-    from trtforensics.tui.protocol import CompareSession
+    from trtforensics.tui.sessions import DiffSession
     from trtforensics.tui.widgets.help import Keys
 
 
@@ -96,15 +95,15 @@ class DiffApp(RowsApp):
         *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in Type),
     ]
 
-    def __init__(self, session: CompareSession, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self, session: DiffSession) -> None:
+        super().__init__()
         self._session = session
         self._comparison: Comparison | None = None
         self._only: Type | None = None
         self.rows = DiffList(id="rows")
         self.places = PlaceList(id="places")
-        self.good = TextPane(session, "good", Role.GOOD, id="good")
-        self.bad = TextPane(session, "bad", Role.ERROR, id="bad")
+        self.good = TextPane(session.text, "good", Role.GOOD, id="good")
+        self.bad = TextPane(session.text, "bad", Role.ERROR, id="bad")
 
     def compose(self) -> ComposeResult:
         """Lay the screen out: rows, the lines of the row, both files side by side."""
@@ -140,13 +139,12 @@ class DiffApp(RowsApp):
         """Compare in a thread; the outcome comes back as a message."""
         worker = get_current_worker()
         try:
-            found = self._session.compare(self._report, lambda: worker.is_cancelled)
+            comparison = self._session.compare(self._report, lambda: worker.is_cancelled)
         except ForensicsError as error:
             self.post_message(Failed(error))
-        except ParseCancelledError:
-            return
         else:
-            self.post_message(Compared(found))
+            if comparison is not None:
+                self.post_message(Compared(comparison))
 
     def _report(self, path: str) -> None:
         self.post_message(Reading(path))

@@ -13,7 +13,6 @@ from textual.worker import get_current_worker
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.log.panes import Panes, Tab
-from trtforensics.tui.protocol import ParseCancelledError
 from trtforensics.tui.rows.candidate_rows import candidate_table
 from trtforensics.tui.rows.layer_index import LayerIndex
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
@@ -28,10 +27,11 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from trtforensics.console.progress import Progress
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.tui.protocol import LogSession, ParseProgress
     from trtforensics.tui.rows.layer_index import Subject
+    from trtforensics.tui.sessions import LogSession
     from trtforensics.tui.widgets.search import Search
 
 _MOST_DIGITS = 18
@@ -74,7 +74,7 @@ class Judged(Message):
 class Progressed(Message):
     """The parse got further."""
 
-    def __init__(self, progress: ParseProgress) -> None:
+    def __init__(self, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
 
@@ -93,7 +93,7 @@ class Found(Message):
         self.wrapped = wrapped
 
 
-class ForensicsApp(TerminalApp):
+class LogApp(TerminalApp):
     """Browse one build log."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -118,12 +118,12 @@ class ForensicsApp(TerminalApp):
         Binding("escape", "unfilter", "Drop filter", show=False),
     ]
 
-    def __init__(self, session: LogSession, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self, session: LogSession) -> None:
+        super().__init__()
         self._session = session
         self._panes = Panes(session.text)
         self._prompt = Prompt()
-        self._progress: ParseProgress | None = None
+        self._progress: Progress | None = None
         self._note = ""
         self._needle = ""
         self._filter = ""
@@ -169,12 +169,11 @@ class ForensicsApp(TerminalApp):
             log = self._session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
         except ForensicsError as error:
             self.post_message(ParseFailed(error))
-        except ParseCancelledError:
-            return
         else:
-            self.post_message(Parsed(log))
+            if log is not None:
+                self.post_message(Parsed(log))
 
-    def _report(self, progress: ParseProgress) -> None:
+    def _report(self, progress: Progress) -> None:
         self.post_message(Progressed(progress))
 
     def _arrive(self, log: BuildLog) -> None:

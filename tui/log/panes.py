@@ -20,8 +20,8 @@ from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from trtforensics.tui.protocol import LogText
     from trtforensics.tui.rows.candidate_rows import CandidateTable
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 TABS = {
     "overview": ("1", "Overview"),
@@ -77,7 +77,7 @@ class Tab(LineBar):
 class Panes(Horizontal):
     """All lists of the app, and which of them are in view."""
 
-    def __init__(self, text: LogText) -> None:
+    def __init__(self, text: NumberedLines) -> None:
         super().__init__(id="panes")
         self.overview = Overview(id="overview")
         self.layer_tree = LayerTree(id="layers")

@@ -10,8 +10,8 @@ from trtforensics.tui.rows.overview_rows import outcome_piece
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, plural, size, width_of
 
 if TYPE_CHECKING:
+    from trtforensics.console.progress import Progress
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.tui.protocol import ParseProgress
 
 LEAST_NAME = 12
 """Cells of a file's name that are always shown, however narrow the screen."""
@@ -36,7 +36,7 @@ def _verdict(log: BuildLog | None, build: Build | None, *, reading: bool) -> Lin
     )
 
 
-def progress_line(progress: ParseProgress, width: int) -> Line:
+def progress_line(progress: Progress, width: int) -> Line:
     """Return how far the parse is: a bar where the size is known, and the counts."""
     counts = f" {size(progress.bytes_done)}"
     lines = plural(progress.lines, "line")

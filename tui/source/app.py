@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.diff.views import BuildView
-    from trtforensics.tui.protocol import BuildSession
+    from trtforensics.tui.sessions import SourceSession
     from trtforensics.tui.widgets.help import Keys
 
 
@@ -66,13 +66,13 @@ class SourceApp(RowsApp):
         Binding("right_square_bracket", "document(1)", "Next document", show=False),
     ]
 
-    def __init__(self, session: BuildSession, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self, session: SourceSession) -> None:
+        super().__init__()
         self._session = session
         self._builds: Sequence[BuildView] = ()
         self._number = 0
         self.rows = SourceList(id="rows")
-        self.text = TextPane(session, "text", Role.DIM, id="text")
+        self.text = TextPane(session.text, "text", Role.DIM, id="text")
 
     def compose(self) -> ComposeResult:
         """Lay the screen out: rows at the left, the text at the right."""

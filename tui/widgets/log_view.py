@@ -10,7 +10,7 @@ from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from trtforensics.tui.protocol import LogText
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 REMEMBERED = 1_000
 """Lines kept as pieces: several screens, so that scrolling back and forth costs nothing."""
@@ -19,7 +19,7 @@ REMEMBERED = 1_000
 class LogView(VirtualList):
     """The log's lines under a cursor; the line in question is the cursor's."""
 
-    def __init__(self, text: LogText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self, text: NumberedLines, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._text = text
         self._needle = ""
@@ -29,7 +29,7 @@ class LogView(VirtualList):
         self._lines: OrderedDict[int, Line] = OrderedDict()
 
     @property
-    def text(self) -> LogText:
+    def text(self) -> NumberedLines:
         """The lines themselves."""
         return self._text
 
@@ -38,7 +38,7 @@ class LogView(VirtualList):
         """The line under the cursor, from 1."""
         return self.cursor + 1
 
-    def show_text(self, text: LogText) -> None:
+    def show_text(self, text: NumberedLines) -> None:
         """Show another file from its first line on."""
         if text is self._text:
             return

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from trtforensics.tui.protocol import LogText
     from trtforensics.tui.widgets.log_view import LogView
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
     Search = Callable[[], tuple[int | None, bool]]
 
 
-def find_around(text: LogText, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
+def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
     """Find the next match behind a line (``here``: or in it), going round at the end.
 
     Returns its line, and whether it is beyond the end.
@@ -50,7 +50,7 @@ class Match(Message):
             say(f"{self.needle!r} at line {self.line:,}")
 
 
-def search_view(view: LogView, text: LogText, needle: str, *, backwards: bool, here: bool) -> None:
+def search_view(view: LogView, text: NumberedLines, needle: str, *, backwards: bool, here: bool) -> None:
     """Search a text in a thread, from its view's cursor on; a :class:`Match` tells the app what came of it."""
     app, line = view.app, view.current_line
 

@@ -11,32 +11,19 @@ from textual.worker import get_current_worker
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.numbered_lines import NoLines
 from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.app import ComposeResult
 
     from trtforensics.model.span import SourceSpan
-    from trtforensics.tui.protocol import LogText, TextSession
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 REMEMBERED = 8
 """Files whose text is kept, so that going back and forth reads none of them again."""
-
-
-class NoText:
-    """What a pane shows before a file was opened."""
-
-    def __len__(self) -> int:
-        """Return 0."""
-        return 0
-
-    def line(self, number: int) -> str:
-        """Raise IndexError: there is no line."""
-        raise IndexError(number)
-
-    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:  # noqa: ARG002 - as the protocol
-        """Find nothing."""
-        return None
 
 
 class TextPane(Vertical):
@@ -45,22 +32,29 @@ class TextPane(Vertical):
     class Loaded(Message):
         """A file was read, or could not be (``text`` None)."""
 
-        def __init__(self, pane: TextPane, path: str, text: LogText | None, problem: str = "") -> None:
+        def __init__(self, pane: TextPane, path: str, text: NumberedLines | None, problem: str = "") -> None:
             super().__init__()
             self.pane = pane
             self.path = path
             self.text = text
             self.problem = problem
 
-    def __init__(self, session: TextSession, label: str, role: Role, *, id: str) -> None:  # noqa: A002 - Textual's name
+    def __init__(
+        self,
+        read: Callable[[str], NumberedLines],
+        label: str,
+        role: Role,
+        *,
+        id: str,  # noqa: A002 - Textual's name
+    ) -> None:
         super().__init__(id=id, classes="pane")
-        self._session = session
+        self._read = read
         self._label = label
         self._role = role
-        self._texts: dict[str, LogText] = {}
+        self._texts: dict[str, NumberedLines] = {}
         self._wanted: SourceSpan | None = None
         self._heading = LineBar(classes="heading")
-        self.view = LogView(NoText(), id=f"{id}-text")
+        self.view = LogView(NoLines(), id=f"{id}-text")
 
     def compose(self) -> ComposeResult:
         """Put the lines below the name."""
@@ -76,16 +70,16 @@ class TextPane(Vertical):
         self._show_heading("")
 
     @property
-    def text(self) -> LogText:
+    def text(self) -> NumberedLines:
         """The lines in view."""
         path = self._wanted.file if self._wanted else ""
-        return self._texts.get(path, NoText())
+        return self._texts.get(path, NoLines())
 
     def open(self, span: SourceSpan | None) -> None:
         """Show a line of a file; None: there is none on this side."""
         self._wanted = span
         if span is None:
-            self.view.show_text(NoText())
+            self.view.show_text(NoLines())
             self._show_heading("no line on this side")
         elif span.file in self._texts:
             self._show()
@@ -97,7 +91,7 @@ class TextPane(Vertical):
         """Read a file, in a thread."""
         worker = get_current_worker()
         try:
-            message = self.Loaded(self, path, self._session.text(path))
+            message = self.Loaded(self, path, self._read(path))
         except ForensicsError as error:
             message = self.Loaded(self, path, None, error.what)
         if not worker.is_cancelled:

@@ -1,0 +1,71 @@
+"""Opens a source on its screen and returns when the user quits.
+
+Each function imports the screen that it opens, so that no source waits for the imports of another source's screen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.tui.sessions import BisectionSession, DiffSession, LogSession, SourceSession
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from trtforensics.parsers.text.source import Source
+    from trtforensics.sources.kinds import Kind
+    from trtforensics.tui.terminal_app import TerminalApp
+
+
+def browse_log(source: Source) -> int:
+    """Show a build log.
+
+    Raises:
+        ForensicsError: The source cannot be read or is not a build log.
+    """
+    from trtforensics.tui.log.app import LogApp
+
+    return _run(LogApp(LogSession(source)))
+
+
+def browse_diff(good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> int:
+    """Show two sources side by side.
+
+    Raises:
+        ForensicsError: A source cannot be used.
+    """
+    from trtforensics.tui.diff.app import DiffApp
+
+    return _run(DiffApp(DiffSession(good, bad, kind=kind, max_bytes=max_bytes)))
+
+
+def browse_source(path: str, *, kind: Kind, max_bytes: int) -> int:
+    """Show a replay, an engine-layer file or a timing cache.
+
+    Raises:
+        ForensicsError: The source cannot be used.
+    """
+    from trtforensics.tui.source.app import SourceApp
+
+    return _run(SourceApp(SourceSession(path, kind=kind, max_bytes=max_bytes)))
+
+
+def browse_bisection(path: Path, *, max_bytes: int) -> int:
+    """Show the artifacts directory of a bisection.
+
+    Raises:
+        ForensicsError: The directory cannot be read.
+    """
+    from trtforensics.tui.bisection.app import BisectionApp
+
+    session = BisectionSession(path, max_bytes)
+    session.look()  # an invalid directory is refused before the screen is taken
+    return _run(BisectionApp(session))
+
+
+def _run(app: TerminalApp) -> int:
+    failure = app.run()
+    if failure is not None:
+        raise failure
+    return ExitCode.BUG if app.return_code else ExitCode.OK  # Textual has shown the traceback by then
