@@ -79,7 +79,7 @@ class RowsApp(TerminalApp):
         """Leave; the command prints the error."""
         self.exit(event.error, return_code=BAD_INPUT)
 
-    def on_prompt_given(self, event: Prompt.Given) -> None:
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """Search or filter."""
         if event.purpose is Purpose.FILTER:
             self.kept = event.text
@@ -93,7 +93,7 @@ class RowsApp(TerminalApp):
         pane.view.focus()
         search_view(pane.view, pane.text, self._needle, backwards=False, here=True)
 
-    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
+    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
         """Go back to the rows, all of them if the prompt was their filter."""
         if event.purpose is Purpose.FILTER:
             self.action_unfilter()

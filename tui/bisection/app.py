@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import Footer
 
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.bisection.lists import ProbeList, Rows
+from trtforensics.tui.bisection.lists import LineList, ProbeList
 from trtforensics.tui.rows.bisection_rows import answer_rows, bisection_title, probe_rows
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
@@ -93,8 +93,8 @@ class BisectionApp(TerminalApp):
         super().__init__()
         self._session = session
         self._probes = ProbeList()
-        self._answer = Rows("answer")
-        self._details = Rows("details")
+        self._answer = LineList("answer")
+        self._details = LineList("details")
         self._view: DirectoryView | None = None
         self._log_view: LogView | None = None
         self._title, self._status = LineBar(id="title"), LineBar(id="status")
@@ -190,7 +190,7 @@ class BisectionApp(TerminalApp):
         if self._log_view is not None:
             self._prompt.ask(Purpose.SEARCH, self._needle)
 
-    def on_prompt_given(self, event: Prompt.Given) -> None:
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """Search from the line under the cursor on."""
         self._needle = event.text
         if self._log_view is not None:
@@ -198,7 +198,7 @@ class BisectionApp(TerminalApp):
             self._log_view.focus()
             search_view(self._log_view, self._log_view.text, self._needle, backwards=False, here=True)
 
-    def on_prompt_cancelled(self) -> None:
+    def on_prompt_dismissed(self) -> None:
         """Go back to the probes."""
         self._probes.focus()
 

@@ -51,7 +51,7 @@ class ProbeList(VirtualList):
         """Return nothing: a probe has logs of its own."""
 
 
-class Rows(VirtualList):
+class LineList(VirtualList):
     """Lines to read: the answer, or what is known about a probe."""
 
     def __init__(self, id: str) -> None:  # noqa: A002 - Textual's name for it

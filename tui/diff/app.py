@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.widgets.help import Keys
 
 
-class Reading(Message):
+class FileOpened(Message):
     """A file is about to be read."""
 
     def __init__(self, path: str) -> None:
@@ -37,7 +37,7 @@ class Reading(Message):
 
     def can_replace(self, message: Message) -> bool:
         """Let the newest win."""
-        return isinstance(message, Reading)
+        return isinstance(message, FileOpened)
 
 
 class Compared(Message):
@@ -147,9 +147,9 @@ class DiffApp(RowsApp):
                 self.post_message(Compared(comparison))
 
     def _report(self, path: str) -> None:
-        self.post_message(Reading(path))
+        self.post_message(FileOpened(path))
 
-    def on_reading(self, event: Reading) -> None:
+    def on_file_opened(self, event: FileOpened) -> None:
         """Show which file is being read."""
         if self._comparison is None:
             self.say(f"reading {event.path}")

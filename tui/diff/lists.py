@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.diff_rows import Place, Row, header, place_pieces, row_pieces
+from trtforensics.tui.rows.diff_rows import DiffPlace, DiffRow, header, place_pieces, row_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -17,11 +17,11 @@ class DiffList(VirtualList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._rows: Sequence[Row] = ()
+        self._rows: Sequence[DiffRow] = ()
         self._empty = ""
         self._scored = False
 
-    def show_rows(self, rows: Sequence[Row], empty: str, *, scored: bool) -> None:
+    def show_rows(self, rows: Sequence[DiffRow], empty: str, *, scored: bool) -> None:
         """Show other rows, from the top; ``empty`` is what is said where there is none."""
         self._rows, self._empty, self._scored = rows, empty, scored
         self.cursor = 0
@@ -29,7 +29,7 @@ class DiffList(VirtualList):
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     @property
-    def selected(self) -> Row | None:
+    def selected(self) -> DiffRow | None:
         """The row under the cursor."""
         return self._rows[self.cursor] if self._rows else None
 
@@ -56,10 +56,10 @@ class PlaceList(VirtualList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._places: Sequence[Place] = ()
+        self._places: Sequence[DiffPlace] = ()
         self._width = 0
 
-    def show_places(self, places: Sequence[Place]) -> None:
+    def show_places(self, places: Sequence[DiffPlace]) -> None:
         """Show another row's places, from the top."""
         self._places = places
         self._width = max((width_of(place_pieces(place)) for place in places), default=0) + 1
@@ -68,7 +68,7 @@ class PlaceList(VirtualList):
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     @property
-    def selected(self) -> Place | None:
+    def selected(self) -> DiffPlace | None:
         """The place under the cursor."""
         return self._places[self.cursor] if self._places else None
 

@@ -83,7 +83,7 @@ class Progressed(Message):
         return isinstance(message, Progressed)
 
 
-class Found(Message):
+class SearchEnded(Message):
     """A search ended; ``line`` is None when nothing was found."""
 
     def __init__(self, needle: str, line: int | None, *, wrapped: bool) -> None:
@@ -318,7 +318,7 @@ class LogApp(TerminalApp):
         self._panes.open("layers")
         self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
 
-    def on_prompt_given(self, event: Prompt.Given) -> None:
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """Search, go, or filter."""
         if event.purpose is Purpose.FILTER:
             self._keep_layers(event.text)
@@ -332,7 +332,7 @@ class LogApp(TerminalApp):
             self._panes.open("log")
             self._search(here=True)
 
-    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
+    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
         """Go back to the pane the prompt was about."""
         if event.purpose is Purpose.FILTER:
             self._keep_layers("")
@@ -367,9 +367,9 @@ class LogApp(TerminalApp):
     def _find(self, needle: str, search: Search) -> None:
         """Search, in a thread."""
         line, wrapped = search()
-        self.post_message(Found(needle, line, wrapped=wrapped))
+        self.post_message(SearchEnded(needle, line, wrapped=wrapped))
 
-    def on_found(self, event: Found) -> None:
+    def on_search_ended(self, event: SearchEnded) -> None:
         """Show the match, unless another search has begun."""
         if event.needle != self._needle:
             return

@@ -28,7 +28,7 @@ _SCORE = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """A difference, or a pair; ``depth`` 1 follows from the row above that has 0."""
 
     subject: Difference | SuspiciousPair
@@ -43,7 +43,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DiffPlace:
     """A line that a row is about, on the ``good`` side or the other, with what it says; ``span`` None: a remark."""
 
     text: str
@@ -51,20 +51,20 @@ class Place:
     good: bool | None = None
 
 
-def rows_of(comparison: Comparison, type_: Type | None, needle: str = "") -> list[Row]:
+def rows_of(comparison: Comparison, type_: Type | None, needle: str = "") -> list[DiffRow]:
     """Return the rows: of all types, causes first with what follows from them below; of one type, these alone."""
     every = comparison.differences
     if type_ is not None:
-        rows = [Row(one) for one in every if one.type is type_]
+        rows = [DiffRow(one) for one in every if one.type is type_]
     else:
-        effects: dict[int, list[Row]] = {}
+        effects: dict[int, list[DiffRow]] = {}
         for one in every:
             if one.cause is not None:
-                effects.setdefault(one.cause, []).append(Row(one, 1))
-        rows = [Row(pair) for pair in comparison.pairs]
+                effects.setdefault(one.cause, []).append(DiffRow(one, 1))
+        rows = [DiffRow(pair) for pair in comparison.pairs]
         for index, one in sorted(enumerate(every), key=lambda pair: pair[1].type.rank):
             if one.cause is None:
-                rows += [Row(one), *effects.get(index, ())]
+                rows += [DiffRow(one), *effects.get(index, ())]
     wanted = needle.lower()
     return [row for row in rows if wanted in row.layer.lower()]
 
@@ -76,7 +76,7 @@ def header(width: int, *, scored: bool) -> Line:
     return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), Piece(fit("│ good", value)), Piece("│ bad"))
 
 
-def row_pieces(row: Row, width: int, *, scored: bool) -> Line:
+def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
     """Lay a row out in columns: good beside bad."""
     name, value = _widths(width, scored=scored)
     subject = row.subject
@@ -116,25 +116,25 @@ def _values(entries: Sequence[Entry], *, tied: bool) -> str:
     return f"{entries[0].text or 'not told'}{others}{tie}"
 
 
-def places(row: Row) -> list[Place]:
+def places(row: DiffRow) -> list[DiffPlace]:
     """Return every line that a row is about, the good side's first, then its remarks."""
     subject = row.subject
     if isinstance(subject, SuspiciousPair):
-        return [Place(_half(half), half.span, good=False) for half in subject.halves]
+        return [DiffPlace(_half(half), half.span, good=False) for half in subject.halves]
     found = [
-        Place(entry.text or "not told", span, good)
+        DiffPlace(entry.text or "not told", span, good)
         for entries, good in ((subject.good, True), (subject.bad, False))
         for entry in entries
         for span in (entry.spans or (None,))
     ]
-    return [*found, *(Place(why, None) for why in subject.why)]
+    return [*found, *(DiffPlace(why, None) for why in subject.why)]
 
 
 def _half(half: Half) -> str:
     return f"{half.layer}: {half.text} (alone: {half.counts.bad} bad, {half.counts.good} good)"
 
 
-def place_pieces(place: Place) -> Line:
+def place_pieces(place: DiffPlace) -> Line:
     """Lay a place out: its side, where it is, what it says."""
     side = {True: Piece(" good ", Role.GOOD), False: Piece(" bad  ", Role.ERROR), None: Piece("      ")}[place.good]
     where = Piece(f"{place.span.file}:{place.span.line}  " if place.span else "", Role.DIM)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.widgets.help import Keys
 
 
-class Read(Message):
+class SourceRead(Message):
     """The source was read."""
 
     def __init__(self, builds: Sequence[BuildView]) -> None:
@@ -102,11 +102,11 @@ class SourceApp(RowsApp):
     def _read(self) -> None:
         """Read in a thread; the outcome comes back as a message."""
         try:
-            self.post_message(Read(self._session.builds()))
+            self.post_message(SourceRead(self._session.builds()))
         except ForensicsError as error:
             self.post_message(Failed(error))
 
-    def on_read(self, event: Read) -> None:
+    def on_source_read(self, event: SourceRead) -> None:
         """Show the first document."""
         self._builds = event.builds
         self.fill()

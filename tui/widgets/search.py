@@ -74,7 +74,7 @@ class Prompt(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
 
-    class Given(Message):
+    class Answered(Message):
         """The prompt was answered; for a filter also while typing (``done`` False)."""
 
         def __init__(self, purpose: Purpose, text: str, *, done: bool) -> None:
@@ -83,7 +83,7 @@ class Prompt(Input):
             self.text = text
             self.done = done
 
-    class Cancelled(Message):
+    class Dismissed(Message):
         """The prompt was left by Escape."""
 
         def __init__(self, purpose: Purpose) -> None:
@@ -108,15 +108,15 @@ class Prompt(Input):
         """Close and hand over the answer."""
         event.stop()
         self.display = False
-        self.post_message(self.Given(self.purpose, event.value, done=True))
+        self.post_message(self.Answered(self.purpose, event.value, done=True))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
         event.stop()
         if self.purpose is Purpose.FILTER and self.display:
-            self.post_message(self.Given(self.purpose, event.value, done=False))
+            self.post_message(self.Answered(self.purpose, event.value, done=False))
 
     def action_cancel(self) -> None:
         """Close without an answer."""
         self.display = False
-        self.post_message(self.Cancelled(self.purpose))
+        self.post_message(self.Dismissed(self.purpose))
