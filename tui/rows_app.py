@@ -1,4 +1,4 @@
-"""What the apps that show rows beside files have in common: searching in a file, filtering, the status line."""
+"""The base of the apps that show rows beside files: search in a file, filter of the rows, status line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Failed(Message):
 
 
 class RowsApp(TerminalApp):
-    """A list of rows, and panes of text that follow it. A subclass composes them and fills the list."""
+    """A list of rows and panes of text that follow it. Subclasses compose them and fill the list."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, Path(__file__).with_name("rows_app.tcss")]
     KEYS: ClassVar[Keys] = ()
@@ -54,10 +54,10 @@ class RowsApp(TerminalApp):
         self._needle = ""
         self._searched: TextPane | None = None
         self.kept = ""
-        """The text that the rows in view have in their layer's name."""
+        """The filter: a text that the layer names of the rows in view contain."""
 
     def fill(self) -> None:
-        """Show the rows whose layer's name holds ``kept``."""
+        """Show the rows whose layer names contain ``kept``."""
         raise NotImplementedError
 
     def main_list(self) -> str:
@@ -72,11 +72,11 @@ class RowsApp(TerminalApp):
         )
 
     def status(self, note: str = "") -> None:
-        """Show what is in view, and a note."""
+        """Show the status of the view, and a note."""
         raise NotImplementedError
 
     def on_failed(self, event: Failed) -> None:
-        """Leave; the command prints the error."""
+        """Exit with the error; the command prints it."""
         self.exit(event.error, return_code=BAD_INPUT)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
@@ -94,7 +94,7 @@ class RowsApp(TerminalApp):
         search_view(pane.view, pane.text, self._needle, backwards=False, here=True)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        """Go back to the rows, all of them if the prompt was their filter."""
+        """Go back to the rows; if the prompt was the filter, drop it."""
         if event.purpose is Purpose.FILTER:
             self.action_unfilter()
         self.query_one(self.main_list()).focus()
@@ -137,6 +137,6 @@ class RowsApp(TerminalApp):
             self.status("nothing to search for; type / and a text")
 
     def _pane(self) -> TextPane:
-        """Return the pane under the focus, else the one that was searched last, else the last one."""
+        """Return the focused pane, else the pane searched last, else the last pane."""
         panes = list(self.query(TextPane))
         return next((pane for pane in panes if pane.has_focus_within), self._searched or panes[-1])

@@ -1,4 +1,4 @@
-"""What every app of the TUI is: it ends with an error of the input or None, and obeys NO_COLOR."""
+"""The base of every app of the TUI: it ends with an error of the input or None, and obeys NO_COLOR."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BAD_INPUT = 2
 """The exit code of a source that cannot be parsed."""
 
 STYLE = Path(__file__).with_name("terminal_app.tcss")
-"""The style sheet that every app loads; the absolute path holds for subclasses in other folders too."""
+"""The style sheet of every app. The path is absolute because Textual resolves a relative path beside the subclass."""
 
 
 class TerminalApp(App[ForensicsError]):
@@ -29,7 +29,7 @@ class TerminalApp(App[ForensicsError]):
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self) -> None:
-        # Textual alone would turn NO_COLOR into shades of grey; with ANSI colours its filter drops colour altogether.
+        # By default Textual turns NO_COLOR into shades of grey; with ANSI colours its filter drops all colour.
         no_color = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if no_color else None)
         if no_color and not self.no_color:

@@ -1,4 +1,4 @@
-"""The app behind ``trtforensics tui DIR``: the probes of a bisection, live or finished, and each probe's logs."""
+"""The app of a bisection, live or finished: its probes, each probe's logs, and the answer so far."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 PERIOD_S = 0.5
-"""How often a live directory is looked at."""
+"""Seconds between two reads of the directory."""
 
 KEYS: Keys = (
     (
@@ -65,7 +65,7 @@ class Looked(Message):
 
 
 class LookFailed(Message):
-    """The directory cannot be read any more."""
+    """The directory can no longer be read."""
 
     def __init__(self, error: ForensicsError) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class BisectionApp(TerminalApp):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Look at once, and then again and again."""
+        """Read the directory now, and then periodically."""
         self._probes.focus()
         self._look()
         self.set_interval(PERIOD_S, self._look)
@@ -136,7 +136,7 @@ class BisectionApp(TerminalApp):
         self.run_worker(self._read, name="look", group="look", thread=True, exclusive=True)
 
     def _read(self) -> None:
-        """Read the directory in a thread."""
+        """Read the directory, in a thread; post the outcome as a message."""
         try:
             view = self._session.look()
         except ForensicsError as error:
@@ -145,7 +145,7 @@ class BisectionApp(TerminalApp):
             self.post_message(Looked(view))
 
     def on_looked(self, event: Looked) -> None:
-        """Show what the directory says now."""
+        """Show the directory's present state."""
         self._view = event.view
         self._probes.show(event.view)
         self._answer.show(answer_rows(event.view))
@@ -153,7 +153,7 @@ class BisectionApp(TerminalApp):
         self._show_probe()
 
     def on_look_failed(self, event: LookFailed) -> None:
-        """Leave; the command prints the error."""
+        """Exit with the error; the command prints it."""
         self.exit(event.error, return_code=BAD_INPUT)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
@@ -191,7 +191,7 @@ class BisectionApp(TerminalApp):
             self._prompt.ask(Purpose.SEARCH, self._needle)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        """Search from the line under the cursor on."""
+        """Search from the line under the cursor."""
         self._needle = event.text
         if self._log_view is not None:
             self._log_view.mark(event.text)
@@ -210,7 +210,7 @@ class BisectionApp(TerminalApp):
             search_view(self._log_view, self._log_view.text, self._needle, backwards=backwards, here=False)
 
     def on_match(self, event: Match) -> None:
-        """Show the match, unless the log was left or another search has begun."""
+        """Show the match, unless another log or another search has replaced it."""
         if event.needle == self._needle and event.view is self._log_view:
             event.show(self._say, "log")
 
@@ -222,7 +222,7 @@ class BisectionApp(TerminalApp):
             self._title.show(*bisection_title(self._view, self.size.width))
 
     def _show_probe(self) -> None:
-        """Show the selected probe and its log, unless they are there already."""
+        """Show the selected probe, and its log unless that is shown already."""
         probe = self._probes.selected
         if self._view is None or probe is None or not self._log_pane.is_attached:
             return
@@ -236,7 +236,7 @@ class BisectionApp(TerminalApp):
             self._show_log(self._session.log(path) if path else None, keep=same)
 
     def _show_log(self, text: NumberedLines | None, *, keep: bool) -> None:
-        """Put a log in place of the one before."""
+        """Replace the log in view."""
         before, self._log_view = self._log_view, None
         focused, line = (before.has_focus, before.current_line) if before is not None else (False, 1)
         if before is not None:

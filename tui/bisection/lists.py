@@ -1,4 +1,4 @@
-"""The lists of a bisection: its probes, and lines to read."""
+"""The lists of the bisection's screen: the probes, and plain lines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class ProbeList(VirtualList):
-    """One probe a row, in the order in which they ran."""
+    """One row per probe, in the order in which they ran."""
 
     def __init__(self) -> None:
         super().__init__(id="probes")
         self.view: DirectoryView | None = None
 
     def show(self, view: DirectoryView) -> None:
-        """Show the probes; a cursor on the last one follows."""
+        """Show the probes; a cursor on the last probe moves to the new last probe."""
         at_end = self.cursor >= self.row_count() - 1
         self.view = view
         self.rows_changed()
@@ -48,11 +48,11 @@ class ProbeList(VirtualList):
         return (HEADING,)
 
     def log_line(self, index: int) -> None:
-        """Return nothing: a probe has logs of its own."""
+        """Return None: a probe has logs of its own."""
 
 
 class LineList(VirtualList):
-    """Lines to read: the answer, or what is known about a probe."""
+    """Plain lines: the answer, or the details of a probe."""
 
     def __init__(self, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -76,4 +76,4 @@ class LineList(VirtualList):
         return max(map(width_of, self._rows), default=0)
 
     def log_line(self, index: int) -> None:
-        """Return nothing."""
+        """Return None: the lines belong to no log."""

@@ -1,4 +1,4 @@
-"""The app behind ``trtforensics tui GOOD BAD``: differences side by side, each opening both files at its lines."""
+"""The app of a comparison: the differences of two sides, and both files at the lines of each difference."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class FileOpened(Message):
         self.path = path
 
     def can_replace(self, message: Message) -> bool:
-        """Let the newest win."""
+        """Let the newest message replace older ones."""
         return isinstance(message, FileOpened)
 
 
 class Compared(Message):
-    """The comparison is there."""
+    """Both sides were compared."""
 
     def __init__(self, comparison: Comparison) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class DiffApp(RowsApp):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show what is compared, and start once that is on the screen."""
+        """Show the names of the sides, and start to compare once they are on the screen."""
         self.rows.show_rows((), "reading", scored=False)
         self.rows.focus()
         self.on_resize()
@@ -136,7 +136,7 @@ class DiffApp(RowsApp):
         self.query_one("#title", LineBar).show(*title)
 
     def _compare(self) -> None:
-        """Compare in a thread; the outcome comes back as a message."""
+        """Compare, in a thread; post the outcome as a message."""
         worker = get_current_worker()
         try:
             comparison = self._session.compare(self._report, lambda: worker.is_cancelled)
@@ -164,14 +164,15 @@ class DiffApp(RowsApp):
         return "#rows"
 
     def fill(self) -> None:
-        """Show the rows of the type and the text that are asked for."""
-        found = self._comparison
-        if found is None:
+        """Show the rows that pass the type and the filter."""
+        comparison = self._comparison
+        if comparison is None:
             return
-        rows = rows_of(found, self._only, self.kept)
-        empty = "no difference found" if not found.differences else "nothing of that sort differs"
-        self.rows.show_rows(rows, empty, scored=len(found.good.builds) + len(found.bad.builds) > 2)  # noqa: PLR2004 - one a side
-        summary = found.summary()
+        rows = rows_of(comparison, self._only, self.kept)
+        empty = "no difference found" if not comparison.differences else "nothing of that sort differs"
+        scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
+        self.rows.show_rows(rows, empty, scored=scored)
+        summary = comparison.summary()
         pieces = [Piece(" 0 all ", Role.STRONG if self._only is None else Role.DIM)]
         for type_ in Type:
             role = Role.STRONG if type_ is self._only else Role.DIM
@@ -181,22 +182,22 @@ class DiffApp(RowsApp):
         self.status()
 
     def status(self, note: str = "") -> None:
-        """Show how much was aligned, what could not be compared, and a note."""
-        found = self._comparison
-        if found is None:
+        """Show the number of aligned layers and skipped files, the comparison's notes, and a note."""
+        comparison = self._comparison
+        if comparison is None:
             return
-        aligned = sum(found.matched.values())
-        skipped = len(found.good.skipped) + len(found.bad.skipped)
-        parts = [f"{aligned:,} layers aligned", *([f"{skipped} files skipped"] if skipped else []), *found.notes]
+        aligned = sum(comparison.matched.values())
+        skipped = len(comparison.good.skipped) + len(comparison.bad.skipped)
+        parts = [f"{aligned:,} layers aligned", *([f"{skipped} files skipped"] if skipped else []), *comparison.notes]
         self.say(" · ".join(parts), note)
 
     def action_only(self, type_: str) -> None:
-        """Show one type of differences, or all."""
+        """Show the differences of one type, or all."""
         self._only = Type(type_) if type_ else None
         self.fill()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the lines follow the rows, and the files the lines."""
+        """Let the lines follow the rows, and the files follow the lines."""
         if event.source is self.rows:
             self._follow_row()
         elif event.source is self.places:
@@ -213,10 +214,10 @@ class DiffApp(RowsApp):
     def _follow_row(self) -> None:
         """Show the lines of the row under the cursor, and open both files at the first line of their side."""
         row = self.rows.selected
-        found = places(row) if row is not None else []
-        self.places.show_places(found)
+        cited = places(row) if row is not None else []
+        self.places.show_places(cited)
         for pane, good in ((self.good, True), (self.bad, False)):
-            pane.open(next((place.span for place in found if place.good is good and place.span is not None), None))
+            pane.open(next((place.span for place in cited if place.good is good and place.span is not None), None))
 
     def _follow_place(self) -> None:
         place = self.places.selected

@@ -1,4 +1,4 @@
-"""The lists of a comparison: its rows, and the places of the row under the cursor."""
+"""The lists of a comparison: the differences, and the places of the difference under the cursor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DiffList(VirtualList):
-    """One difference a row, good beside bad."""
+    """One row per difference, good beside bad."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -22,7 +22,7 @@ class DiffList(VirtualList):
         self._scored = False
 
     def show_rows(self, rows: Sequence[DiffRow], empty: str, *, scored: bool) -> None:
-        """Show other rows, from the top; ``empty`` is what is said where there is none."""
+        """Show other rows, from the top; ``empty`` is the text shown when there are none."""
         self._rows, self._empty, self._scored = rows, empty, scored
         self.cursor = 0
         self.rows_changed()
@@ -34,7 +34,7 @@ class DiffList(VirtualList):
         return self._rows[self.cursor] if self._rows else None
 
     def row_count(self) -> int:
-        """Return how many rows there are, or one that says there is none."""
+        """Return the number of rows: 1 when a text replaces them."""
         return max(len(self._rows), 1)
 
     def row(self, index: int, width: int) -> Line:
@@ -48,11 +48,11 @@ class DiffList(VirtualList):
         return (header(width, scored=self._scored),)
 
     def log_line(self, index: int) -> None:
-        """Return nothing: a row has lines in two files, which :class:`PlaceList` shows."""
+        """Return None: a row has lines in two files, which :class:`PlaceList` shows."""
 
 
 class PlaceList(VirtualList):
-    """The lines that a row is about; the one under the cursor is open in its side's pane."""
+    """The lines that a row is about. The pane of a line's side shows the line under the cursor."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)

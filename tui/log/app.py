@@ -1,4 +1,4 @@
-"""The app behind ``trtforensics tui``: it shows a session's log at once, and what the parse made of it when it ends."""
+"""The app of a build log: it shows the raw log at once, and the parsed builds when the parse ends."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from trtforensics.tui.widgets.search import Search
 
 _MOST_DIGITS = 18
-"""Of a line number."""
+"""Digits of the longest line number that the prompt accepts."""
 
 
 class Parsed(Message):
-    """The parse ended well."""
+    """The whole log is parsed."""
 
     def __init__(self, log: BuildLog) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Parsed(Message):
 
 
 class Arrived(Message):
-    """The log is still being written; this is what it says so far."""
+    """The log is still being written; its part so far is parsed."""
 
     def __init__(self, log: BuildLog) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Arrived(Message):
 
 
 class ParseFailed(Message):
-    """The parse ended with an error of the input."""
+    """The source cannot be parsed."""
 
     def __init__(self, error: ForensicsError) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class ParseFailed(Message):
 
 
 class Judged(Message):
-    """The rules were asked; ``report`` is None where they could not be, for the reason ``problem``."""
+    """The rules have run. ``report`` is None if they could not run; ``problem`` says why."""
 
     def __init__(self, report: Report | None, problem: str = "") -> None:
         super().__init__()
@@ -72,19 +72,19 @@ class Judged(Message):
 
 
 class Progressed(Message):
-    """The parse got further."""
+    """The parse has read more."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
 
     def can_replace(self, message: Message) -> bool:
-        """Let the newest win: a fast parse must not queue up work for the screen."""
+        """Let the newest message replace older ones, so that a fast parse does not queue work for the screen."""
         return isinstance(message, Progressed)
 
 
 class SearchEnded(Message):
-    """A search ended; ``line`` is None when nothing was found."""
+    """A search ended; ``line`` is None without a match."""
 
     def __init__(self, needle: str, line: int | None, *, wrapped: bool) -> None:
         super().__init__()
@@ -136,12 +136,12 @@ class LogApp(TerminalApp):
 
     @property
     def build(self) -> Build | None:
-        """The build in view; None while none is known."""
+        """The build in view, or None before the first build is known."""
         return self._parsed.builds[self._number] if self._parsed and self._parsed.builds else None
 
     @property
     def _goes_on(self) -> bool:
-        """Whether lines may still come to the build in view."""
+        """Whether the build in view may still get lines."""
         return self._reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
 
     def compose(self) -> ComposeResult:
@@ -153,7 +153,7 @@ class LogApp(TerminalApp):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show what there is, and start the parse once it is on the screen."""
+        """Show the waiting text and start the parse once it is on the screen."""
         self._panes.overview.show_rows(waiting_rows(self._session.name))
         self._show_title()
         self._show_status()
@@ -163,7 +163,7 @@ class LogApp(TerminalApp):
         self.run_worker(self._parse, name="parse", group="parse", thread=True)
 
     def _parse(self) -> None:
-        """Parse in a thread; the outcome comes back as a message."""
+        """Parse, in a thread; post the outcome as a message."""
         worker = get_current_worker()
         try:
             log = self._session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
@@ -180,21 +180,21 @@ class LogApp(TerminalApp):
         self.post_message(Arrived(log))
 
     def on_progressed(self, event: Progressed) -> None:
-        """Show how far the parse is, and the lines it can show by now."""
+        """Show the progress of the parse and the lines read so far."""
         self._progress = event.progress
         self._panes.log_view.grow()
         self._show_status()
 
     def on_parse_failed(self, event: ParseFailed) -> None:
-        """Leave; the command prints the error."""
+        """Exit with the error; the command prints it."""
         self.exit(event.error, return_code=BAD_INPUT)
 
     def on_arrived(self, event: Arrived) -> None:
-        """Show what the log says so far."""
+        """Show the builds of the log so far."""
         self._take(event.log)
 
     def on_parsed(self, event: Parsed) -> None:
-        """Show what the whole log says."""
+        """Show the builds of the whole log, and start the rules."""
         self._progress = None
         self._reading = False
         self._panes.log_view.grow()
@@ -202,14 +202,14 @@ class LogApp(TerminalApp):
         self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
 
     def _judge(self, log: BuildLog) -> None:
-        """Ask the rules in a thread; the outcome comes back as a message."""
+        """Run the rules, in a thread; post the outcome as a message."""
         try:
             self.post_message(Judged(self._session.judge(log)))
         except ForensicsError as error:
             self.post_message(Judged(None, str(error)))
 
     def on_judged(self, event: Judged) -> None:
-        """Show what was found."""
+        """Show the findings, or why there are none."""
         self._judgement = event.report
         if event.report is None:
             self._panes.findings.show_findings((), "", event.problem)
@@ -220,18 +220,18 @@ class LogApp(TerminalApp):
         """Show the findings of the build in view."""
         if self._judgement is None or self._parsed is None:
             return
-        mine = [one for one in self._judgement.findings if one.build == self._number]
-        self._panes.findings.show_findings(mine, self._parsed.source.path, "nothing found")
-        self._tab("findings").count_up(f"{len(mine):,}")
+        findings = [finding for finding in self._judgement.findings if finding.build == self._number]
+        self._panes.findings.show_findings(findings, self._parsed.source.path, "nothing found")
+        self._tab("findings").count_up(f"{len(findings):,}")
 
     def _take(self, log: BuildLog) -> None:
-        """Show the first build, or the one in view as far as it is known by now."""
+        """Show the first build; if a build is in view already, update it."""
         known = self.build is not None
         self._parsed = log
         self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
 
     def _show_build(self, number: int, *, keep: bool = False) -> None:
-        """Show a build in every pane but the log; ``keep``: it was in view, and every cursor stays where it is."""
+        """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""
         self._number = number
         build = self.build
         panes = self._panes
@@ -255,15 +255,15 @@ class LogApp(TerminalApp):
         self._show_status()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the log, and from the layers the candidates, follow the cursor."""
+        """Let the log follow the cursor; in the layers, the candidates too."""
         if event.source is self._panes.layer_tree:
             self._show_candidates()
         self._follow(event.source, event.index)
 
     def _show_candidates(self, *, keep: bool = False) -> None:
-        """Show what was timed for the row under the cursor, unless it is there already: its cursor stays then.
+        """Show the candidates of the layer under the cursor, unless they are shown already.
 
-        ``keep``: the log was parsed anew, so that the same line's subject is another object.
+        With ``keep`` the log was parsed again: subjects at the same line are the same, though other objects.
         """
         row = self._panes.layer_tree.selected
         subject, why = (row.subject, row.why) if row else (None, "")
@@ -273,7 +273,7 @@ class LogApp(TerminalApp):
             self._panes.show_candidates(candidate_table(self.build, subject, why), keep=same)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Show a row's line in the log, or a line's layer."""
+        """Show the line of a row in the log, or the layer of a line of the log."""
         if event.source is self._panes.log_view:
             self._reveal(event.index + 1)
         else:
@@ -282,7 +282,7 @@ class LogApp(TerminalApp):
                 self._show_evidence()
 
     def _follow(self, source: VirtualList, index: int) -> None:
-        """Scroll the log to the line a row is about."""
+        """Scroll the log to the line that a row is about."""
         line = source.log_line(index)
         if line is not None and source is not self._panes.log_view:
             self._panes.log_view.show_line(line)
@@ -290,7 +290,7 @@ class LogApp(TerminalApp):
         self._show_status()
 
     def _show_evidence(self) -> None:
-        """Show the layer that a finding is about and the log at its line; the log alone where it is about none."""
+        """Show the layer that a finding is about, if any, and the log at the finding's line."""
         row = self._panes.findings.selected
         if row is None or self._index is None:
             return
@@ -307,7 +307,7 @@ class LogApp(TerminalApp):
         self._say(f"{row.finding.code} at line {line:,}")
 
     def _reveal(self, line: int) -> None:
-        """Show the layer a line belongs to, and which of its combinations, in the build it belongs to."""
+        """Show the layer, and its combination of formats, that a line belongs to; switch the build if needed."""
         build = self._parsed.build_at(line) if self._parsed else None
         if build is not None and build is not self.build:
             self._show_build(build.index)
@@ -319,7 +319,7 @@ class LogApp(TerminalApp):
         self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        """Search, go, or filter."""
+        """Search, go to a line, or filter, as the prompt asked."""
         if event.purpose is Purpose.FILTER:
             self._keep_layers(event.text)
             if event.done:
@@ -333,7 +333,7 @@ class LogApp(TerminalApp):
             self._search(here=True)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        """Go back to the pane the prompt was about."""
+        """Go back to the pane that the prompt was opened for."""
         if event.purpose is Purpose.FILTER:
             self._keep_layers("")
             self._panes.open("layers")
@@ -341,7 +341,7 @@ class LogApp(TerminalApp):
             self._panes.open("log")
 
     def _go_to_line(self, text: str) -> None:
-        """Move the log to a line typed by its number."""
+        """Move the log to a typed line number."""
         self._panes.open("log")
         digits = text.strip().replace(",", "")
         if digits.isdecimal() and len(digits) <= _MOST_DIGITS:
@@ -356,7 +356,7 @@ class LogApp(TerminalApp):
         self._tab("layers").count_up(self._panes.layer_tree.count_text if self._index else "")
 
     def _search(self, *, backwards: bool = False, here: bool = False) -> None:
-        """Look for the next match in a thread: a log may have gigabytes. ``here``: the current line counts too."""
+        """Search for the next match in a thread, as a log may have gigabytes. ``here`` includes the current line."""
         if not self._needle:
             self._say("nothing to search for; type / and a text")
             return
@@ -365,7 +365,7 @@ class LogApp(TerminalApp):
         self.run_worker(partial(self._find, self._needle, search), group="search", thread=True, exclusive=True)
 
     def _find(self, needle: str, search: Search) -> None:
-        """Search, in a thread."""
+        """Search, in a thread; post the outcome as a message."""
         line, wrapped = search()
         self.post_message(SearchEnded(needle, line, wrapped=wrapped))
 
@@ -392,7 +392,7 @@ class LogApp(TerminalApp):
         self._panes.open(pane)
 
     def action_zoom(self) -> None:
-        """Give the focused pane the whole screen, or take it back."""
+        """Let the focused pane fill the screen, or undo that."""
         self._panes.zoom()
 
     def action_prefixes(self) -> None:
@@ -432,7 +432,7 @@ class LogApp(TerminalApp):
         self._keep_layers("")
 
     def _say(self, note: str) -> None:
-        """Put a note into the status line until something else happens."""
+        """Show a note in the status line until the next event."""
         self._note = note
         self._show_status()
 
@@ -445,7 +445,7 @@ class LogApp(TerminalApp):
         )
 
     def _show_status(self) -> None:
-        """Show the progress while parsing, then where in the log one is; and the note, if any."""
+        """Show the progress while parsing, later the position in the log; then the filter and the note, if any."""
         log_view = self._panes.log_view
         if not self._reading:
             place = f" line {log_view.current_line:,} of {log_view.row_count():,}"

@@ -1,4 +1,4 @@
-"""The candidates pane: every tactic that was timed for the selected layer."""
+"""The candidates pane: every tactic timed for the selected layer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class CandidateList(VirtualList):
-    """One timed tactic a row, fastest first; the cursor starts on the chosen one."""
+    """One row per timed tactic, fastest first. The cursor starts on the chosen tactic."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self.table: CandidateTable = NOTHING_SELECTED
 
     def show_table(self, table: CandidateTable, *, keep: bool = False) -> None:
-        """Show another layer's candidates; ``keep``: the same ones, the cursor stays."""
+        """Show the candidates of a layer. With ``keep`` the layer is the same as before and the cursor stays."""
         self.table = table
         if keep:
             self.rows_changed()
@@ -44,7 +44,7 @@ class CandidateList(VirtualList):
         return self.table.candidates[index].line if index < self.row_count() else None
 
     def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls with the rows
-        """Return what was decided, and the names of the columns."""
+        """Return the decision and the names of the columns."""
         return self.table.heading
 
     def content_width(self) -> int:

@@ -1,4 +1,4 @@
-"""The findings pane: what is wrong with the build in view, worst first; a finding opens to say why and what to do."""
+"""The findings pane: the problems of the build in view, worst first. An opened finding shows its details."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAITING = "findings come when the log is read"
 
 
 class FindingList(VirtualList):
-    """One finding a headline; the rows below an opened one are wrapped to the pane."""
+    """One headline per finding. The rows below an opened finding are wrapped to the width of the pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "open", "Open", show=False),
@@ -39,7 +39,7 @@ class FindingList(VirtualList):
         self._wrapped_at = 0
 
     def show_findings(self, findings: Sequence[Finding], log: str, empty: str) -> None:
-        """Show the findings about a log's file, all closed; ``empty`` is what is said where there is none."""
+        """Show the findings about a log's file, all closed; ``empty`` is the text shown when there are none."""
         self._findings, self._log, self._empty = findings, log, empty
         self._open.clear()
         self.cursor = 0
@@ -52,7 +52,7 @@ class FindingList(VirtualList):
         return self._rows[self.cursor] if self._rows else None
 
     def on_resize(self) -> None:
-        """Wrap anew; the cursor stays on its finding."""
+        """Wrap the rows again; the cursor stays on its finding."""
         row = self.selected
         if row is not None and self.scrollable_content_region.width != self._wrapped_at:
             self._lay_out()
@@ -60,7 +60,7 @@ class FindingList(VirtualList):
         super().on_resize()
 
     def row_count(self) -> int:
-        """Return how many rows there are, or one that says why there is none."""
+        """Return the number of rows: 1 when a text replaces them."""
         return max(len(self._rows), 1)
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it was wrapped before
@@ -72,12 +72,12 @@ class FindingList(VirtualList):
         return self._rows[index].line if self._rows else None
 
     def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - the whole headline folds
-        """Open or close a finding by its headline; the log follows the cursor anyway."""
+        """Open or close the finding whose headline was clicked. The log follows the cursor."""
         if self._rows and self._rows[index].headline:
             self.action_fold()
 
     def action_open(self) -> None:
-        """Open the finding under the cursor, or step into an open one."""
+        """Open the finding under the cursor; if it is open, step into it."""
         row = self.selected
         if row is not None and id(row.finding) in self._open:
             self.go_to(self.cursor + 1)
@@ -85,7 +85,7 @@ class FindingList(VirtualList):
             self._fold(row.finding)
 
     def action_close(self) -> None:
-        """Close the finding the cursor is on or in."""
+        """Close the finding under the cursor, or the finding that the row belongs to."""
         row = self.selected
         if row is not None and id(row.finding) in self._open:
             self._fold(row.finding)
@@ -105,7 +105,7 @@ class FindingList(VirtualList):
         return next(index for index, row in enumerate(self._rows) if row.finding is finding)
 
     def _lay_out(self) -> None:
-        """Make the rows for the present width."""
+        """Build the rows for the current width."""
         width = self._wrapped_at = self.scrollable_content_region.width
         self._rows = [
             row

@@ -1,4 +1,4 @@
-"""The layer tree: layers of one build as virtual rows whose children exist from the moment one is opened."""
+"""The layer tree: the layers of one build as virtual rows. A layer's children are built when the layer is opened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARROW_WIDTH = 3
 
 
 class LayerTree(VirtualList):
-    """Layers, each of which opens to show what was fused into it and what was tuned for it."""
+    """The layers of a build. An opened layer shows its ONNX nodes and its tuned combinations of formats."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "open", "Open", show=False),
@@ -43,7 +43,7 @@ class LayerTree(VirtualList):
         self._refill()
 
     def update_layers(self, index: LayerIndex | None) -> None:
-        """Show the same layers as far as the log has come: what is open stays open, the cursor on its row."""
+        """Show the same build after more of its log was read: opened layers stay open, the cursor stays on its row."""
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
         selected = self._keys()[cursor] if self._rows else None
         opened = {row.entry.name for row in self._rows if row.entry and id(row.entry) in self._open}
@@ -57,7 +57,7 @@ class LayerTree(VirtualList):
             self.stay(min(same, key=lambda position: abs(position - cursor), default=self.cursor), above)
 
     def _keys(self) -> list[tuple[object, ...]]:
-        """Return what tells each row from the others, whatever the log says later."""
+        """Return a key for each row that stays the same while the log grows."""
         keys: list[tuple[object, ...]] = []
         owner = ""
         for row in self._rows:
@@ -68,14 +68,14 @@ class LayerTree(VirtualList):
         return keys
 
     def filter(self, needle: str) -> None:
-        """Keep the layers whose name or ONNX nodes hold a text; an empty one shows all."""
+        """Keep the layers whose name or ONNX nodes contain a text; an empty text keeps all."""
         if needle != self._needle:
             self._needle = needle
             self._refill()
             self.go_to(self.cursor)
 
     def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
-        """Move to a layer, giving up a filter that hides it, and to its combination ``result`` where it has one."""
+        """Move to a layer, or to its combination ``result`` if given. A filter that hides the layer is dropped."""
         if not any(row.entry is entry for row in self._rows):
             self.filter("")
         position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
@@ -110,29 +110,29 @@ class LayerTree(VirtualList):
         return f"{engine:,}+{others:,}" if engine and others else f"{engine or others:,}"
 
     def row_count(self) -> int:
-        """Return how many rows are visible, the children of opened layers included."""
+        """Return the number of rows, children of opened layers included: 1 when a text replaces them."""
         return max(len(self._rows), 1)
 
     def row(self, index: int, width: int) -> Line:
-        """Return a row, or why there is none."""
+        """Return a row, or the text that says why there are none."""
         if not self._rows:
             return (Piece(self._empty(), Role.DIM),)
         row = self._rows[index]
         return row_pieces(row, width, expanded=id(row.entry) in self._open)
 
     def log_line(self, index: int) -> int | None:
-        """Return the line in question of a row."""
+        """Return the line of the log that a row is about."""
         return self._rows[index].line if self._rows else None
 
     def clicked(self, index: int, column: int) -> None:
-        """Open or close a layer by its arrow; elsewhere a click is like Enter."""
+        """Open or close a layer when its arrow is clicked; elsewhere a click acts like Enter."""
         if column < ARROW_WIDTH:
             self.action_fold()
         else:
             super().clicked(index, column)
 
     def action_open(self) -> None:
-        """Open the layer under the cursor, or step into an open one."""
+        """Open the layer under the cursor; if it is open, step into it."""
         entry = self._entry_at(self.cursor)
         if entry is None:
             return
@@ -142,7 +142,7 @@ class LayerTree(VirtualList):
             self._expand(self.cursor, entry)
 
     def action_close(self) -> None:
-        """Close the layer the cursor is on or in."""
+        """Close the layer under the cursor, or the layer that the row belongs to."""
         start = self.cursor
         while start > 0 and self._rows[start].kind in {RowKind.DETAIL, RowKind.COMBINATION}:
             start -= 1
@@ -160,7 +160,7 @@ class LayerTree(VirtualList):
             self.action_close()
 
     def action_sort(self) -> None:
-        """Put the slowest layers first, or go back to the engine's order; the cursor stays on its layer."""
+        """Switch between slowest first and the engine's order; the cursor stays on its layer."""
         entry = next((row.entry for row in reversed(self._rows[: self.cursor + 1]) if row.entry), None)
         self._slowest_first = not self._slowest_first
         self._refill()
@@ -171,14 +171,14 @@ class LayerTree(VirtualList):
         return self._rows[index].entry if self._rows else None
 
     def _expand(self, position: int, entry: LayerEntry) -> None:
-        """Make the children of the layer at a row."""
+        """Insert the children of the layer at a row."""
         if self._index is not None:
             self._open.add(id(entry))
             self._rows[position + 1 : position + 1] = self._index.children(entry)
             self.rows_changed()
 
     def _collapse(self, start: int, entry: LayerEntry) -> None:
-        """Drop the children of a layer."""
+        """Remove the children of a layer."""
         end = start + 1
         while end < len(self._rows) and self._rows[end].kind in {RowKind.DETAIL, RowKind.COMBINATION}:
             end += 1
@@ -187,7 +187,7 @@ class LayerTree(VirtualList):
         self.rows_changed()
 
     def _refill(self) -> None:
-        """List the layers anew, all closed, the cursor on the first."""
+        """List all layers again, closed, with the cursor on the first."""
         self._open.clear()
         self._rows = self._index.rows(self._needle, slowest_first=self._slowest_first) if self._index else []
         named = {RowKind.LAYER, RowKind.NAME}

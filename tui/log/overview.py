@@ -1,4 +1,4 @@
-"""The overview and the messages: rows behind the number of the line that states them, as in the raw log."""
+"""The overview pane and the messages pane. Each row starts with the number of the log line that states it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from trtforensics.tui.rows.overview_rows import OverviewRow
 
 NARROWEST = 3
-"""Digits that a gutter of line numbers has at least."""
+"""Fewest digits of a column of line numbers."""
 
 
 class Overview(VirtualList):
-    """What a build is, in labelled values."""
+    """A build as labelled values."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -29,7 +29,7 @@ class Overview(VirtualList):
         self._gutter = NARROWEST
 
     def show_rows(self, rows: Sequence[OverviewRow], *, keep: bool = False) -> None:
-        """Show other rows, from the top; ``keep``: the cursor stays on the value of the same label."""
+        """Show other rows. With ``keep`` the cursor stays on the value of the same label; else it goes to the top."""
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
         label = self._rows[cursor][0].label if self._rows else ""
         self._facts = rows
@@ -43,7 +43,7 @@ class Overview(VirtualList):
             self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     def on_resize(self) -> None:
-        """Wrap the values anew; the cursor stays on its value."""
+        """Wrap the values again; the cursor stays on its value."""
         if self.scrollable_content_region.width != self._wrapped_at and self._rows:
             fact = self._rows[self.cursor][0]
             self._wrap()
@@ -51,11 +51,11 @@ class Overview(VirtualList):
         super().on_resize()
 
     def row_count(self) -> int:
-        """Return how many lines there are, headings and continued values included."""
+        """Return the number of lines, headings and wrapped values included."""
         return len(self._rows)
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it was wrapped before
-        """Return a labelled value, or where it goes on."""
+        """Return a labelled value, or a further line of a wrapped value."""
         return self._rows[index][1]
 
     def log_line(self, index: int) -> int | None:
@@ -63,7 +63,7 @@ class Overview(VirtualList):
         return self._rows[index][0].line
 
     def _wrap(self) -> None:
-        """Lay the rows out in the present width."""
+        """Lay the rows out for the current width."""
         width = self._wrapped_at = self.scrollable_content_region.width
         self._rows = [(row, line) for row in self._facts for line in row.lines(self._gutter, width - 1)]
         self.rows_changed()
@@ -79,7 +79,7 @@ class MessageList(VirtualList):
         self._gutter = NARROWEST
 
     def show_messages(self, messages: Sequence[Message], *, keep: bool = False) -> None:
-        """Show other messages, from the top; ``keep``: there are only more of them, the cursor stays."""
+        """Show other messages. With ``keep`` messages were only added and the cursor stays; else it goes to the top."""
         self._messages = messages
         self._gutter = max(NARROWEST, *(len(str(message.span.line)) for message in messages), NARROWEST)
         self._width = max((width_of(message_pieces(message, self._gutter)) for message in messages), default=0) + 1
@@ -87,7 +87,7 @@ class MessageList(VirtualList):
         self.rows_changed()
 
     def row_count(self) -> int:
-        """Return how many messages there are, or one row that says there are none."""
+        """Return the number of messages: 1 when a text replaces them."""
         return max(len(self._messages), 1)
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - rows scroll, they are not cut

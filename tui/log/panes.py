@@ -1,4 +1,4 @@
-"""The two halves of the screen: tabs at the left, candidates over the raw log at the right."""
+"""The panes of the build log's screen: tabs at the left, candidates above the raw log at the right."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ TABS = {
     "findings": ("5", "Findings"),
     "messages": ("w", "Messages"),
 }
-"""What the left half can show, by the id of its list: the key that opens it, and its title."""
+"""The lists of the left half: the key that opens each and its title, by the list's id."""
 
 WIDE = 110
-"""Cells of the screen from which on all tabs have room for their counts."""
+"""Width of the screen in cells from which all tabs have room for their counts."""
 
 
 class Tab(LineBar):
@@ -57,8 +57,8 @@ class Tab(LineBar):
         self._count = count
         self._lay_out()
 
-    def narrow(self, narrow: bool) -> None:  # noqa: FBT001 - it is what is said
-        """Give up the count and the margin where all tabs would not fit beside each other, or take them back."""
+    def narrow(self, narrow: bool) -> None:  # noqa: FBT001 - the name of the method says what it means
+        """Hide the count and the margin on a narrow screen, or show them again."""
         self._narrow = narrow
         self._lay_out()
 
@@ -70,12 +70,12 @@ class Tab(LineBar):
         self.styles.width = width_of(self.line)
 
     def on_click(self) -> None:
-        """Ask for the pane."""
+        """Post that this tab was clicked."""
         self.post_message(self.Clicked(self._pane))
 
 
 class Panes(Horizontal):
-    """All lists of the app, and which of them are in view."""
+    """All lists of the screen; it decides which of them are in view."""
 
     def __init__(self, text: NumberedLines) -> None:
         super().__init__(id="panes")
@@ -117,7 +117,7 @@ class Panes(Horizontal):
             tab.narrow(self.size.width < WIDE)
 
     def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
-        """Show a layer's candidates, and how many there are; ``keep``: they are the same ones, the cursor stays."""
+        """Show a layer's candidates and their number. With ``keep`` the layer is the same and the cursor stays."""
         self.candidates.show_table(table, keep=keep)
         count = len(table.candidates)
         pieces = (Piece(" 3 ", Role.DIM), Piece("Candidates"))
@@ -129,9 +129,9 @@ class Panes(Horizontal):
         self.open(event.pane)
 
     def open(self, name: str, *, announce: bool = True) -> None:
-        """Bring a list into view and focus it; the candidates are there only beside the layers.
+        """Bring a list into view and focus it. The candidates are visible only beside the layers.
 
-        Unless ``announce``, the log stays where it is.
+        Without ``announce`` the log does not scroll to the list's row.
         """
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
@@ -148,11 +148,11 @@ class Panes(Horizontal):
 
     @property
     def tab(self) -> str:
-        """Which list the left half shows."""
+        """The id of the list that the left half shows."""
         return self.query_one(ContentSwitcher).current or "overview"
 
     def zoom(self) -> None:
-        """Give the focused pane all the room, or take it back."""
+        """Let the focused pane fill the screen, or undo that."""
         zoomed = [name for name in ("left", "candidates-pane", "log-pane") if self.has_class(f"zoom-{name}")]
         for name in zoomed:
             self.remove_class(f"zoom-{name}")
@@ -161,7 +161,7 @@ class Panes(Horizontal):
             self.add_class(f"zoom-{focused.id}")
 
     def _unzoom_unless(self, name: str) -> None:
-        """Take the room back from another pane than the one to be opened."""
+        """Undo the zoom of any pane that does not hold the list ``name``."""
         target = "left" if name in TABS else f"{name}-pane"
         for pane in ("left", "candidates-pane", "log-pane"):
             if pane != target:

@@ -1,4 +1,4 @@
-"""Pure presenters of a bisection: a probe's row, what is known about it, the answer."""
+"""Rows of a bisection: the probes, the details of a probe, the answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.view import DirectoryView
 
 BAR = 16
-"""Cells of the bar that shows how many of the items are still suspected."""
+"""Width of the bar that shows the share of items still suspected."""
 
 _ROLES = {Verdict.GOOD: Role.GOOD, Verdict.BAD: Role.ERROR, Verdict.UNRESOLVED: Role.WARNING}
 _STATUS_ROLES = {"certified": Role.GOOD, "named": Role.ACCENT, "collected": Role.GOOD}
@@ -24,7 +24,7 @@ HEADING: Line = (Piece(f"    # {fit('verdict', 12)}{fit_right('active', 7)} {fit
 
 
 def probe_row(view: DirectoryView, probe: Probe) -> Line:
-    """Lay out a probe: number, verdict, size of its subset, how many are suspected before it, time, why it was run."""
+    """Lay out a probe: number, verdict, size of its subset, number of suspects before it, time, purpose."""
     word, role = verdict_of(view, probe)
     total = len(view.items)
     suspects = len(probe.suspects)
@@ -42,7 +42,7 @@ def probe_row(view: DirectoryView, probe: Probe) -> Line:
 
 
 def verdict_of(view: DirectoryView, probe: Probe) -> tuple[str, Role]:
-    """Say what a probe showed, or that it has not ended: it runs, or was cut off."""
+    """Return a probe's verdict, or that it is running, stopped or cut off."""
     if probe.running:
         return ("running", Role.ACCENT) if view.live else ("cut off", Role.DIM)
     last = probe.last
@@ -75,14 +75,14 @@ def answer_rows(view: DirectoryView) -> list[Line]:
 
 
 def set_title(mode: str, number: int, members: int) -> str:
-    """Say what a set of the answer is: culprits, or nodes any one set of which repairs the model."""
+    """Return the title of a set of the answer. In mode precision, each set alone repairs the model."""
     if mode == "precision":
         return "must stay FP32" if number == 1 else f"alternative {number - 1}, which does as well"
     return f"culprit set {number}{', bad only together' if members > 1 else ''}"
 
 
 def probe_rows(view: DirectoryView, probe: Probe) -> list[Line]:
-    """Return what is known about a probe: its judgements, and what it took from bad."""
+    """Return the details of a probe: folder, purpose, judgements, and the items that it took from bad."""
     rows = [_fact("folder", str(view.folder(probe)), Role.PLAIN), _fact("purpose", probe.purpose, Role.PLAIN)]
     rows += [
         _fact(str(finished.verdict), f"{finished.reason} ({finished.seconds:.1f} s)", _ROLES[finished.verdict])
@@ -99,7 +99,7 @@ def probe_rows(view: DirectoryView, probe: Probe) -> list[Line]:
 
 
 def bisection_title(view: DirectoryView, width: int) -> Line:
-    """Return the title: which directory, and how far it is; a long path loses its middle."""
+    """Return the title: directory and state; a long path loses its middle."""
     state = f"{view.mode} · {plural(len(view.probes), 'probe')} · {view.status or 'begun'}"
     first, rest = Piece(" trtforensics ", Role.TITLE), Piece(f" {state}{' · live' if view.live else ''} ", Role.ACCENT)
     return (first, Piece(f" {clip(str(view.path), max(width - width_of((first, rest)) - 2, 12))} "), rest)

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 12
 BAR_ENDS_AT = 4.0
-"""How many times the best a full bar stands for, so that one very slow tactic does not make all others look alike."""
+"""A full bar is this multiple of the best time, so that a very slow tactic does not flatten all other bars."""
 
 RUNNER_LIMIT = 28
 TACTIC_WIDTH = 18
 MUCH_SLOWER = 10.0
-"""Ratio from which "times slower" is easier to read than per cent."""
+"""Ratio from which a factor is easier to read than a percentage."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateTable:
-    """What the candidates pane shows: lines above, one candidate a row, fastest first, ``chosen`` the winner's row."""
+    """The content of the candidates pane: heading, candidates from fastest to slowest, and the row of the winner."""
 
     heading: tuple[Line, ...]
     candidates: Sequence[Candidate] = ()
@@ -46,9 +46,9 @@ NOTHING_SELECTED = CandidateTable(((Piece(" select a layer to see what was timed
 
 
 def candidate_table(build: Build | None, subject: Subject | None, why: str = "") -> CandidateTable:
-    """Gather what the log tells about the candidates of a choice, a cached result, or an operation in a ForeignNode.
+    """Collect the candidates of a choice, of a cached result, or of an operation in a ForeignNode.
 
-    ``why`` says why there are none, or why it is not known which result the engine uses.
+    ``why`` is the reason that there are none, or that the result used by the engine is unknown.
     """
     if build is None or subject is None:
         return CandidateTable(((Piece(f" {why}", Role.WARNING),),)) if why else NOTHING_SELECTED
@@ -92,7 +92,7 @@ def candidate_pieces(table: CandidateTable, index: int) -> Line:
 
 
 def _bar(table: CandidateTable, time_ms: float | None, role: Role) -> tuple[Piece, ...]:
-    """Draw a time; a bar that would be longer than a full one ends in an arrowhead."""
+    """Draw a time as a bar; a time beyond the scale ends in an arrowhead."""
     if time_ms is None or not table.scale_ms:
         return (Piece(" " * BAR_WIDTH),)
     fraction = time_ms / table.scale_ms
@@ -102,7 +102,7 @@ def _bar(table: CandidateTable, time_ms: float | None, role: Role) -> tuple[Piec
 
 
 def _slower(time_ms: float | None, best_ms: float | None) -> str:
-    """Say how much slower than the best a tactic is."""
+    """Return how much slower than the best a tactic is."""
     if time_ms is None or not best_ms:
         return ""
     if time_ms == best_ms:
@@ -118,7 +118,7 @@ def _columns(runner: int, *, named: bool) -> Line:
 
 
 def _heading(subject: Subject, origin: Choice | None, count: int) -> tuple[Line, ...]:
-    """Say what was decided, and how close it was."""
+    """Return the lines with the decision and its margin."""
     name = (Piece(f" {subject_name(subject)}", Role.TITLE),)
     if isinstance(subject, MyelinOperation):
         return (name, *_operation(subject, count))
@@ -139,7 +139,7 @@ def _heading(subject: Subject, origin: Choice | None, count: int) -> tuple[Line,
 
 
 def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:
-    """Say where Myelin timed an operation, and under which key its result is cached."""
+    """Yield the lines with the ForeignNode of an operation, its timing cache key and its number of tactics."""
     if subject.foreign_node:
         yield (Piece(f" in {subject.foreign_node}", Role.DIM),)
     if subject.key:
@@ -148,7 +148,7 @@ def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:
 
 
 def _nothing_timed(subject: Subject) -> str:
-    """Say why there is no table."""
+    """Return the reason that there is no table."""
     if isinstance(subject, CachedResult):
         return "cached result, no alternatives were timed in this build"
     if isinstance(subject, Choice):
@@ -164,7 +164,7 @@ _FINAL = {
 
 
 def _margin(timed: Choice | CachedResult) -> list[Piece]:
-    """Say by how much the runner-up lost."""
+    """Return by how much the runner-up lost."""
     if not isinstance(timed, Choice) or not timed.time_ms or timed.runner_up_ms is None:
         return []
     percent = (timed.runner_up_ms / timed.time_ms - 1) * 100
@@ -180,7 +180,7 @@ def _extremes(candidates: Tactics) -> tuple[float | None, float | None]:
 
 
 def _chosen(subject: Subject, candidates: Tactics) -> int | None:
-    """Find the winner's row: the same tactic by the same runner, nearest in time where a tactic was timed twice."""
+    """Return the winner's row: same tactic and runner, and of several such rows the nearest in time."""
     if isinstance(subject, MyelinOperation):
         tactic, runner = subject.selected, ""
     else:

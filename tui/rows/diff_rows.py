@@ -1,4 +1,4 @@
-"""Rows of a comparison: differences with what follows from them, pairs, and the places of a row."""
+"""Rows of a comparison: differences with their effects, suspicious pairs, and the places of a row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCORE = 6
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A difference, or a pair; ``depth`` 1 follows from the row above that has 0."""
+    """A difference or a suspicious pair; a row of ``depth`` 1 is an effect of the last row of depth 0 above it."""
 
     subject: Difference | SuspiciousPair
     depth: int = 0
@@ -44,7 +44,7 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class DiffPlace:
-    """A line that a row is about, on the ``good`` side or the other, with what it says; ``span`` None: a remark."""
+    """A line of either side that a row is about, with its text. ``span`` is None and ``good`` is None for a remark."""
 
     text: str
     span: SourceSpan | None
@@ -52,19 +52,19 @@ class DiffPlace:
 
 
 def rows_of(comparison: Comparison, type_: Type | None, needle: str = "") -> list[DiffRow]:
-    """Return the rows: of all types, causes first with what follows from them below; of one type, these alone."""
-    every = comparison.differences
+    """Return the rows of one type; without a type all rows, causes first, each followed by its effects."""
+    differences = comparison.differences
     if type_ is not None:
-        rows = [DiffRow(one) for one in every if one.type is type_]
+        rows = [DiffRow(difference) for difference in differences if difference.type is type_]
     else:
         effects: dict[int, list[DiffRow]] = {}
-        for one in every:
-            if one.cause is not None:
-                effects.setdefault(one.cause, []).append(DiffRow(one, 1))
+        for difference in differences:
+            if difference.cause is not None:
+                effects.setdefault(difference.cause, []).append(DiffRow(difference, 1))
         rows = [DiffRow(pair) for pair in comparison.pairs]
-        for index, one in sorted(enumerate(every), key=lambda pair: pair[1].type.rank):
-            if one.cause is None:
-                rows += [DiffRow(one), *effects.get(index, ())]
+        for index, difference in sorted(enumerate(differences), key=lambda pair: pair[1].type.rank):
+            if difference.cause is None:
+                rows += [DiffRow(difference), *effects.get(index, ())]
     wanted = needle.lower()
     return [row for row in rows if wanted in row.layer.lower()]
 
@@ -100,14 +100,14 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
 
 
 def _widths(width: int, *, scored: bool) -> tuple[int, int]:
-    """Share a row's width: the layer's name, and each side's value."""
+    """Split a row's width into the width of the layer's name and of each side's value."""
     rest = max(width - _TYPE - (_SCORE if scored else 0), 12)
     name = max(rest * 2 // 5, 4)
     return name, max((rest - name) // 2, 4)
 
 
 def _values(entries: Sequence[Entry], *, tied: bool) -> str:
-    """Return a side's most frequent value, how many others there are, and if asked for a mark for a near tie."""
+    """Return a side's most frequent value, the number of other values, and with ``tied`` the mark of a near tie."""
     if not entries:
         return "not told"
     near = tied and any(entry.layer is not None and entry.layer.near_tie for entry in entries)
@@ -117,17 +117,17 @@ def _values(entries: Sequence[Entry], *, tied: bool) -> str:
 
 
 def places(row: DiffRow) -> list[DiffPlace]:
-    """Return every line that a row is about, the good side's first, then its remarks."""
+    """Return the lines that a row is about, the good side's first, then the remarks."""
     subject = row.subject
     if isinstance(subject, SuspiciousPair):
         return [DiffPlace(_half(half), half.span, good=False) for half in subject.halves]
-    found = [
+    lines = [
         DiffPlace(entry.text or "not told", span, good)
         for entries, good in ((subject.good, True), (subject.bad, False))
         for entry in entries
         for span in (entry.spans or (None,))
     ]
-    return [*found, *(DiffPlace(why, None) for why in subject.why)]
+    return [*lines, *(DiffPlace(why, None) for why in subject.why)]
 
 
 def _half(half: Half) -> str:
@@ -135,7 +135,7 @@ def _half(half: Half) -> str:
 
 
 def place_pieces(place: DiffPlace) -> Line:
-    """Lay a place out: its side, where it is, what it says."""
+    """Lay a place out: its side, its position, its text."""
     side = {True: Piece(" good ", Role.GOOD), False: Piece(" bad  ", Role.ERROR), None: Piece("      ")}[place.good]
     where = Piece(f"{place.span.file}:{place.span.line}  " if place.span else "", Role.DIM)
     return (side, where, Piece(place.text))

@@ -1,4 +1,4 @@
-"""Rows of the findings: a headline each, and below an opened one why, where and what to do; without any widget."""
+"""Rows of the findings: a headline each, and below an opened finding its cause, evidence and remedies."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _HEAD = 12
 """Cells before a headline's text: the arrow, the severity's letter, the code."""
 _INDENT = 5
 _LEAST = 16
-"""Cells that a text is wrapped in however narrow the pane."""
+"""Fewest cells that a text is wrapped to."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A row that belongs to a finding: its headline, or something about it; ``line`` is the log's line it cites."""
+    """A headline or a detail of a finding; ``line`` is the line of the log that the row cites."""
 
     finding: Finding
     pieces: Line
@@ -35,8 +35,8 @@ class FindingRow:
 
 
 def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:
-    """Lay a finding out in ``width`` cells; ``log`` is the file whose lines can be shown."""
-    first = next((one.span.line for one in finding.evidence if one.span.file == log), None)
+    """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
+    first = next((cited.span.line for cited in finding.evidence if cited.span.file == log), None)
     arrow = " ▾ " if expanded else " ▸ "
     head = (
         Piece(arrow, Role.DIM),
@@ -66,7 +66,7 @@ def _details(finding: Finding, log: str, width: int) -> Iterator[FindingRow]:
 
 
 def _labelled(finding: Finding, label: str, text: str, width: int) -> Iterator[FindingRow]:
-    """Give a text behind its label, wrapped under itself."""
+    """Yield a text behind its label; wrapped lines are indented to the text."""
     margin = _INDENT + len(label) + 1
     for index, line in enumerate(_wrapped(text, width - margin)):
         head = f"{'':{_INDENT}}{label} " if index == 0 else " " * margin
@@ -74,12 +74,12 @@ def _labelled(finding: Finding, label: str, text: str, width: int) -> Iterator[F
 
 
 def _evidence(finding: Finding, log: str) -> Iterator[FindingRow]:
-    gutter = max(len(str(one.span.line)) for one in finding.evidence)
-    for one in finding.evidence:
-        span = one.span
+    gutter = max(len(str(cited.span.line)) for cited in finding.evidence)
+    for cited in finding.evidence:
+        span = cited.span
         place = "" if span.file == log else f"{span.file} "
         number = Piece(f"{'':{_INDENT}}{place}{span.line:>{gutter}} ", Role.DIM)
-        yield FindingRow(finding, (number, *log_pieces(one.text, prefixes=False)), None if place else span.line)
+        yield FindingRow(finding, (number, *log_pieces(cited.text, prefixes=False)), None if place else span.line)
     if finding.evidence_total > len(finding.evidence):
         more = f"{'':{_INDENT}}and {finding.evidence_total - len(finding.evidence):,} more lines"
         yield FindingRow(finding, (Piece(more, Role.DIM),), None)

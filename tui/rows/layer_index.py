@@ -1,4 +1,4 @@
-"""The layers of one build as the tree wants them: the engine's, what is inside one, and what was tuned for it."""
+"""The layers of one build for the layer tree: engine layers, their contents, and their tuning results."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, EngineLayer, EngineTensor
 
 Subject = Choice | CachedResult | MyelinOperation
-"""What candidates can be shown for."""
+"""Whatever the candidates pane can show the candidates of."""
 
 FOREIGN = "ForeignNode["
 UNNAMED = "(the log gives no name)"
 
 
 class RowKind(Enum):
-    """What a row of the tree stands for."""
+    """The kinds of rows in the tree."""
 
     LAYER = auto()
     SECTION = auto()
@@ -42,9 +42,9 @@ class RowKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayerEntry:
-    """A layer by name: its engine layer if there is one, and everything that was tuned under its name.
+    """A layer by name: its engine layer if there is one, and the tuning results for its name.
 
-    ``inside`` names the ForeignNode a kernel belongs to; what was tuned for that is no time of this one kernel.
+    ``inside`` names the ForeignNode that a kernel belongs to. The ForeignNode's times are not the kernel's.
     """
 
     name: str
@@ -55,44 +55,44 @@ class LayerEntry:
 
     @property
     def foreign(self) -> bool:
-        """Whether Myelin compiled it: its members are fused where TensorRT does not see."""
+        """Whether it is a ForeignNode, which Myelin compiled as a whole."""
         return FOREIGN in self.name
 
     @property
     def subject(self) -> Choice | CachedResult | None:
-        """What to show first: the result the engine uses, else the fastest one."""
+        """The result to show: the engine's if known, else the fastest."""
         return self.final or min(self.tuned, key=lambda r: math.inf if r.time_ms is None else r.time_ms, default=None)
 
     @property
     def time_ms(self) -> float | None:
-        """How long it took when it was tuned; None for an engine layer that nothing tuned is known to be."""
+        """The time of its tuning result; None for an engine layer whose result is unknown."""
         if self.inside or (self.layer is not None and self.final is None):
             return None
         return self.subject.time_ms if self.subject else None
 
     @property
     def line(self) -> int | None:
-        """The line in question: where its tactic was chosen, else where the engine dump names it."""
+        """The log line to show: where its tactic was chosen, else where the engine dump names it."""
         if self.subject is not None and not self.inside:
             return self.subject.span.line
         return self.layer.span.line if self.layer else None
 
     @property
     def why(self) -> str:
-        """Why nothing shows which tactics were timed for it."""
+        """The reason that its timed tactics are unknown."""
         return self.layer.origin if self.layer else ""
 
     def mentions(self, needle: str) -> bool:
-        """Whether its name or one of its ONNX nodes holds a text; case does not count."""
+        """Whether its name or one of its ONNX nodes contains a text; case does not count."""
         names = (self.name, *(self.layer.onnx_nodes if self.layer else ()))
         return any(needle in name.casefold() for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """A row of the tree: its text, the line of the log and the candidates it stands for.
+    """A row of the tree: its text, its line of the log, and the subject whose candidates it opens.
 
-    ``label`` goes before the text, ``note`` after it and gives way to it; ``why`` says why there are no candidates.
+    ``label`` stands before the text; ``note`` stands after it and is cut first. ``why`` says why it has no candidate.
     """
 
     kind: RowKind
@@ -106,7 +106,7 @@ class TreeRow:
 
 
 class LayerIndex:
-    """The layers of one build: those of the engine, those tuned but not in it, and names without more."""
+    """The layers of one build: engine layers, layers that were tuned but are not in the engine, and mere names."""
 
     def __init__(self, build: Build) -> None:
         self._build = build
@@ -119,7 +119,7 @@ class LayerIndex:
         self.others = tuple(self._entry(name) for name in self._tuned if name not in in_engine)
 
     def rows(self, needle: str = "", *, slowest_first: bool = False) -> list[TreeRow]:
-        """Return the top rows, only those that mention ``needle`` when there is one."""
+        """Return the top-level rows; with ``needle`` only the rows that mention it."""
         needle = needle.casefold()
         engine = [entry for entry in self.engine if entry.mentions(needle)]
         others = [layer_row(entry) for entry in self.others if entry.mentions(needle)]
@@ -140,27 +140,27 @@ class LayerIndex:
         return rows
 
     def children(self, entry: LayerEntry) -> list[TreeRow]:
-        """Return what is inside a layer: ONNX nodes, tensors, facts, and every combination that was tuned."""
+        """Return the rows below a layer: ONNX nodes, tensors, facts, and every tuned combination of formats."""
         rows = [*self._onnx_rows(entry), *_engine_rows(entry)]
         if not entry.inside:
             rows += chain.from_iterable(map(self._combination_rows, entry.tuned))
         return rows or [TreeRow(RowKind.DETAIL, "the log says nothing more about it")]
 
     def at_line(self, line: int) -> LayerEntry | None:
-        """Return the layer a line of the log belongs to: its tuning block, its cached result, its line in the dump."""
+        """Return the layer that a log line belongs to, by its timing block, cached result or engine dump line."""
         if line in self._by_line:
             return self._by_line[line]
         result = self.result_at(line)
         return self._by_name.get(result.layer) if result else None
 
     def named(self, names: Iterable[str]) -> LayerEntry | None:
-        """Return the first layer that has one of these names, or else holds an ONNX node that has."""
+        """Return the first layer with one of these names, else the first with an ONNX node of one of these names."""
         wanted = list(names)
-        found = next((self._by_name[name] for name in wanted if name in self._by_name), None)
-        return found or next((self._by_node[name] for name in wanted if name in self._by_node), None)
+        entry = next((self._by_name[name] for name in wanted if name in self._by_name), None)
+        return entry or next((self._by_node[name] for name in wanted if name in self._by_node), None)
 
     def result_at(self, line: int) -> Choice | CachedResult | None:
-        """Return the choice whose block of timings holds a line, or the cached result that it prints."""
+        """Return the choice whose timing block contains a line, or the cached result on that line."""
         position = bisect_right(self._block_starts, line) - 1
         if position >= 0 and line <= self._blocks[position].span.line:
             return self._blocks[position]
@@ -201,7 +201,7 @@ class LayerIndex:
         return {node.name: (node.op, node.span.line) for node in self._build.onnx_nodes}
 
     def _engine_entry(self, layer: EngineLayer) -> LayerEntry:
-        """Join a layer of the engine with what was tuned for it; the link counts where the names differ."""
+        """Join an engine layer with its tuning results, by the parser's link and else by name."""
         final: Choice | CachedResult | None = None
         if layer.choice is not None:
             final = self._build.choices[layer.choice]
@@ -212,19 +212,19 @@ class LayerIndex:
         return LayerEntry(layer.name, layer, tuned, final, inside)
 
     def _entry(self, name: str) -> LayerEntry:
-        """Return a layer that only its tuning names."""
+        """Return the entry of a layer that is not in the engine."""
         tuned = tuple(self._tuned[name])
         return LayerEntry(name, None, tuned, next((result for result in tuned if result.final), None))
 
     def _repeats(self) -> Iterator[TreeRow]:
-        """Yield a row that says so where the log prints the engine's layers more than once."""
+        """Yield a remark if the log prints the engine's layers more than once."""
         layers = self._build.engine_layers
         if len(self.engine) < len(layers):
             text = "printed more than once, this is the last time"
             yield TreeRow(RowKind.SECTION, text, layers[0].span.line, label=f"from line {layers[0].span.line:,}")
 
     def _grouped(self, entries: Iterable[LayerEntry]) -> Iterator[TreeRow]:
-        """Yield the rows of layers; the kernels that Myelin made of one ForeignNode stand below a row of that."""
+        """Yield the rows of layers. Kernels of a ForeignNode come after a row for the ForeignNode."""
         for inside, members in groupby(entries, key=lambda entry: entry.inside):
             listed = list(members)
             if inside:
@@ -234,25 +234,25 @@ class LayerIndex:
             yield from map(layer_row, listed)
 
     def _combination_rows(self, result: Choice | CachedResult) -> Iterator[TreeRow]:
-        """Yield a combination of formats and, of a ForeignNode, the operations that Myelin timed for it."""
+        """Yield a combination of formats and, for a ForeignNode, the operations that Myelin timed in it."""
         yield _combination_row(result)
         if isinstance(result, Choice) and FOREIGN in result.layer:
             yield from map(_inner_row, self._build.operations_of(result))
 
     def _onnx_rows(self, entry: LayerEntry) -> Iterator[TreeRow]:
-        """Yield the ONNX nodes fused into a layer, each with the line at which the parser met it."""
+        """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""
         for name in entry.layer.onnx_nodes if entry.layer else ():
             op, line = self._onnx.get(name, ("", entry.line))
             yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.why)
 
 
 def layer_row(entry: LayerEntry) -> TreeRow:
-    """Return the row of a layer itself."""
+    """Return the row of a layer."""
     return TreeRow(RowKind.LAYER, entry.name or UNNAMED, entry.line, entry.subject, entry, why=entry.why)
 
 
 def tensor_text(tensor: EngineTensor) -> str:
-    """Spell a tensor's type, size and packing; a format that says all of it stands for itself."""
+    """Spell a tensor's type, size and packing; a format that states all three is returned as it is."""
     if tensor.format.startswith(f"{tensor.dtype}["):
         return tensor.format
     dims = ",".join(map(str, tensor.dims))
@@ -261,13 +261,13 @@ def tensor_text(tensor: EngineTensor) -> str:
 
 
 def formats_text(result: Choice | CachedResult) -> str:
-    """Spell a combination of formats as the log does, without the lists where there are none."""
+    """Spell a combination of formats as the log does; without formats, say that the log has none."""
     inputs, outputs = ", ".join(result.inputs), ", ".join(result.outputs)
     return f"{inputs} → {outputs}" if inputs or outputs else f"formats not told (line {result.span.line:,})"
 
 
 def subject_name(subject: Subject) -> str:
-    """Name what candidates are shown for."""
+    """Return the name of the subject of the candidates pane."""
     return (subject.op if isinstance(subject, MyelinOperation) else subject.layer) or UNNAMED
 
 

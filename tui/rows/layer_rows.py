@@ -1,4 +1,4 @@
-"""Rows of the layer tree laid out in a given width, without any widget."""
+"""Rows of the layer tree, laid out for a width."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRECISION_COLUMN_FROM = 32
 """Width from which a layer's row has room for its precision."""
 
 UNTUNED = {"Reformat", "NoOp", "Constant", "TrainStation", "signal", "wait", "shape_call"}
-"""Types of layers that do nothing to the numbers; they are dimmed."""
+"""Types of layers that compute nothing; they are dimmed."""
 
 
 def row_pieces(row: TreeRow, width: int, *, expanded: bool) -> Line:
@@ -42,7 +42,7 @@ def row_pieces(row: TreeRow, width: int, *, expanded: bool) -> Line:
 
 
 def _layer_pieces(name: str, entry: LayerEntry, width: int, *, expanded: bool) -> Line:
-    """Lay out a layer: name, type where there is room, precision, time, near tie."""
+    """Lay out a layer: name, type and precision if there is room, time, near tie."""
     layer, subject = entry.layer, entry.subject
     kind = f" {fit(layer.type, 16)}" if layer and width >= TYPE_COLUMN_FROM else ""
     precision = (
@@ -66,14 +66,14 @@ def _layer_pieces(name: str, entry: LayerEntry, width: int, *, expanded: bool) -
 
 
 def _precision(entry: LayerEntry, width: int) -> str:
-    """Spell the types of a layer's outputs; several that do not fit are ``mixed``."""
+    """Spell the types of a layer's outputs; types that do not fit become ``mixed``."""
     room = 10 if width >= TWO_PRECISIONS_FROM else 6
     text = "/".join(entry.layer.precision) if entry.layer else ""
     return " " + fit(text if cell_len(text) <= room or "/" not in text else "mixed", room)
 
 
 def _combination_pieces(row: TreeRow, width: int) -> Line:
-    """Lay out one tuned combination of formats: whether the engine uses it, the formats, the time."""
+    """Lay out a tuned combination of formats: whether the engine uses it, the formats, the time."""
     result = row.subject
     final = result.final if isinstance(result, Choice | CachedResult) else None
     mark, role = {True: ("✔", Role.GOOD), False: ("✗", Role.DIM), None: ("?", Role.WARNING)}[final]
@@ -90,7 +90,7 @@ def _combination_pieces(row: TreeRow, width: int) -> Line:
 
 
 def _timed_pieces(row: TreeRow, width: int) -> Line:
-    """Lay out a ForeignNode above its kernels, or an operation inside one."""
+    """Lay out a ForeignNode, or an operation inside a ForeignNode."""
     mark = "◇" if isinstance(row.subject, MyelinOperation) else "◈"
     time = row.subject.time_ms if row.subject else None
     right = fit_right(milliseconds(time) if time is not None else "", 8)
@@ -104,7 +104,7 @@ def _timed_pieces(row: TreeRow, width: int) -> Line:
 
 
 def _noted(row: TreeRow, width: int) -> Line:
-    """Lay out a text and its note: the note takes what the text leaves, or a third."""
+    """Lay out a text and its note. The note gets the room that the text leaves, at least a third of the width."""
     if not row.note:
         return (Piece(clip(row.text, width)),)
     note = clip(row.note, max(width - cell_len(row.text) - 2, width // 3))

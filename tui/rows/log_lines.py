@@ -8,7 +8,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 LONGEST = 20_000
-"""Characters of a line that are shown; nobody scrolls further, and a line may be the whole file."""
+"""Characters of a line that are shown; a line may be as long as the file."""
 
 _PREFIX = re.compile(r"(?:\[[^][]{1,60}\] ?){1,5}")
 _SEVERITY = re.compile(r"\[([EFIVW])[\]:]|\b(ERROR|FATAL|CRITICAL|WARNING)\b")
@@ -24,15 +24,15 @@ _HEAD = 80
 
 
 def severity_role(text: str) -> Role:
-    """Tell an error line and a warning line by the marks all loggers around TensorRT put near its start."""
-    found = _SEVERITY.search(text, 0, _HEAD)
-    return _ROLES.get(found[1] or found[2], Role.ERROR) if found else Role.PLAIN
+    """Return the role of a line by the severity that TensorRT's loggers write near its start."""
+    match = _SEVERITY.search(text, 0, _HEAD)
+    return _ROLES.get(match[1] or match[2], Role.ERROR) if match else Role.PLAIN
 
 
 def log_pieces(text: str, needle: str = "", *, prefixes: bool = True) -> Line:
-    """Split a line into prefix, message and matches of ``needle``; the text comes back sanitised and bounded.
+    """Split a line into prefix, message and matches of ``needle``; control characters become visible.
 
-    Without ``prefixes`` the line starts at its message; the severity is still in its colour.
+    A long line is cut. Without ``prefixes`` the line starts at its message; its colour still shows the severity.
     """
     shown = visible(text[:LONGEST])
     rest = len(text) - LONGEST
@@ -47,7 +47,7 @@ def log_pieces(text: str, needle: str = "", *, prefixes: bool = True) -> Line:
 
 
 def _marked(text: str, role: Role, needle: str) -> list[Piece]:
-    """Cut a text at the occurrences of ``needle``; case counts only where the needle has a capital."""
+    """Split a text at the matches of ``needle``; case counts only if the needle has a capital letter."""
     if not needle:
         return [Piece(text, role)]
     flags = re.NOFLAG if needle != needle.lower() else re.IGNORECASE

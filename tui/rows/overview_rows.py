@@ -1,4 +1,4 @@
-"""What the overview says about a build: labelled values, the most telling first, each with the line that states it."""
+"""The overview of a build: labelled values, most important first, each with the log line that states it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LABEL_WIDTH = 24
 LEAST_VALUE = 16
 BAR_WIDTH = 10
 TOP = 5
-"""How many of the slowest layers, of the near ties, of the messages and of the unknown shapes are listed."""
+"""Most rows listed of the slowest layers, the near ties, the messages and the unknown line shapes."""
 
 TELLING_OPTIONS = (
     ("model", "Model"),
@@ -43,10 +43,10 @@ TELLING_OPTIONS = (
     ("build", "Input build shapes"),
     ("build", "Input build shape"),
 )
-"""The options asked for first when numbers differ between two builds, by block and by the names trtexec prints."""
+"""The options to compare first when two builds differ in speed or accuracy, as (block, name printed by trtexec)."""
 
 AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}
-"""Values that say nothing was asked for."""
+"""Values of options that were not set."""
 
 OUTCOME_ROLES = {Outcome.PASSED: Role.GOOD, Outcome.FAILED: Role.ERROR, Outcome.TRUNCATED: Role.WARNING}
 NOT_TOLD = "not told by this log"
@@ -54,7 +54,7 @@ NOT_TOLD = "not told by this log"
 
 @dataclass(frozen=True, slots=True)
 class OverviewRow:
-    """A labelled value, or a heading where there is no value; ``line`` is the one that states it."""
+    """A labelled value, or a heading; ``line`` is the log line that states the value."""
 
     label: str
     value: str = ""
@@ -63,7 +63,7 @@ class OverviewRow:
     heading: bool = False
 
     def lines(self, gutter: int, width: int) -> list[Line]:
-        """Lay the row out behind its line number, ``gutter`` digits wide; a long value goes on in further lines."""
+        """Lay the row out behind its line number, ``gutter`` digits wide; a long value is wrapped."""
         if self.heading:
             return [(Piece(f" {self.label}", Role.TITLE),)]
         indent = gutter + LABEL_WIDTH + 2
@@ -78,16 +78,16 @@ class OverviewRow:
 
 
 def outcome_piece(build: Build, *, reading: bool = False) -> Piece:
-    """Say how a build ended; while its log is still read, nobody knows."""
+    """Return how a build ended, or that its log is still being read."""
     if reading and build.outcome in {Outcome.TRUNCATED, Outcome.UNKNOWN}:
         return Piece("reading", Role.WARNING)
     return Piece(build.outcome.value, OUTCOME_ROLES.get(build.outcome, Role.DIM))
 
 
 def overview_rows(log: BuildLog, build: Build, *, reading: bool = False) -> list[OverviewRow]:
-    """Return everything the overview says about a build, the most telling first; ``reading``: it may still go on."""
+    """Return all rows of the overview, most important first; ``reading``: the build may still get lines."""
     counts = build.message_counts
-    said = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
+    message_totals = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Build", _build_rows(build, outcome_piece(build, reading=reading))),
         ("Options that matter", _telling_rows(build)),
@@ -97,7 +97,7 @@ def overview_rows(log: BuildLog, build: Build, *, reading: bool = False) -> list
         ("Near ties: runner-up at most 2 % slower, closest first", _tie_rows(build)),
         ("Slowest layers of the engine, as tuned", _slowest_rows(build)),
         ("Slowest to tune", _tuning_time_rows(build)),
-        (f"Errors and warnings: {said}", _message_rows(build)),
+        (f"Errors and warnings: {message_totals}", _message_rows(build)),
         ("Results", map(_fact_row, build.results)),
         ("Log", _log_rows(log)),
         *((f"All {block} options", map(_fact_row, facts)) for block, facts in build.options.items()),
@@ -118,7 +118,7 @@ def message_pieces(message: Message, gutter: int) -> Line:
 
 
 def waiting_rows(name: str) -> list[OverviewRow]:
-    """Return what the overview says before the parse ends."""
+    """Return the rows shown before the parse ends."""
     return [
         OverviewRow("Build", heading=True),
         OverviewRow("file", name),
@@ -131,9 +131,10 @@ def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
     truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
     yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
     yield OverviewRow("tool", build.tool.value, build.first_line)
-    told = build.tensorrt_version is not None
     version = build.tensorrt_version or "version not told"
-    yield OverviewRow("TensorRT", version, build.first_line, Role.PLAIN if told else Role.DIM)
+    yield OverviewRow(
+        "TensorRT", version, build.first_line, Role.PLAIN if build.tensorrt_version is not None else Role.DIM
+    )
     yield _device_row(build)
     if build.command:
         yield OverviewRow("command", build.command, build.first_line)
@@ -141,7 +142,7 @@ def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
 
 
 def _device_row(build: Build) -> OverviewRow:
-    """Return the GPU and what it is capable of, in one row."""
+    """Return the GPU, its compute capability, SMs and memory in one row."""
     device = {fact.name: fact for fact in build.options.get("device", ())}
     selected = device.get("Selected Device")
     if selected is None:
@@ -168,34 +169,40 @@ def _telling_rows(build: Build) -> Iterator[OverviewRow]:
 
 
 def _pass_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the passes; a single one that names no strategy says nothing and is left out."""
-    for number, one in enumerate(build.passes):
-        if len(build.passes) > 1 or one.backend_strategy is not None:
-            yield _pass_row(number, one)
+    """Yield the passes; a single pass without a strategy is left out."""
+    for number, backend_pass in enumerate(build.passes):
+        if len(build.passes) > 1 or backend_pass.backend_strategy is not None:
+            yield _pass_row(number, backend_pass)
 
 
-def _pass_row(number: int, one: BackendPass) -> OverviewRow:
-    verdict = {True: "✔ the engine", False: "✗ discarded", None: "? not told whether the engine is from it"}[one.chosen]
-    estimate = f", estimated {milliseconds(one.estimated_ms)} ms" if one.estimated_ms is not None else ""
-    strategy = "" if one.backend_strategy is None else f"backend strategy {one.backend_strategy}"
-    lines = f", lines {one.first_line:,} to {one.last_line:,}"
-    role = Role.GOOD if one.chosen else Role.PLAIN
-    return OverviewRow(f"{number}: {strategy or 'pass'}", f"{verdict}{estimate}{lines}", one.first_line, role)
+def _pass_row(number: int, backend_pass: BackendPass) -> OverviewRow:
+    verdicts = {True: "✔ the engine", False: "✗ discarded", None: "? not told whether the engine is from it"}
+    estimated_ms, strategy_number = backend_pass.estimated_ms, backend_pass.backend_strategy
+    estimate = f", estimated {milliseconds(estimated_ms)} ms" if estimated_ms is not None else ""
+    strategy = "" if strategy_number is None else f"backend strategy {strategy_number}"
+    lines = f", lines {backend_pass.first_line:,} to {backend_pass.last_line:,}"
+    role = Role.GOOD if backend_pass.chosen else Role.PLAIN
+    return OverviewRow(
+        f"{number}: {strategy or 'pass'}",
+        f"{verdicts[backend_pass.chosen]}{estimate}{lines}",
+        backend_pass.first_line,
+        role,
+    )
 
 
 def _is_engines(build: Build, index: int | None) -> bool:
-    """Whether what a pass says holds for the engine, or could."""
+    """Whether facts of a pass hold, or may hold, for the engine."""
     return index is None or build.passes[index].chosen is not False
 
 
 def _stage_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield how many layers each stage left; stages that changed nothing are only counted."""
-    own = [stage for stage in build.stages if _is_engines(build, stage.pass_index)]
-    if not own:
+    """Yield the number of layers after each stage; stages without a change are only counted."""
+    stages = [stage for stage in build.stages if _is_engines(build, stage.pass_index)]
+    if not stages:
         return
-    yield _stage_row(own[0], 0)
+    yield _stage_row(stages[0], 0)
     quiet = 0
-    for before, stage in pairwise(own):
+    for before, stage in pairwise(stages):
         if stage.layers == before.layers:
             quiet += 1
         else:
@@ -210,7 +217,7 @@ def _stage_row(stage: Stage, change: int) -> OverviewRow:
 
 
 def _engine_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield what became of the layers: fusions, reformats, and the engine's."""
+    """Yield the fusions, the reformat layers and the engine's layers."""
     fusions = [fusion for fusion in build.fusions if _is_engines(build, fusion.pass_index)]
     if fusions:
         kinds = _tally(fusion.kind for fusion in fusions)
@@ -262,7 +269,7 @@ def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
 
 
 def _tie_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the choices that build noise may flip, those that another format or pass beat left out."""
+    """Yield the choices that build noise may flip, except those that lost to another format or pass."""
     ties = [choice for choice in build.choices if choice.near_tie and choice.final is not False]
     ties.sort(key=_margin)
     for tie in ties[:TOP]:
@@ -277,7 +284,7 @@ def _margin(choice: Choice) -> float:
 
 
 def _slowest_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the layers of the engine that take longest by the time their tactic was chosen at."""
+    """Yield the slowest layers of the engine, by the times at which their tactics were chosen."""
     results: Iterable[Choice | CachedResult] = chain(build.choices, build.cached)
     finals = [result for result in results if result.final and result.time_ms]
     finals.sort(key=lambda result: -(result.time_ms or 0.0))
@@ -287,7 +294,7 @@ def _slowest_rows(build: Build) -> Iterator[OverviewRow]:
 
 
 def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the layers that took the tuner longest, by its clock or, before 8.6, by how many tactics it timed."""
+    """Yield the layers slowest to tune: by the tuner's clock or, before 8.6, by the number of tactics timed."""
     for tuned in build.tuning[:TOP]:
         label = _barred(f"{tuned.seconds:.3g} s", tuned.seconds, build.tuning[0].seconds)
         yield OverviewRow(label, tuned.layer or UNNAMED, tuned.span.line)
@@ -304,7 +311,7 @@ def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
 
 
 def _barred(text: str, value: float | None, most: float | None) -> str:
-    """Put a bar behind a number: its share of the largest one."""
+    """Put a bar behind a number: its share of the largest number."""
     return f"{fit_right(text, LABEL_WIDTH - BAR_WIDTH - 1)} {bar((value or 0.0) / (most or 1.0), BAR_WIDTH)}"
 
 

@@ -1,6 +1,6 @@
-"""Lines of text with roles: what presenters produce and widgets paint.
+"""Lines of text with roles: the rows modules build them and the widgets paint them.
 
-No markup is involved anywhere: layer names hold ``[`` and logs hold anything, so that text is only ever text.
+There is no markup, as layer names contain ``[`` and logs contain anything.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
 
 _DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
+"""Decimal places of a duration below each limit, in ms."""
 
 
 class Role(StrEnum):
-    """What a piece of text is; the style sheet says how that looks."""
+    """The role of a piece of text; the style sheet defines its look."""
 
     PLAIN = "plain"
     DIM = "dim"
@@ -49,7 +50,7 @@ def width_of(line: Line) -> int:
 
 
 def clip(text: str, width: int) -> str:
-    """Cut the middle out of a text that is wider than ``width`` cells: both ends of a fused name tell it apart."""
+    """Cut the middle out of a text wider than ``width`` cells; fused names differ at both ends."""
     if cell_len(text) <= width:
         return text
     if width <= 1:
@@ -72,7 +73,7 @@ def fit_right(text: str, width: int) -> str:
 def bar(fraction: float, width: int) -> str:
     """Draw a horizontal bar of ``width`` cells, filled to ``fraction`` in steps of an eighth of a cell.
 
-    Anything above nothing shows at least one step, so that the fastest tactic is not mistaken for an untimed one.
+    A fraction above 0 shows at least one step, so that the fastest tactic does not look untimed.
     """
     steps = round(min(max(fraction, 0.0), 1.0) * width * 8)
     steps = max(steps, 1) if fraction > 0 else 0
@@ -84,9 +85,7 @@ def milliseconds(value: float | None) -> str:
     """Spell a duration in ms with about four significant digits; ``-`` where the log has none."""
     if value is None:
         return "-"
-    digits = next(
-        (digits for limit, digits in ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2)) if abs(value) < limit), 1
-    )
+    digits = next((digits for limit, digits in _DECIMALS if abs(value) < limit), 1)
     return f"{value:.{digits}f}"
 
 

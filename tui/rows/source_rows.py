@@ -1,4 +1,4 @@
-"""Rows of a source that is no log: the layers of a replay or an engine, the operations of a timing cache."""
+"""Rows of a source other than a log: layers of a replay or an engine, operations of a timing cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was timed for a subject of the candidates pane, fastest first."""
+"""The tactics timed for the subject of the candidates pane, fastest first."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class ListedTactics(list[Candidate]):
-    """The candidates of an operation that Myelin timed: some hundreds."""
+    """The candidates of an operation timed by Myelin, at most some hundreds."""
 
     def with_tactic(self, tactic: int) -> list[int]:
-        """Return where a tactic stands."""
+        """Return the rows of a tactic."""
         return [index for index, candidate in enumerate(self) if candidate.tactic == tactic]
 
     def widest_kernel(self) -> int:
-        """Return how long the longest kernel name is."""
+        """Return the length of the longest kernel name."""
         return max((len(candidate.kernel) for candidate in self), default=0)
 
     def widest_runner(self) -> int:
-        """Return nothing: the table names no runners."""
+        """Return 0: Myelin's table names no runners."""
         return 0
 
 
@@ -34,7 +34,7 @@ Tactics = TimedTactics | ListedTactics
 
 
 def tactics_of(build: Build, subject: Subject) -> tuple[Tactics, Choice | None]:
-    """Return what was timed for a subject, and for a cached result the choice that timed it."""
+    """Return the tactics timed for a subject, and for a cached result the choice that timed it."""
     if isinstance(subject, MyelinOperation):
         return ListedTactics(subject.candidates), None
     origin = None if isinstance(subject, Choice) else timed_before(build.choices, subject)
@@ -46,10 +46,10 @@ def tactics_of(build: Build, subject: Subject) -> tuple[Tactics, Choice | None]:
 
 
 def timed_before(choices: Iterable[Choice], cached: CachedResult) -> Choice | None:
-    """Find the choice whose result was taken from the cache: same runner, tactic, time and formats, further up.
+    """Return the earlier choice whose result the cache returned: same runner, tactic, time and formats.
 
-    The cache is keyed by what a layer computes and not by its name, so that another layer may have been timed; the
-    layer's own choice is preferred.
+    The cache's key is the computation, not the layer's name, so the choice may be another layer's. The layer's own
+    choice is preferred.
     """
     same = [
         choice

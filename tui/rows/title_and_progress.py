@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog
 
 LEAST_NAME = 12
-"""Cells of a file's name that are always shown, however narrow the screen."""
+"""Fewest cells of a file's name that are shown."""
 
 
 def title_line(name: str, log: BuildLog | None, build: Build | None, width: int, *, reading: bool = False) -> Line:
-    """Return the title: which file, which build of it, and how that build ended; a long path loses its middle."""
+    """Return the title: file, build and outcome; a long path loses its middle."""
     first, rest = Piece(" trtforensics ", Role.TITLE), _verdict(log, build, reading=reading)
     room = max(width - width_of((first, *rest)) - 2, LEAST_NAME)
     return (first, Piece(f" {clip(name, room)} "), *rest)
@@ -37,7 +37,7 @@ def _verdict(log: BuildLog | None, build: Build | None, *, reading: bool) -> Lin
 
 
 def progress_line(progress: Progress, width: int) -> Line:
-    """Return how far the parse is: a bar where the size is known, and the counts."""
+    """Return the progress of the parse: a bar if the size is known, and the counts."""
     counts = f" {size(progress.bytes_done)}"
     lines = plural(progress.lines, "line")
     if not progress.bytes_total:

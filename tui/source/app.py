@@ -1,4 +1,4 @@
-"""The app behind ``trtforensics tui`` for a source that is no log: its layers beside its text."""
+"""The app of a source other than a log: its layers beside its text."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class SourceApp(RowsApp):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Read the source once the screen is there."""
+        """Read the source once the screen is drawn."""
         self.rows.show_layers((), "reading")
         self.rows.focus()
         self.say("opening")
@@ -100,7 +100,7 @@ class SourceApp(RowsApp):
         self.query_one("#title", LineBar).show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
 
     def _read(self) -> None:
-        """Read in a thread; the outcome comes back as a message."""
+        """Read the source, in a thread; post the outcome as a message."""
         try:
             self.post_message(SourceRead(self._session.builds()))
         except ForensicsError as error:
@@ -116,16 +116,16 @@ class SourceApp(RowsApp):
         return "#rows"
 
     def fill(self) -> None:
-        """Show the layers of the document in view whose names hold the text that is asked for."""
+        """Show the layers of the document in view that pass the filter."""
         if not self._builds:
             return
         build = self._builds[self._number]
-        every = (*(build.layers or ()), *(build.operations or ()))
+        all_layers = (*(build.layers or ()), *(build.operations or ()))
         wanted = self.kept.lower()
-        layers = [layer for layer in every if wanted in layer.name.lower()]
-        self.rows.show_layers(layers, "no such layer" if every else "it holds no layer")
+        layers = [layer for layer in all_layers if wanted in layer.name.lower()]
+        self.rows.show_layers(layers, "no such layer" if all_layers else "it holds no layer")
         what = f" {build.what}" if build.what else ""
-        count = plural(len(every), "operation" if build.layers is None else "layer")
+        count = plural(len(all_layers), "operation" if build.layers is None else "layer")
         self.query_one("#kind", LineBar).show(Piece(f" {build.kind}{what} ", Role.STRONG), Piece(count, Role.ACCENT))
         self._follow()
         self.status()
@@ -146,7 +146,7 @@ class SourceApp(RowsApp):
             self.status("the file holds one document")
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the text follow."""
+        """Let the text follow the rows."""
         if event.source is self.rows:
             self._follow()
 

@@ -1,4 +1,4 @@
-"""The list of layers of a source that is no log."""
+"""The list of layers of a source other than a log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SourceList(VirtualList):
-    """One layer a row."""
+    """One row per layer."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -24,7 +24,7 @@ class SourceList(VirtualList):
         self._width = 0
 
     def show_layers(self, layers: Sequence[LayerView], empty: str) -> None:
-        """Show other layers, from the top; ``empty`` is what is said where there is none."""
+        """Show other layers, from the top; ``empty`` is the text shown when there are none."""
         self._layers, self._empty = layers, empty
         self._width = max((width_of(layer_pieces(layer)) for layer in layers), default=0) + 1
         self.cursor = 0
@@ -37,7 +37,7 @@ class SourceList(VirtualList):
         return self._layers[self.cursor] if self._layers else None
 
     def row_count(self) -> int:
-        """Return how many layers there are, or one row that says there are none."""
+        """Return the number of layers: 1 when a text replaces them."""
         return max(len(self._layers), 1)
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - rows scroll, they are not cut

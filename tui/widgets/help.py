@@ -1,4 +1,4 @@
-"""The help screen: every key, by what one wants to do."""
+"""The help screen: the keys, grouped by task."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class HelpText(VirtualList):
         return self._lines[index]
 
     def action_move(self, by: int) -> None:
-        """Scroll: a text has no cursor to move."""
+        """Scroll, as the text has no cursor."""
         self.scroll_relative(y=by, animate=False)
 
     def action_page(self, by: int) -> None:
@@ -50,11 +50,11 @@ class HelpText(VirtualList):
         self.scroll_relative(y=by * self.rows_in_view(), animate=False)
 
     def log_line(self, index: int) -> None:
-        """Return nothing: help is about no line."""
+        """Return None: the help belongs to no log."""
 
 
 class HelpScreen(ModalScreen[None]):
-    """The help over whatever was shown; any of the usual keys leaves it."""
+    """The help above the screen in view; Escape, ? and q close it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "leave", "Close", show=False)]
 

@@ -1,4 +1,4 @@
-"""The raw log: every line as it stands in the file, with its number, its severity, and what was searched for."""
+"""A view of a text file: every line with its number, coloured by severity, with search matches marked."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 REMEMBERED = 1_000
-"""Lines kept as pieces: several screens, so that scrolling back and forth costs nothing."""
+"""Number of lines kept as pieces: several screens, so that scrolling back and forth is fast."""
 
 
 class LogView(VirtualList):
-    """The log's lines under a cursor; the line in question is the cursor's."""
+    """The lines of a text under a cursor."""
 
     def __init__(self, text: NumberedLines, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -51,32 +51,32 @@ class LogView(VirtualList):
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     def show_line(self, number: int) -> None:
-        """Move to a line without telling anybody: it was the others who asked for it."""
+        """Move to a line without announcing it, as the move follows another pane."""
         if number > self._known:
             self.grow()
         self.go_to(number - 1, center=True, announce=False)
 
     def show_match(self, number: int) -> None:
-        """Move to a line that was found, and sideways to the first match in it."""
+        """Move to the line of a match, and sideways to the first match in it."""
         self.show_line(number)
         line = self.row(self.cursor, 0)
-        found = next((i for i, piece in enumerate(line) if piece.role is Role.MATCH), None)
-        if found is None:
+        match = next((i for i, piece in enumerate(line) if piece.role is Role.MATCH), None)
+        if match is None:
             return
-        start, end = width_of(line[:found]), width_of(line[: found + 1])
+        start, end = width_of(line[:match]), width_of(line[: match + 1])
         left, width = self.scroll_offset.x, self.scrollable_content_region.width
         if not self.pinned_width() + left <= start <= end < left + width:
             self._resize_content()
             self.scroll_to(x=max(0, end - width // 2) if end >= width else 0, animate=False, immediate=True)
 
     def mark(self, needle: str) -> None:
-        """Mark every occurrence of a searched text."""
+        """Mark every match of a searched text."""
         self._needle = needle
         self._lines.clear()
         self.refresh()
 
     def toggle_prefixes(self) -> None:
-        """Hide what the loggers put before each message, which is half the width of a small screen, or show it."""
+        """Hide the loggers' prefixes, which take half the width of a small screen, or show them again."""
         self._prefixes = not self._prefixes
         self._lines.clear()
         self._widest = 0
@@ -84,7 +84,7 @@ class LogView(VirtualList):
         self.refresh()
 
     def grow(self) -> None:
-        """Look again at how many lines there are; a cursor on the last one stays there, as `tail -f` does."""
+        """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
         at_end = 1 < self.current_line == self._known
         self._known = len(self._text)
         self._lines.clear()
@@ -93,7 +93,7 @@ class LogView(VirtualList):
             self.go_to(self._known - 1, announce=False)
 
     def row_count(self) -> int:
-        """Return how many lines there were at the last look: no key sees a line that the list has not grown by."""
+        """Return the number of lines at the last :meth:`grow`; keys reach no line beyond it."""
         return self._known
 
     def log_line(self, index: int) -> int:
@@ -117,15 +117,15 @@ class LogView(VirtualList):
         return (Piece(f"{index + 1:>{digits}} ", Role.DIM), *line)
 
     def clicked(self, index: int, column: int) -> None:
-        """Leave it at the cursor: a click in a text is no wish to go elsewhere."""
+        """Only move the cursor: a click in a text does not choose the line."""
 
     def _remember(self, index: int) -> Line:
-        """Prepare a line, and keep it while it is among the last ones shown."""
+        """Prepare a line, and keep it while it is among the lines shown last."""
         line = self._lines[index] = log_pieces(self._text.line(index + 1), self._needle, prefixes=self._prefixes)
         if len(self._lines) > REMEMBERED:
             self._lines.popitem(last=False)
         width = width_of(line) + self.pinned_width() + 1
         if width > self._widest:
             self._widest = width
-            self.call_later(self._resize_content)  # not now: this is called while painting
+            self.call_later(self._resize_content)  # later, because this runs while painting
         return line

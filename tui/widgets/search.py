@@ -1,4 +1,4 @@
-"""Searching in a text, and the prompt at the bottom: what to search for, a line to go to, a filter for the layers."""
+"""Search in a text, and the prompt at the bottom, which asks for a search, a line number or a filter."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
-    """Find the next match behind a line (``here``: or in it), going round at the end.
+    """Search for the next match after a line (``here``: or in it), and wrap at the end.
 
-    Returns its line, and whether it is beyond the end.
+    Returns the line of the match, and whether the search wrapped.
     """
     start = line if here else line - 1 if backwards else line + 1
-    found = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
-    if found is not None:
-        return found, False
+    match = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
+    if match is not None:
+        return match, False
     return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
 
 
 class Match(Message):
-    """A search in the text of a view ended; ``line`` is None when nothing was found."""
+    """A search in the text of a view ended; ``line`` is None without a match."""
 
     def __init__(self, view: LogView, needle: str, line: int | None) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Match(Message):
         self.line = line
 
     def show(self, say: Callable[[str], None], where: str) -> None:
-        """Go to it, and say where it is; ``where`` is what was searched."""
+        """Go to the match and report its line through ``say``; ``where`` names the searched text."""
         if self.line is None:
             say(f"{self.needle!r} is nowhere in this {where}")
         else:
@@ -51,18 +51,18 @@ class Match(Message):
 
 
 def search_view(view: LogView, text: NumberedLines, needle: str, *, backwards: bool, here: bool) -> None:
-    """Search a text in a thread, from its view's cursor on; a :class:`Match` tells the app what came of it."""
+    """Search a text from its view's cursor, in a thread; post a :class:`Match` to the app."""
     app, line = view.app, view.current_line
 
     def find() -> None:
-        found, _ = find_around(text, needle, line, backwards=backwards, here=here)
-        app.post_message(Match(view, needle, found))
+        match, _ = find_around(text, needle, line, backwards=backwards, here=here)
+        app.post_message(Match(view, needle, match))
 
     app.run_worker(find, group="search", thread=True, exclusive=True)
 
 
 class Purpose(Enum):
-    """What the prompt asks for; the value is what it shows while empty."""
+    """What the prompt asks for; the value is shown while the prompt is empty."""
 
     SEARCH = "search the raw log"
     LINE = "go to line"
@@ -70,12 +70,12 @@ class Purpose(Enum):
 
 
 class Prompt(Input):
-    """One input for all purposes, hidden while not needed."""
+    """The input at the bottom of the screen, hidden when not in use."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
 
     class Answered(Message):
-        """The prompt was answered; for a filter also while typing (``done`` False)."""
+        """The prompt was answered. A filter also posts this while the user types (``done`` False)."""
 
         def __init__(self, purpose: Purpose, text: str, *, done: bool) -> None:
             super().__init__()
@@ -105,7 +105,7 @@ class Prompt(Input):
         self.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close and hand over the answer."""
+        """Close and post the answer."""
         event.stop()
         self.display = False
         self.post_message(self.Answered(self.purpose, event.value, done=True))

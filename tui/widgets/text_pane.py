@@ -1,4 +1,4 @@
-"""A file beside a list: its name, its lines, and the line that a row is about."""
+"""A file beside a list of rows: its name, its lines, and the line that a row is about."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 REMEMBERED = 8
-"""Files whose text is kept, so that going back and forth reads none of them again."""
+"""Number of files whose text is kept, so that going back and forth does not read them again."""
 
 
 class TextPane(Vertical):
-    """Shows one file at a time; the files are read in a thread, and the last few are kept."""
+    """Shows one file at a time. ``read`` returns the lines of a path and is called in a thread."""
 
     class Loaded(Message):
         """A file was read, or could not be (``text`` None)."""
@@ -57,7 +57,7 @@ class TextPane(Vertical):
         self.view = LogView(NoLines(), id=f"{id}-text")
 
     def compose(self) -> ComposeResult:
-        """Put the lines below the name."""
+        """Lay the name out above the lines."""
         yield self._heading
         yield self.view
 
@@ -76,7 +76,7 @@ class TextPane(Vertical):
         return self._texts.get(path, NoLines())
 
     def open(self, span: SourceSpan | None) -> None:
-        """Show a line of a file; None: there is none on this side."""
+        """Show a line of a file; None if this side has no line."""
         self._wanted = span
         if span is None:
             self.view.show_text(NoLines())
@@ -98,7 +98,7 @@ class TextPane(Vertical):
             self.post_message(message)
 
     def on_text_pane_loaded(self, event: Loaded) -> None:
-        """Keep the file, and show it if it is still wanted."""
+        """Keep the file, and show it if the pane still wants it."""
         event.stop()
         if event.text is None:
             self._show_heading(event.problem)
@@ -113,7 +113,7 @@ class TextPane(Vertical):
         if self._wanted is not None:
             self.view.show_text(self._texts[self._wanted.file])
             self._show_heading("")
-            self.call_after_refresh(self._go)  # a new text has its length on the screen only then
+            self.call_after_refresh(self._go)  # the list knows the length of a new text only then
 
     def _go(self) -> None:
         if self._wanted is not None and self._wanted.file in self._texts:

@@ -1,4 +1,4 @@
-"""A list that paints only the rows in view: a log has 10⁷ lines, and Textual's own table freezes at 10⁵ rows."""
+"""A list that paints only the rows in view. A log has 10⁷ lines, and Textual's own table freezes at 10⁵ rows."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
-"""What ends a row that goes on to the right."""
+"""The end of a row that is cut at the right."""
 
 CONTEXT = 3
-"""How many rows around a row that was jumped to are to be seen."""
+"""Rows shown above and below a row that was jumped to."""
 
 SIDEWAYS = 12
-"""How many cells one press of an arrow key scrolls to the side."""
+"""Cells that one press of an arrow key scrolls to the side."""
 
 ROLE_CLASSES = {f"role--{role}" for role in Role if role is not Role.PLAIN}
 
 
 def paint(widget: Widget, line: Line, base: Style) -> Strip:
-    """Turn a line into a strip; the one place where text meets style, and where it is made safe to show."""
+    """Turn a line into a strip. Here text gets its style, and control characters become visible."""
     segments = []
     for piece in line:
         style = base
@@ -52,7 +52,7 @@ def _role_style(widget: Widget, name: str) -> Style:
 
 
 class LineBar(Widget):
-    """One row of text that never takes the focus: a title, a pane's heading, the status."""
+    """A row of text that never takes the focus: a title, a pane's heading, the status."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES
 
@@ -66,13 +66,13 @@ class LineBar(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Paint the row; whatever does not fit is cut off."""
+        """Paint the row, cut to the width."""
         strip = paint(self, self.line, self.rich_style) if y == 0 else Strip([])
         return strip.crop_extend(0, self.size.width, self.rich_style)
 
 
 class VirtualList(ScrollView, can_focus=True):
-    """Rows under a cursor. A subclass says how many there are, how one looks, and which log line it is about."""
+    """Rows under a cursor. A subclass supplies the number of rows, the look of a row, and its line of the log."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES | {"row--cursor", "row--header", "row--more"}
 
@@ -102,7 +102,7 @@ class VirtualList(ScrollView, can_focus=True):
             return self.source
 
         def can_replace(self, message: Message) -> bool:
-            """Let the last of many moves win: a held-down key must not queue work."""
+            """Let the newest move replace older moves, so that a held-down key does not queue work."""
             return isinstance(message, VirtualList.Highlighted) and message.source is self.source
 
     class Chosen(Message):
@@ -127,33 +127,33 @@ class VirtualList(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def row(self, index: int, width: int) -> Line:
-        """Return a row to be shown in ``width`` cells; it may be wider, and then scrolls sideways."""
+        """Return a row to be shown in ``width`` cells; a wider row scrolls sideways."""
         raise NotImplementedError
 
     def log_line(self, index: int) -> int | None:
-        """Return the line of the log a row is about, or None."""
+        """Return the line of the log that a row is about, or None."""
         raise NotImplementedError
 
-    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses lay out by it
+    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
         """Return the lines that stay above the rows."""
         return ()
 
     def content_width(self) -> int:
-        """Return how wide the widest row is, 0 when rows are cut to fit."""
+        """Return the width of the widest row, or 0 if rows are cut to fit."""
         return 0
 
     def pinned_width(self) -> int:
-        """Return how many cells at the left do not scroll sideways."""
+        """Return the number of cells at the left that do not scroll sideways."""
         return 0
 
     def rows_changed(self) -> None:
-        """Take note that the number of rows or their width changed."""
+        """Update the list after the number or the width of its rows changed."""
         self.cursor = max(0, min(self.cursor, self.row_count() - 1))
         self._resize_content()
         self.refresh()
 
     def go_to(self, index: int, *, center: bool = False, announce: bool = True) -> None:
-        """Move the cursor to a row and bring it into view; ``center`` puts one near or beyond the edge mid-height."""
+        """Move the cursor to a row and bring it into view; ``center`` puts a row near or beyond the edge mid-height."""
         count = self.row_count()
         if not count:
             return
@@ -164,7 +164,7 @@ class VirtualList(ScrollView, can_focus=True):
             self.post_message(self.Highlighted(self, self.cursor))
 
     def stay(self, index: int, above: int) -> None:
-        """Put the cursor on a row with ``above`` rows between it and the top: its list was filled anew."""
+        """Put the cursor on a row, ``above`` rows below the top, after the list was filled again."""
         self.cursor = max(0, min(index, self.row_count() - 1))
         self.scroll_to(y=max(0, self.cursor - above), animate=False, immediate=True)
         self.refresh()
@@ -201,8 +201,8 @@ class VirtualList(ScrollView, can_focus=True):
             self.go_to(index)
             self.clicked(index, offset.x)
 
-    def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - subclasses fold by it
-        """Do what a click on a row does; by default the same as Enter."""
+    def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - subclasses use it
+        """Handle a click on a row; by default like Enter."""
         self.post_message(self.Chosen(self, index))
 
     def action_move(self, by: int) -> None:
@@ -231,12 +231,12 @@ class VirtualList(ScrollView, can_focus=True):
             self.post_message(self.Chosen(self, self.cursor))
 
     def _resize_content(self) -> None:
-        """Tell the scroll bars how much there is."""
+        """Update the size that the scroll bars show."""
         lines = self.row_count() + len(self.header(self.scrollable_content_region.width))
         self.virtual_size = Size(self.content_width(), lines)
 
     def _bring_into_view(self, *, center: bool) -> None:
-        """Scroll so that the cursor's row is in view."""
+        """Scroll the cursor's row into view."""
         height = self.rows_in_view()
         top = self.scroll_offset.y
         margin = min(CONTEXT, height // 4) if center else 0
@@ -247,7 +247,7 @@ class VirtualList(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, top), animate=False, immediate=True)
 
     def _scrolled(self, line: Line, base: Style, width: int) -> Strip:
-        """Paint a line as it stands after sideways scrolling, its pinned cells in place."""
+        """Paint a line scrolled sideways; its pinned cells stay."""
         strip = paint(self, line, base)
         shift, pinned = self.scroll_offset.x, self.pinned_width()
         cut = strip.cell_length - shift > width
