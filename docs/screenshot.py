@@ -1,6 +1,6 @@
 """Make ``docs/tui.svg``, the picture in the README: ``python docs/screenshot.py``.
 
-The same bytes each time: a log of this repository, a fixed size, no clock and no path of this machine.
+The picture is the same on every machine: it shows a log of this repository at a fixed size.
 """  # noqa: INP001 - a script, not a package
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
 SIZE = (130, 38)
 KEYS = ("p", "2", "down", "down", "down", "right")
-"""Hides the loggers' prefixes, opens the layers, goes to the fourth, and opens that."""
+"""Hides the loggers' prefixes, opens the layers, and opens the fourth layer."""
 
 
 def picture() -> str:
@@ -38,7 +38,7 @@ def picture() -> str:
 
 
 async def _drive(app: LogApp) -> str:
-    """Press the keys once the parse, and the search for findings that it starts, have ended."""
+    """Press the keys after the parse and the rules have ended."""
     async with app.run_test(size=SIZE) as pilot:
         for _ in ("parse", "judge"):
             await app.workers.wait_for_complete()

@@ -47,7 +47,7 @@ class Lines:
 
 
 class Directory:
-    """A directory written by hand, and the session on it."""
+    """An artifacts directory written by hand, and the session on it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

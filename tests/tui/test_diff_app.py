@@ -1,4 +1,4 @@
-"""Two sources side by side, and sources that are no log, driven by keys."""
+"""The screens of a comparison and of sources other than logs, driven by keys."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lines(app: DiffApp) -> tuple[int, int]:
 
 
 async def opened(pilot: Any, until: Until, good: int | None, bad: int | None) -> None:
-    """Wait until both files are open at these lines; None: that side has none."""
+    """Wait until both files are open at these lines; None if the side has no line."""
 
     def at_lines() -> bool:
         views = ((pilot.app.good, good), (pilot.app.bad, bad))
@@ -173,7 +173,7 @@ SOURCES = {
     Kind.LAYER_INFO: (engine_json(), "0x0000000000000004", 2),
     Kind.TIMING_CACHE: (cache_json(), "0x0000000000000007", 5),
 }
-"""A source of each kind that is no log, a tactic in it, and the line of its first layer."""
+"""A source of each kind other than a log, a tactic in it, and the line of its first layer."""
 
 
 @pytest.mark.parametrize("kind", SOURCES)

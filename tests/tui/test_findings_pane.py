@@ -1,4 +1,4 @@
-"""The findings pane as a user meets it: what is wrong, worst first, and the way to its line and layer."""
+"""The findings pane, driven by keys: findings, worst first, and the way to their lines and layers."""
 
 from __future__ import annotations
 

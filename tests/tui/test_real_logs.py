@@ -1,4 +1,4 @@
-"""The TUI on real logs through the real session, as `trtforensics tui LOG` opens them."""
+"""The screen of a build log on real logs, read by the real session."""
 
 from __future__ import annotations
 

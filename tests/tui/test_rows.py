@@ -1,4 +1,4 @@
-"""Text for the screen, without a screen."""
+"""Rows of text, tested without a screen."""
 
 from __future__ import annotations
 

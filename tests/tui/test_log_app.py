@@ -1,4 +1,4 @@
-"""The TUI as a user meets it, driven by keys."""
+"""The screen of a build log, driven by keys."""
 
 from __future__ import annotations
 
