@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.message import Message
 
 from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.terminal_app import BAD_INPUT, STYLE, TerminalApp
+from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
 from trtforensics.tui.widgets.help import HelpScreen, Keys
 from trtforensics.tui.widgets.search import Match, Prompt, Purpose, search_view
 from trtforensics.tui.widgets.text_pane import TextPane
@@ -17,7 +16,6 @@ from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
-    from textual.types import CSSPathType
 
     from trtforensics.errors import ForensicsError
 
@@ -33,7 +31,6 @@ class Failed(Message):
 class RowsApp(TerminalApp):
     """A list of rows and panes of text that follow it. Subclasses compose them and fill the list."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, Path(__file__).with_name("rows_app.tcss")]
     KEYS: ClassVar[Keys] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [

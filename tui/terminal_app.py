@@ -18,7 +18,7 @@ BAD_INPUT = 2
 """The exit code of a source that cannot be parsed."""
 
 STYLE = Path(__file__).with_name("terminal_app.tcss")
-"""The style sheet of every app. The path is absolute because Textual resolves a relative path beside the subclass."""
+"""The style sheet of every app. The path is absolute, as Textual resolves a relative path beside the subclass."""
 
 
 class TerminalApp(App[ForensicsError]):

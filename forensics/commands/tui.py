@@ -32,10 +32,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Open the TUI; returns when the user quits.
+    """Open the sources in the TUI; return when the user quits.
 
     Raises:
-        ForensicsError: A source cannot be used; where that shows only later, the TUI has closed by then.
+        ForensicsError: A source cannot be used. If that shows only while the TUI runs, the TUI closes first.
         UsageError: There is no terminal, or the sources are not what the TUI can show.
     """
     from trtforensics.bisect.session import job

@@ -16,12 +16,14 @@ from trtforensics.tui.diff.lists import DiffList, PlaceList
 from trtforensics.tui.rows.diff_rows import places, rows_of
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.rows_app import Failed, RowsApp
+from trtforensics.tui.terminal_app import STYLE
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.types import CSSPathType
 
     from trtforensics.diff.differences import Comparison
     from trtforensics.tui.sessions import DiffSession
@@ -50,6 +52,8 @@ class Compared(Message):
 
 class DiffApp(RowsApp):
     """Browse the differences of two sides."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
 
     KEYS: ClassVar[Keys] = (
         (

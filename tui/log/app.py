@@ -18,7 +18,7 @@ from trtforensics.tui.rows.layer_index import LayerIndex
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.rows.title_and_progress import progress_line, title_line
-from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
+from trtforensics.tui.terminal_app import BAD_INPUT, STYLE, TerminalApp
 from trtforensics.tui.widgets.help import HelpScreen
 from trtforensics.tui.widgets.search import Prompt, Purpose, find_around
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -26,6 +26,7 @@ from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.types import CSSPathType
 
     from trtforensics.console.progress import Progress
     from trtforensics.findings.finding import Report
@@ -95,6 +96,8 @@ class SearchEnded(Message):
 
 class LogApp(TerminalApp):
     """Browse one build log."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),

@@ -13,6 +13,7 @@ from trtforensics.errors import ForensicsError
 from trtforensics.tui.rows.pieces import Piece, Role, clip, plural
 from trtforensics.tui.rows_app import Failed, RowsApp
 from trtforensics.tui.source.layers import SourceList
+from trtforensics.tui.terminal_app import STYLE
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.types import CSSPathType
 
     from trtforensics.diff.views import BuildView
     from trtforensics.tui.sessions import SourceSession
@@ -37,6 +39,8 @@ class SourceRead(Message):
 
 class SourceApp(RowsApp):
     """Browse a replay, an engine-layer file or a timing cache."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
 
     KEYS: ClassVar[Keys] = (
         (
