@@ -1,6 +1,6 @@
 """Make ``docs/tui.svg``, the picture in the README: ``python docs/screenshot.py``.
 
-The same bytes each time: a log of this repository, a fixed size, no clock and no path of this machine.
+The picture is the same on every machine: it shows a log of this repository at a fixed size.
 """  # noqa: INP001 - a script, not a package
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.commands.tui import FileSession
 from trtforensics.console.output import write_text
 from trtforensics.parsers.text.source import open_source
+from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
-    from trtforensics.tui.app import ForensicsApp
+    from trtforensics.tui.log.app import LogApp
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
 SIZE = (130, 38)
 KEYS = ("p", "2", "down", "down", "down", "right")
-"""Hides the loggers' prefixes, opens the layers, goes to the fourth, and opens that."""
+"""Hides the loggers' prefixes, opens the layers, and opens the fourth layer."""
 
 
 def picture() -> str:
     """Return the picture as SVG."""
     os.environ.pop("NO_COLOR", None)
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
-    from trtforensics.tui.app import ForensicsApp  # noqa: PLC0415 - Textual reads its environment when imported
+    from trtforensics.tui.log.app import LogApp  # noqa: PLC0415 - Textual reads its environment when imported
 
     with open_source(str(LOG)) as source:
-        session = FileSession(source)
+        session = LogSession(source)
         session.name = LOG.name
-        return asyncio.run(_drive(ForensicsApp(session)))
+        return asyncio.run(_drive(LogApp(session)))
 
 
-async def _drive(app: ForensicsApp) -> str:
-    """Press the keys once the parse, and the search for findings that it starts, have ended."""
+async def _drive(app: LogApp) -> str:
+    """Press the keys after the parse and the rules have ended."""
     async with app.run_test(size=SIZE) as pilot:
         for _ in ("parse", "judge"):
             await app.workers.wait_for_complete()

@@ -1,1 +1,1 @@
-"""The Textual front end; nothing but ``commands/tui.py`` imports it."""
+"""The terminal interface, built on Textual. ``commands/tui.py`` is its only user."""

@@ -1,463 +1,71 @@
-"""The app behind ``trtforensics tui``: it shows a session's log at once, and what the parse made of it when it ends."""
+"""Opens a source on its screen and returns when the user quits.
+
+Each function imports the screen that it opens, so that no source waits for the imports of another source's screen.
+"""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import Binding
-from textual.message import Message
-from textual.widgets import Footer
-from textual.worker import get_current_worker
-
-from trtforensics.errors import ForensicsError
-from trtforensics.tui.candidate_rows import candidate_table
-from trtforensics.tui.help import HelpScreen
-from trtforensics.tui.layer_index import LayerIndex
-from trtforensics.tui.overview_rows import OverviewRow, overview_rows, waiting_rows
-from trtforensics.tui.panes import Panes, Tab
-from trtforensics.tui.pieces import Piece, Role
-from trtforensics.tui.presenters import progress_line, title_line
-from trtforensics.tui.protocol import ParseCancelledError
-from trtforensics.tui.search import Prompt, Purpose, find_around
-from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
-from trtforensics.tui.virtual_list import LineBar, VirtualList
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.tui.sessions import BisectionSession, DiffSession, LogSession, SourceSession
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.binding import BindingType
+    from pathlib import Path
 
-    from trtforensics.findings.finding import Report
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.tui.layer_index import Subject
-    from trtforensics.tui.protocol import LogSession, ParseProgress
-    from trtforensics.tui.search import Search
-
-_MOST_DIGITS = 18
-"""Of a line number."""
-
-
-class Parsed(Message):
-    """The parse ended well."""
-
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
-
-
-class Arrived(Message):
-    """The log is still being written; this is what it says so far."""
-
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
-
-
-class ParseFailed(Message):
-    """The parse ended with an error of the input."""
-
-    def __init__(self, error: ForensicsError) -> None:
-        super().__init__()
-        self.error = error
-
-
-class Judged(Message):
-    """The rules were asked; ``report`` is None where they could not be, for the reason ``problem``."""
-
-    def __init__(self, report: Report | None, problem: str = "") -> None:
-        super().__init__()
-        self.report = report
-        self.problem = problem
-
-
-class Progressed(Message):
-    """The parse got further."""
-
-    def __init__(self, progress: ParseProgress) -> None:
-        super().__init__()
-        self.progress = progress
-
-    def can_replace(self, message: Message) -> bool:
-        """Let the newest win: a fast parse must not queue up work for the screen."""
-        return isinstance(message, Progressed)
-
-
-class Found(Message):
-    """A search ended; ``line`` is None when nothing was found."""
-
-    def __init__(self, needle: str, line: int | None, *, wrapped: bool) -> None:
-        super().__init__()
-        self.needle = needle
-        self.line = line
-        self.wrapped = wrapped
-
-
-class ForensicsApp(TerminalApp):
-    """Browse one build log."""
-
-    CSS_PATH = "app.tcss"
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "quit", "Quit"),
-        Binding("ctrl+c", "quit", "Quit", show=False),
-        Binding("question_mark", "help", "Help", key_display="?"),
-        Binding("slash", "ask_search", "Search", key_display="/"),
-        Binding("n", "search(False)", "Next"),
-        Binding("N", "search(True)", "Previous", show=False),
-        Binding("f", "ask_filter", "Filter"),
-        Binding("g", "ask_line", "Line", show=False),
-        Binding("1", "open('overview')", "Overview", show=False),
-        Binding("2", "open('layers')", "Layers", show=False),
-        Binding("3", "open('candidates')", "Candidates", show=False),
-        Binding("4", "open('log')", "Raw log", show=False),
-        Binding("5", "open('findings')", "Findings"),
-        Binding("w", "open('messages')", "Messages"),
-        Binding("p", "prefixes", "Prefix"),
-        Binding("z", "zoom", "Zoom"),
-        Binding("left_square_bracket", "build(-1)", "Previous build", show=False),
-        Binding("right_square_bracket", "build(1)", "Next build", show=False),
-        Binding("escape", "unfilter", "Drop filter", show=False),
-    ]
-
-    def __init__(self, session: LogSession, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
-        self._session = session
-        self._panes = Panes(session.text)
-        self._prompt = Prompt()
-        self._progress: ParseProgress | None = None
-        self._note = ""
-        self._needle = ""
-        self._filter = ""
-        self._parsed: BuildLog | None = None
-        self._reading = True
-        self._number = 0
-        self._index: LayerIndex | None = None
-        self._shown: tuple[Subject | None, str] = (None, "")
-        self._judgement: Report | None = None
-
-    @property
-    def build(self) -> Build | None:
-        """The build in view; None while none is known."""
-        return self._parsed.builds[self._number] if self._parsed and self._parsed.builds else None
-
-    @property
-    def _goes_on(self) -> bool:
-        """Whether lines may still come to the build in view."""
-        return self._reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
-
-    def compose(self) -> ComposeResult:
-        """Lay the screen out."""
-        yield LineBar(id="title")
-        yield self._panes
-        yield self._prompt
-        yield LineBar(id="status")
-        yield Footer()
-
-    def on_mount(self) -> None:
-        """Show what there is, and start the parse once it is on the screen."""
-        self._panes.overview.show_rows(waiting_rows(self._session.name))
-        self._show_title()
-        self._show_status()
-        self.call_after_refresh(self._start)
-
-    def _start(self) -> None:
-        self.run_worker(self._parse, name="parse", group="parse", thread=True)
-
-    def _parse(self) -> None:
-        """Parse in a thread; the outcome comes back as a message."""
-        worker = get_current_worker()
-        try:
-            log = self._session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
-        except ForensicsError as error:
-            self.post_message(ParseFailed(error))
-        except ParseCancelledError:
-            return
-        else:
-            self.post_message(Parsed(log))
-
-    def _report(self, progress: ParseProgress) -> None:
-        self.post_message(Progressed(progress))
-
-    def _arrive(self, log: BuildLog) -> None:
-        self.post_message(Arrived(log))
-
-    def on_progressed(self, event: Progressed) -> None:
-        """Show how far the parse is, and the lines it can show by now."""
-        self._progress = event.progress
-        self._panes.log_view.grow()
-        self._show_status()
-
-    def on_parse_failed(self, event: ParseFailed) -> None:
-        """Leave; the command prints the error."""
-        self.exit(event.error, return_code=BAD_INPUT)
-
-    def on_arrived(self, event: Arrived) -> None:
-        """Show what the log says so far."""
-        self._take(event.log)
-
-    def on_parsed(self, event: Parsed) -> None:
-        """Show what the whole log says."""
-        self._progress = None
-        self._reading = False
-        self._panes.log_view.grow()
-        self._take(event.log)
-        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
-
-    def _judge(self, log: BuildLog) -> None:
-        """Ask the rules in a thread; the outcome comes back as a message."""
-        try:
-            self.post_message(Judged(self._session.judge(log)))
-        except ForensicsError as error:
-            self.post_message(Judged(None, str(error)))
-
-    def on_judged(self, event: Judged) -> None:
-        """Show what was found."""
-        self._judgement = event.report
-        if event.report is None:
-            self._panes.findings.show_findings((), "", event.problem)
-        else:
-            self._show_findings()
-
-    def _show_findings(self) -> None:
-        """Show the findings of the build in view."""
-        if self._judgement is None or self._parsed is None:
-            return
-        mine = [one for one in self._judgement.findings if one.build == self._number]
-        self._panes.findings.show_findings(mine, self._parsed.source.path, "nothing found")
-        self._tab("findings").count_up(f"{len(mine):,}")
-
-    def _take(self, log: BuildLog) -> None:
-        """Show the first build, or the one in view as far as it is known by now."""
-        known = self.build is not None
-        self._parsed = log
-        self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
-
-    def _show_build(self, number: int, *, keep: bool = False) -> None:
-        """Show a build in every pane but the log; ``keep``: it was in view, and every cursor stays where it is."""
-        self._number = number
-        build = self.build
-        panes = self._panes
-        if self._parsed is None or build is None:
-            panes.overview.show_rows([OverviewRow("file", self._session.name), OverviewRow("state", "holds no build")])
-            self._show_status()
-            return
-        self._index = LayerIndex(build)
-        panes.overview.show_rows(overview_rows(self._parsed, build, reading=self._goes_on), keep=keep)
-        layers = None if self._goes_on and not self._index.rows() else self._index
-        if keep:
-            panes.layer_tree.update_layers(layers)
-        else:
-            panes.layer_tree.show_layers(layers)
-        panes.messages.show_messages(build.messages, keep=keep)
-        self._show_findings()
-        self._show_candidates(keep=keep)
-        self._tab("layers").count_up(panes.layer_tree.count_text)
-        self._tab("messages").count_up(f"{len(build.messages):,}")
-        self._show_title()
-        self._show_status()
-
-    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the log, and from the layers the candidates, follow the cursor."""
-        if event.source is self._panes.layer_tree:
-            self._show_candidates()
-        self._follow(event.source, event.index)
-
-    def _show_candidates(self, *, keep: bool = False) -> None:
-        """Show what was timed for the row under the cursor, unless it is there already: its cursor stays then.
-
-        ``keep``: the log was parsed anew, so that the same line's subject is another object.
-        """
-        row = self._panes.layer_tree.selected
-        subject, why = (row.subject, row.why) if row else (None, "")
-        if (subject, why) == (None, "") or subject is not self._shown[0] or why != self._shown[1]:
-            before, self._shown = self._shown[0], (subject, why)
-            same = keep and before is not None and subject is not None and before.span.line == subject.span.line
-            self._panes.show_candidates(candidate_table(self.build, subject, why), keep=same)
-
-    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Show a row's line in the log, or a line's layer."""
-        if event.source is self._panes.log_view:
-            self._reveal(event.index + 1)
-        else:
-            self._follow(event.source, event.index)
-            if event.source is self._panes.findings:
-                self._show_evidence()
-
-    def _follow(self, source: VirtualList, index: int) -> None:
-        """Scroll the log to the line a row is about."""
-        line = source.log_line(index)
-        if line is not None and source is not self._panes.log_view:
-            self._panes.log_view.show_line(line)
-        self._note = ""
-        self._show_status()
-
-    def _show_evidence(self) -> None:
-        """Show the layer that a finding is about and the log at its line; the log alone where it is about none."""
-        row = self._panes.findings.selected
-        if row is None or self._index is None:
-            return
-        line = row.line if row.line is not None else row.finding.line
-        entry = None if row.headline else self._index.at_line(line)
-        entry = entry or self._index.named((*row.finding.layers, *row.finding.onnx_nodes)) or self._index.at_line(line)
-        if entry is None:
-            self._panes.open("log")
-        else:
-            self._panes.open("layers", announce=False)
-            self._panes.layer_tree.reveal(entry, announce=False)
-            self._show_candidates()
-        self._panes.log_view.show_line(line)
-        self._say(f"{row.finding.code} at line {line:,}")
-
-    def _reveal(self, line: int) -> None:
-        """Show the layer a line belongs to, and which of its combinations, in the build it belongs to."""
-        build = self._parsed.build_at(line) if self._parsed else None
-        if build is not None and build is not self.build:
-            self._show_build(build.index)
-        entry = self._index.at_line(line) if self._index else None
-        if entry is None:
-            self._say(f"line {line:,} belongs to no layer")
-            return
-        self._panes.open("layers")
-        self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
-
-    def on_prompt_given(self, event: Prompt.Given) -> None:
-        """Search, go, or filter."""
-        if event.purpose is Purpose.FILTER:
-            self._keep_layers(event.text)
-            if event.done:
-                self._panes.open("layers")
-        elif event.purpose is Purpose.LINE:
-            self._go_to_line(event.text)
-        else:
-            self._needle = event.text
-            self._panes.log_view.mark(event.text)
-            self._panes.open("log")
-            self._search(here=True)
-
-    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
-        """Go back to the pane the prompt was about."""
-        if event.purpose is Purpose.FILTER:
-            self._keep_layers("")
-            self._panes.open("layers")
-        else:
-            self._panes.open("log")
-
-    def _go_to_line(self, text: str) -> None:
-        """Move the log to a line typed by its number."""
-        self._panes.open("log")
-        digits = text.strip().replace(",", "")
-        if digits.isdecimal() and len(digits) <= _MOST_DIGITS:
-            self._panes.log_view.show_line(int(digits))
-            self._say("")
-        else:
-            self._say(f"{text!r} is not a line number")
-
-    def _keep_layers(self, needle: str) -> None:
-        self._filter = needle
-        self._panes.layer_tree.filter(needle)
-        self._tab("layers").count_up(self._panes.layer_tree.count_text if self._index else "")
-
-    def _search(self, *, backwards: bool = False, here: bool = False) -> None:
-        """Look for the next match in a thread: a log may have gigabytes. ``here``: the current line counts too."""
-        if not self._needle:
-            self._say("nothing to search for; type / and a text")
-            return
-        line = self._panes.log_view.current_line
-        search = partial(find_around, self._session.text, self._needle, line, backwards=backwards, here=here)
-        self.run_worker(partial(self._find, self._needle, search), group="search", thread=True, exclusive=True)
-
-    def _find(self, needle: str, search: Search) -> None:
-        """Search, in a thread."""
-        line, wrapped = search()
-        self.post_message(Found(needle, line, wrapped=wrapped))
-
-    def on_found(self, event: Found) -> None:
-        """Show the match, unless another search has begun."""
-        if event.needle != self._needle:
-            return
-        if event.line is None:
-            self._say(f"{event.needle!r} is nowhere in the lines read")
-            return
-        self._panes.log_view.show_match(event.line)
-        self._say(f"{event.needle!r}" + (", from the other end again" if event.wrapped else ""))
-
-    def on_resize(self) -> None:
-        """Fit the title to the new width."""
-        self._show_title()
-
-    def action_help(self) -> None:
-        """Show the keys."""
-        self.push_screen(HelpScreen())
-
-    def action_open(self, pane: str) -> None:
-        """Open a pane."""
-        self._panes.open(pane)
-
-    def action_zoom(self) -> None:
-        """Give the focused pane the whole screen, or take it back."""
-        self._panes.zoom()
-
-    def action_prefixes(self) -> None:
-        """Hide the loggers' prefixes in the log, or show them again."""
-        self._panes.log_view.toggle_prefixes()
-
-    def action_build(self, by: int) -> None:
-        """Switch to another build of the file."""
-        count = len(self._parsed.builds) if self._parsed else 0
-        if count > 1:
-            self._show_build((self._number + by) % count)
-            build = self.build
-            if build is not None:
-                self._panes.log_view.show_line(build.first_line)
-        else:
-            self._say("the file holds one build" if count else "the log is still being read")
-
-    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
-        """Go to the next match, or the previous one."""
-        self._search(backwards=backwards)
-
-    def action_ask_search(self) -> None:
-        """Ask what to search for."""
-        self._prompt.ask(Purpose.SEARCH, self._needle)
-
-    def action_ask_filter(self) -> None:
-        """Ask which layers to keep."""
-        self._panes.open("layers")
-        self._prompt.ask(Purpose.FILTER, self._filter)
-
-    def action_ask_line(self) -> None:
-        """Ask for a line number."""
-        self._prompt.ask(Purpose.LINE)
-
-    def action_unfilter(self) -> None:
-        """Show all layers again."""
-        self._keep_layers("")
-
-    def _say(self, note: str) -> None:
-        """Put a note into the status line until something else happens."""
-        self._note = note
-        self._show_status()
-
-    def _tab(self, pane: str) -> Tab:
-        return self.query_one(f"#tab-{pane}", Tab)
-
-    def _show_title(self) -> None:
-        self.query_one("#title", LineBar).show(
-            *title_line(self._session.name, self._parsed, self.build, self.size.width, reading=self._goes_on)
-        )
-
-    def _show_status(self) -> None:
-        """Show the progress while parsing, then where in the log one is; and the note, if any."""
-        log_view = self._panes.log_view
-        if not self._reading:
-            place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
-            pieces = [Piece(place, Role.DIM)]
-        elif self._progress is not None:
-            pieces = list(progress_line(self._progress, self.size.width))
-        else:
-            pieces = [Piece(" opening", Role.WARNING)]
-        if self._filter:
-            pieces.append(Piece(f" · layers with {self._filter!r}", Role.ACCENT))
-        if self._note:
-            pieces.append(Piece(f" · {self._note}", Role.ACCENT))
-        self.query_one("#status", LineBar).show(*pieces)
+    from trtforensics.parsers.text.source import Source
+    from trtforensics.sources.kinds import Kind
+    from trtforensics.tui.terminal_app import TerminalApp
+
+
+def browse_log(source: Source) -> int:
+    """Show a build log.
+
+    Raises:
+        ForensicsError: The source cannot be read or is not a build log.
+    """
+    from trtforensics.tui.log.app import LogApp
+
+    return _run(LogApp(LogSession(source)))
+
+
+def browse_diff(good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> int:
+    """Show two sources side by side.
+
+    Raises:
+        ForensicsError: A source cannot be used.
+    """
+    from trtforensics.tui.diff.app import DiffApp
+
+    return _run(DiffApp(DiffSession(good, bad, kind=kind, max_bytes=max_bytes)))
+
+
+def browse_source(path: str, *, kind: Kind, max_bytes: int) -> int:
+    """Show a replay, an engine-layer file or a timing cache.
+
+    Raises:
+        ForensicsError: The source cannot be used.
+    """
+    from trtforensics.tui.source.app import SourceApp
+
+    return _run(SourceApp(SourceSession(path, kind=kind, max_bytes=max_bytes)))
+
+
+def browse_bisection(path: Path, *, max_bytes: int) -> int:
+    """Show the artifacts directory of a bisection.
+
+    Raises:
+        ForensicsError: The directory cannot be read.
+    """
+    from trtforensics.tui.bisection.app import BisectionApp
+
+    session = BisectionSession(path, max_bytes)
+    session.look()  # an invalid directory is refused before the screen is taken
+    return _run(BisectionApp(session))
+
+
+def _run(app: TerminalApp) -> int:
+    failure = app.run()
+    if failure is not None:
+        raise failure
+    return ExitCode.BUG if app.return_code else ExitCode.OK  # Textual has shown the traceback by then

@@ -1,4 +1,4 @@
-"""What the apps that show rows beside files have in common: searching in a file, filtering, the status line."""
+"""The base of the apps that show rows beside files: search in a file, filter of the rows, status line."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 from textual.message import Message
 
-from trtforensics.tui.help import HelpScreen, Keys
-from trtforensics.tui.pieces import Piece, Role
-from trtforensics.tui.search import Match, Prompt, Purpose, search_view
+from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
-from trtforensics.tui.text_pane import TextPane
-from trtforensics.tui.virtual_list import LineBar
+from trtforensics.tui.widgets.help import HelpScreen, Keys
+from trtforensics.tui.widgets.search import Match, Prompt, Purpose, search_view
+from trtforensics.tui.widgets.text_pane import TextPane
+from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
-    from pathlib import PurePath
-
     from textual.binding import BindingType
 
     from trtforensics.errors import ForensicsError
@@ -31,9 +29,8 @@ class Failed(Message):
 
 
 class RowsApp(TerminalApp):
-    """A list of rows, and panes of text that follow it. A subclass composes them and fills the list."""
+    """A list of rows and panes of text that follow it. Subclasses compose them and fill the list."""
 
-    CSS_PATH: ClassVar[list[str | PurePath] | str | PurePath | None] = ["app.tcss", "rows.tcss"]
     KEYS: ClassVar[Keys] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,16 +45,16 @@ class RowsApp(TerminalApp):
         Binding("escape", "unfilter", "Drop filter", show=False),
     ]
 
-    def __init__(self, *, no_color: bool = False) -> None:
-        super().__init__(no_color=no_color)
+    def __init__(self) -> None:
+        super().__init__()
         self.prompt = Prompt()
         self._needle = ""
         self._searched: TextPane | None = None
         self.kept = ""
-        """The text that the rows in view have in their layer's name."""
+        """The filter: a text that the layer names of the rows in view contain."""
 
     def fill(self) -> None:
-        """Show the rows whose layer's name holds ``kept``."""
+        """Show the rows whose layer names contain ``kept``."""
         raise NotImplementedError
 
     def main_list(self) -> str:
@@ -72,14 +69,14 @@ class RowsApp(TerminalApp):
         )
 
     def status(self, note: str = "") -> None:
-        """Show what is in view, and a note."""
+        """Show the status of the view, and a note."""
         raise NotImplementedError
 
     def on_failed(self, event: Failed) -> None:
-        """Leave; the command prints the error."""
+        """Exit with the error; the command prints it."""
         self.exit(event.error, return_code=BAD_INPUT)
 
-    def on_prompt_given(self, event: Prompt.Given) -> None:
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """Search or filter."""
         if event.purpose is Purpose.FILTER:
             self.kept = event.text
@@ -93,8 +90,8 @@ class RowsApp(TerminalApp):
         pane.view.focus()
         search_view(pane.view, pane.text, self._needle, backwards=False, here=True)
 
-    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
-        """Go back to the rows, all of them if the prompt was their filter."""
+    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
+        """Go back to the rows; if the prompt was the filter, drop it."""
         if event.purpose is Purpose.FILTER:
             self.action_unfilter()
         self.query_one(self.main_list()).focus()
@@ -137,6 +134,6 @@ class RowsApp(TerminalApp):
             self.status("nothing to search for; type / and a text")
 
     def _pane(self) -> TextPane:
-        """Return the pane under the focus, else the one that was searched last, else the last one."""
+        """Return the focused pane, else the pane searched last, else the last pane."""
         panes = list(self.query(TextPane))
         return next((pane for pane in panes if pane.has_focus_within), self._searched or panes[-1])

@@ -38,8 +38,7 @@ from trtforensics.model.log import (
 )
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
-from trtforensics.tui.app import ForensicsApp
-from trtforensics.tui.protocol import ParseCancelledError, ParseProgress
+from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -47,16 +46,18 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
 
+    from trtforensics.console.progress import Progress
+
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
 PATIENCE = 1000
-"""How often a replayed parse looks at its gate, a hundredth of a second apart, before it gives up."""
+"""Checks of the gate, a hundredth of a second apart, before a replayed parse gives up."""
 
 MARKUP_NAME = "(Unnamed Layer* 7) [bold]Shuffle[/bold] [@click=app.quit]"
 FOREIGN_NAME = "{ForeignNode[/norm/ReduceMean.../norm/Add]}"
 
 
 class ReplayedText:
-    """Lines that are all there, or grow when told to."""
+    """Lines of text; ``readable`` limits how many of them the TUI sees."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = list(lines)
@@ -78,12 +79,12 @@ class ReplayedText:
 
 @dataclass
 class ReplayedSession:
-    """A parse that reports, waits at its gate, and then gives the log or the error it was made with."""
+    """A session whose parse reports progress, waits at its gate, and returns or raises its outcome."""
 
     name: str
     text: ReplayedText
     outcome: BuildLog | Exception
-    reports: Sequence[ParseProgress] = ()
+    reports: Sequence[Progress] = ()
     so_far: BuildLog | None = None
     verdict: Report | ForensicsError = field(default_factory=lambda: Report((), ()))
     gate: threading.Event = field(default_factory=threading.Event)
@@ -92,11 +93,11 @@ class ReplayedSession:
 
     def parse(
         self,
-        on_progress: Callable[[ParseProgress], None],
+        on_progress: Callable[[Progress], None],
         on_log: Callable[[BuildLog], None],
         cancelled: Callable[[], bool],
-    ) -> BuildLog:
-        """Report, wait at the gate, give the outcome."""
+    ) -> BuildLog | None:
+        """Report progress, wait at the gate, return or raise the outcome."""
         self.started.set()
         for report in self.reports:
             on_progress(report)
@@ -107,7 +108,7 @@ class ReplayedSession:
                 break
             if cancelled():
                 self.was_cancelled.set()
-                raise ParseCancelledError
+                return None
         else:
             raise TimeoutError("nobody opened the gate")
         if isinstance(self.outcome, Exception):
@@ -115,7 +116,7 @@ class ReplayedSession:
         return self.outcome
 
     def judge(self, log: BuildLog) -> Report:
-        """Give the report, or the error, it was made with."""
+        """Return or raise the verdict."""
         assert log is self.outcome
         if isinstance(self.verdict, ForensicsError):
             raise self.verdict
@@ -123,7 +124,7 @@ class ReplayedSession:
 
 
 class Scribe:
-    """Writes a log line by line and remembers the facts that the lines state."""
+    """Writes a log line by line and collects the facts that the lines state."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -131,7 +132,7 @@ class Scribe:
         self.runners: list[tuple[int, str, str]] = []
 
     def say(self, text: str, prefix: str = PREFIX) -> SourceSpan:
-        """Write a line; a span's byte offset is of no interest here."""
+        """Write a line; its span has no byte offset."""
         self.lines.append(prefix + text)
         return SourceSpan("build.log", len(self.lines), 0)
 
@@ -206,7 +207,7 @@ def _operation(scribe: Scribe, line: SourceSpan) -> MyelinOperation:
 
 
 def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
-    """Return a build of which nothing is known but its lines."""
+    """Return a build without any facts but its lines."""
     return Build(
         index=index,
         first_line=first_line,
@@ -237,7 +238,7 @@ def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
 
 
 def log_of(scribe: Scribe, *builds: Build) -> BuildLog:
-    """Wrap builds up as a parsed file."""
+    """Return the parsed log of some builds."""
     count = len(scribe.lines)
     return BuildLog(
         source=SourceInfo("build.log", 4096, count, "0" * 64),
@@ -387,12 +388,12 @@ def _second_build(scribe: Scribe) -> Build:
 
 
 def _bare(code: str, severity: Severity, title: str, build: int, evidence: Evidence) -> Finding:
-    """Return a finding of no layer that says no more than its title."""
+    """Return a finding without a layer that has a title only."""
     return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, build, (evidence,), 1)
 
 
 def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
-    """Return what the rules could say of the sample: of a layer, of no layer, of the other build."""
+    """Return findings about the sample: about a layer, about no layer, about the other build."""
 
     def evidence(span: SourceSpan) -> Evidence:
         return Evidence(span, lines[span.line - 1])
@@ -433,13 +434,13 @@ def sample_session() -> ReplayedSession:
 
 @pytest.fixture(autouse=True)
 def _color(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the environment of whoever runs the tests out of the pictures."""
+    """Keep the developer's environment out of the pictures."""
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
 @pytest.fixture
 def session() -> Iterator[ReplayedSession]:
-    """A session whose parse goes through at once; its gate is opened at the end whatever happened."""
+    """A session whose parse ends at once. The gate is opened at the end, so that no thread stays behind."""
     replayed = sample_session()
     replayed.gate.set()
     yield replayed
@@ -448,14 +449,14 @@ def session() -> Iterator[ReplayedSession]:
 
 @pytest.fixture
 def slow_session(session: ReplayedSession) -> ReplayedSession:
-    """The same with a parse that runs until the test opens the gate."""
+    """The same session, whose parse runs until the test opens the gate."""
     session.gate.clear()
     return session
 
 
 @pytest.fixture
 def make() -> SimpleNamespace:
-    """The hand-made parts, for tests that need other logs."""
+    """The parts of the sample, for tests that need other logs."""
     return SimpleNamespace(
         Scribe=Scribe,
         Session=ReplayedSession,
@@ -479,7 +480,7 @@ def screen_text() -> Callable[[App[object]], str]:
 
 @pytest.fixture
 def until() -> Callable[[Pilot[object], Callable[[], bool]], Awaitable[None]]:
-    """Let the app run until something holds; bounded by turns of its loop, not by a clock."""
+    """Let the app run until a condition holds, for a limited number of turns of its loop."""
 
     async def wait(pilot: Pilot[object], holds: Callable[[], bool]) -> None:
         for _ in range(200):
@@ -499,7 +500,7 @@ def parsed(
 
     async def wait(pilot: Pilot[object]) -> None:
         app = pilot.app
-        assert isinstance(app, ForensicsApp)
+        assert isinstance(app, LogApp)
         await until(pilot, lambda: app.build is not None)
         await until(pilot, lambda: not any(worker.group == "judge" and worker.is_running for worker in app.workers))
         await pilot.pause()

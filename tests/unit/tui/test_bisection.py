@@ -11,9 +11,9 @@ import pytest
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session.view import view_directory
 from trtforensics.errors import SourceError
-from trtforensics.tui.bisection import KEYS, BisectionApp
-from trtforensics.tui.bisection_rows import answer_rows, probe_row, set_title
-from trtforensics.tui.log_view import LogView
+from trtforensics.tui.bisection.app import KEYS, BisectionApp
+from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title
+from trtforensics.tui.widgets.log_view import LogView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class Lines:
 
 
 class Directory:
-    """A directory written by hand, and the session on it."""
+    """An artifacts directory written by hand, and the session on it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -86,6 +86,10 @@ class Directory:
     def log(self, path: Path) -> Lines:
         """Read a log."""
         return Lines(path.read_text())
+
+
+def app_on(session: Any) -> BisectionApp:
+    return BisectionApp(session)
 
 
 @pytest.fixture
@@ -128,7 +132,7 @@ def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> N
 async def test_probes_details_and_logs_are_a_key_away(
     directory: Directory, screen_text: ScreenText, until: Any
 ) -> None:
-    app = BisectionApp(directory)
+    app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "log of 0003" in screen_text(app))
         await pilot.press("home", "down")
@@ -145,7 +149,7 @@ async def test_probes_details_and_logs_are_a_key_away(
 async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text: ScreenText, until: Any) -> None:
     log = directory.path / "probes" / "0003-abcdef" / "build.log"
     log.write_text("".join(f"line {number} {'needle' if number % 40 == 0 else ''}\n" for number in range(1, 101)))
-    app = BisectionApp(directory)
+    app = app_on(directory)
 
     def line() -> int:
         return app.query_one(LogView).current_line
@@ -176,7 +180,7 @@ async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text
 
 
 async def test_help_tells_every_key(directory: Directory, screen_text: ScreenText, until: Any) -> None:
-    app = BisectionApp(directory)
+    app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("question_mark")
         await until(pilot, lambda: "a bisection that runs goes on" in screen_text(app))
@@ -191,7 +195,7 @@ async def test_help_tells_every_key(directory: Directory, screen_text: ScreenTex
 
 
 async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_text: ScreenText, until: Any) -> None:
-    app = BisectionApp(directory)
+    app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "3 probes" in screen_text(app))
         directory.end(Verdict.GOOD, "check: exit status 0")
@@ -201,7 +205,7 @@ async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_
 
 
 async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, until: Any) -> None:
-    app = BisectionApp(directory)
+    app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
         (directory.path / "journal.jsonl").write_text("no journal\n")
         await until(pilot, lambda: app.return_value is not None)
@@ -235,7 +239,7 @@ def test_it_looks_as_it_did(
         "suspects": ["layer4", "layer5"],
     }
     (out / "result.json").write_text(json.dumps(answer))
-    app = BisectionApp(made)
+    app = app_on(made)
 
     async def run_before(pilot: Any) -> None:
         await until(pilot, lambda: "log of 0004" in screen_text(app))

@@ -1,4 +1,4 @@
-"""Two sources side by side, and sources that are no log, driven by keys."""
+"""The screens of a comparison and of sources other than logs, driven by keys."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.diff_samples import interacting_pair, log_with, replay_text
-from trtforensics.commands.tui import OneSession, SideSession
 from trtforensics.errors import ForensicsError
 from trtforensics.sources.kinds import Kind
-from trtforensics.tui.diff_app import DiffApp
-from trtforensics.tui.help import HelpScreen
-from trtforensics.tui.source_app import SourceApp
+from trtforensics.tui.diff.app import DiffApp
+from trtforensics.tui.sessions import DiffSession, SourceSession
+from trtforensics.tui.source.app import SourceApp
+from trtforensics.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ def diff_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiffApp:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.log").write_text(log_with(fused=True))
     (tmp_path / "bad.log").write_text(log_with(fused=False, pool_tactic=0x3))
-    return DiffApp(SideSession("good.log", "bad.log", kind=None, max_bytes=LIMIT))
+    return DiffApp(DiffSession("good.log", "bad.log", kind=None, max_bytes=LIMIT))
 
 
 def lines(app: DiffApp) -> tuple[int, int]:
@@ -43,7 +43,7 @@ def lines(app: DiffApp) -> tuple[int, int]:
 
 
 async def opened(pilot: Any, until: Until, good: int | None, bad: int | None) -> None:
-    """Wait until both files are open at these lines; None: that side has none."""
+    """Wait until both files are open at these lines; None if the side has no line."""
 
     def at_lines() -> bool:
         views = ((pilot.app.good, good), (pilot.app.bad, bad))
@@ -135,7 +135,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
     tmp_path: Path, screen_text: ScreenText, until: Until
 ) -> None:
     culprits = interacting_pair(tmp_path, layers=30, builds=40, seed=1)
-    app = DiffApp(SideSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
+    app = DiffApp(DiffSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.rows.selected is not None)
         first = screen_text(app).split("\n")[3]
@@ -146,7 +146,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
 
 
 async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Path, until: Until) -> None:
-    app = DiffApp(SideSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
+    app = DiffApp(DiffSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._exit)
     assert isinstance(app.return_value, ForensicsError)
@@ -173,7 +173,7 @@ SOURCES = {
     Kind.LAYER_INFO: (engine_json(), "0x0000000000000004", 2),
     Kind.TIMING_CACHE: (cache_json(), "0x0000000000000007", 5),
 }
-"""A source of each kind that is no log, a tactic in it, and the line of its first layer."""
+"""A source of each kind other than a log, a tactic in it, and the line of its first layer."""
 
 
 @pytest.mark.parametrize("kind", SOURCES)
@@ -183,7 +183,7 @@ async def test_a_source_that_is_no_log_shows_its_layers_beside_its_text(
     text, tactic, line = SOURCES[kind]
     path = tmp_path / "source.json"
     path.write_text(text)
-    app = SourceApp(OneSession(str(path), kind=kind, max_bytes=LIMIT))
+    app = SourceApp(SourceSession(str(path), kind=kind, max_bytes=LIMIT))
     async with app.run_test(size=(160, 30)) as pilot:
         await until(pilot, lambda: app.rows.selected is not None and app.text.view.current_line == line)
         assert tactic in screen_text(app)
@@ -196,7 +196,7 @@ async def test_brackets_go_through_the_documents_of_a_file(
 ) -> None:
     path = tmp_path / "layers.json"
     path.write_text('{"Layers": ["one"]}\n{"Layers": ["two"]}\n')
-    app = SourceApp(OneSession(str(path), kind=Kind.LAYER_INFO, max_bytes=LIMIT))
+    app = SourceApp(SourceSession(str(path), kind=Kind.LAYER_INFO, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "one" in screen_text(app))
         await pilot.press("right_square_bracket")
@@ -219,7 +219,7 @@ def test_a_replay_looks_as_it_did(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "replay.json").write_text(replay_text({"conv1 + relu1": 0x10, "pool": 0x20}, {"pool": "FLOAT"}))
-    app = SourceApp(OneSession("replay.json", kind=Kind.REPLAY, max_bytes=LIMIT))
+    app = SourceApp(SourceSession("replay.json", kind=Kind.REPLAY, max_bytes=LIMIT))
 
     async def run_before(pilot: Any) -> None:
         await until(pilot, lambda: app.text.view.current_line == 3)

@@ -1,32 +1,32 @@
-"""The findings pane as a user meets it: what is wrong, worst first, and the way to its line and layer."""
+"""The findings pane, driven by keys: findings, worst first, and the way to their lines and layers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.tui.app import ForensicsApp
+from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import App
 
-    from trtforensics.tui.panes import Panes
+    from trtforensics.tui.log.panes import Panes
 
     ScreenText = Callable[[App[Any]], str]
 
 SIZE = (120, 36)
 
 
-def panes_of(app: ForensicsApp) -> Panes:
+def panes_of(app: LogApp) -> Panes:
     return app._panes
 
 
 async def test_findings_come_after_the_parse_and_are_those_of_the_build_in_view(
     slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
-    app = ForensicsApp(slow_session)
+    app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         await pilot.press("5")
@@ -44,7 +44,7 @@ async def test_findings_come_after_the_parse_and_are_those_of_the_build_in_view(
 async def test_the_worst_is_first_and_opens_to_say_why_where_and_what_to_do(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5")
@@ -72,7 +72,7 @@ async def test_the_worst_is_first_and_opens_to_say_why_where_and_what_to_do(
 
 async def test_the_log_follows_and_enter_shows_the_line_and_the_layer(session: Any, parsed: Any) -> None:
     (evidence, other), layer = session.verdict.findings[0].evidence, "pool1"
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         panes = panes_of(app)
@@ -93,7 +93,7 @@ async def test_the_log_follows_and_enter_shows_the_line_and_the_layer(session: A
 
 async def test_enter_on_another_line_of_evidence_shows_that_line_beside_the_layer(session: Any, parsed: Any) -> None:
     other = session.verdict.findings[0].evidence[1].span.line
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         panes = panes_of(app)
@@ -109,7 +109,7 @@ async def test_enter_on_another_line_of_evidence_shows_that_line_beside_the_laye
 
 
 async def test_enter_on_a_finding_of_no_layer_opens_the_log_at_its_line(session: Any, parsed: Any) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "down", "enter")
@@ -122,7 +122,7 @@ async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
     session.verdict = UsageError("trtforensics.toml", "suppress is not a list of texts", "Mend it")
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "space", "right", "left", "enter", "5")
@@ -131,7 +131,7 @@ async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
 
 
 async def test_control_characters_of_evidence_are_visible(session: Any, parsed: Any, screen_text: ScreenText) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "down", "space")
@@ -143,7 +143,7 @@ async def test_control_characters_of_evidence_are_visible(session: Any, parsed: 
 async def test_a_narrow_screen_wraps_the_findings_anew_and_keeps_the_cursor(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = ForensicsApp(session)
+    app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "down")

@@ -1,4 +1,4 @@
-"""The TUI on real logs through the real session, as `trtforensics tui LOG` opens them."""
+"""The screen of a build log on real logs, read by the real session."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.support.repository import LOGS, ROOT
-from trtforensics.commands.tui import FileSession
 from trtforensics.parsers.text.source import open_source
-from trtforensics.tui.app import ForensicsApp
-from trtforensics.tui.layer_index import RowKind
+from trtforensics.tui.log.app import LogApp
+from trtforensics.tui.rows.layer_index import RowKind
+from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +28,11 @@ PASSES = "emulated-trtexec-10.16-three-passes.log"
 SIZE = (160, 45)
 
 
-def app_on(path: Path) -> ForensicsApp:
-    return ForensicsApp(FileSession(open_source(str(path))))
+def app_on(path: Path) -> LogApp:
+    return LogApp(LogSession(open_source(str(path))))
 
 
-def line_text(app: ForensicsApp) -> str:
+def line_text(app: LogApp) -> str:
     return app._session.text.line(app._panes.log_view.current_line)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.tui.app import ForensicsApp
+from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,4 +32,4 @@ def test_it_looks_as_it_did(
             await pilot.press(key)
         await pilot.pause()
 
-    assert snap_compare(ForensicsApp(session), terminal_size=SIZE, run_before=run_before)
+    assert snap_compare(LogApp(session), terminal_size=SIZE, run_before=run_before)

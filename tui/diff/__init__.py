@@ -1,0 +1,1 @@
+"""The screen that shows two sources side by side."""

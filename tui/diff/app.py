@@ -1,0 +1,229 @@
+"""The app of a comparison: the differences of two sides, and both files at the lines of each difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Footer
+from textual.worker import get_current_worker
+
+from trtforensics.diff.differences import DifferenceType
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.diff.lists import DiffList, PlaceList
+from trtforensics.tui.rows.diff_rows import places, rows_of
+from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.rows_app import Failed, RowsApp
+from trtforensics.tui.terminal_app import STYLE
+from trtforensics.tui.widgets.text_pane import TextPane
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.types import CSSPathType
+
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.tui.sessions import DiffSession
+    from trtforensics.tui.widgets.help import Keys
+
+
+class FileOpened(Message):
+    """A file is about to be read."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def can_replace(self, message: Message) -> bool:
+        """Let the newest message replace older ones."""
+        return isinstance(message, FileOpened)
+
+
+class Compared(Message):
+    """Both sides were compared."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__()
+        self.comparison = comparison
+
+
+class DiffApp(RowsApp):
+    """Browse the differences of two sides."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
+
+    KEYS: ClassVar[Keys] = (
+        (
+            "Show",
+            (
+                ("0", "all differences, causes first"),
+                ("1 2 3", "fusion, precision, format"),
+                ("4 5 6", "tactic, missing, added"),
+                ("f", "keep the layers whose name holds a text"),
+                ("Esc", "leave the input; drop the filter"),
+            ),
+        ),
+        (
+            "Move",
+            (
+                ("↑ ↓  k j", "one row; both files follow"),
+                ("Tab  Shift+Tab", "rows, their lines, good file, bad file"),
+                ("Enter", "from a row to its lines; from a line to its file"),
+                ("PgUp PgDn Home End", "pages and ends"),
+            ),
+        ),
+        (
+            "Find",
+            (
+                ("/", "search the file under the focus"),
+                ("n  N", "next, previous match"),
+                ("p", "hide the loggers' prefixes, or show them"),
+            ),
+        ),
+        (
+            "What the marks say",
+            (
+                ("└", "follows from the row above it"),
+                ("≈", "near tie: the runner-up is within 2 %"),
+                ("(+2)", "two more values on this side"),
+            ),
+        ),
+        ("", (("?", "this help"), ("q", "quit"))),
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("0", "only('')", "All", show=False),
+        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
+    ]
+
+    def __init__(self, session: DiffSession) -> None:
+        super().__init__()
+        self._session = session
+        self._comparison: Comparison | None = None
+        self._only: DifferenceType | None = None
+        self.rows = DiffList(id="rows")
+        self.places = PlaceList(id="places")
+        self.good = TextPane(session.text, "good", Role.GOOD, id="good")
+        self.bad = TextPane(session.text, "bad", Role.ERROR, id="bad")
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out: rows, the lines of the row, both files side by side."""
+        yield LineBar(id="title")
+        with Vertical(id="rows-pane", classes="pane"):
+            yield LineBar(id="types", classes="heading")
+            yield self.rows
+        with Vertical(id="places-pane", classes="pane"):
+            yield LineBar((Piece(" where", Role.DIM),), classes="heading")
+            yield self.places
+        with Horizontal(id="texts"):
+            yield self.good
+            yield self.bad
+        yield self.prompt
+        yield LineBar(id="status")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Show the names of the sides, and start to compare once they are on the screen."""
+        self.rows.show_rows((), "reading", scored=False)
+        self.rows.focus()
+        self.on_resize()
+        self.say("opening")
+        self.call_after_refresh(lambda: self.run_worker(self._compare, group="compare", thread=True))
+
+    def on_resize(self) -> None:
+        """Fit the title to the width."""
+        room = max(self.size.width - 20, 12)
+        title = (Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(self._session.name, room)))
+        self.query_one("#title", LineBar).show(*title)
+
+    def _compare(self) -> None:
+        """Compare, in a thread; post the outcome as a message."""
+        worker = get_current_worker()
+        try:
+            comparison = self._session.compare(self._report, lambda: worker.is_cancelled)
+        except ForensicsError as error:
+            self.post_message(Failed(error))
+        else:
+            if comparison is not None:
+                self.post_message(Compared(comparison))
+
+    def _report(self, path: str) -> None:
+        self.post_message(FileOpened(path))
+
+    def on_file_opened(self, event: FileOpened) -> None:
+        """Show which file is being read."""
+        if self._comparison is None:
+            self.say(f"reading {event.path}")
+
+    def on_compared(self, event: Compared) -> None:
+        """Show the differences."""
+        self._comparison = event.comparison
+        self.fill()
+
+    def main_list(self) -> str:
+        """Return the list of differences."""
+        return "#rows"
+
+    def fill(self) -> None:
+        """Show the rows that pass the type and the filter."""
+        comparison = self._comparison
+        if comparison is None:
+            return
+        rows = rows_of(comparison, self._only, self.kept)
+        empty = "no difference found" if not comparison.differences else "nothing of that sort differs"
+        scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
+        self.rows.show_rows(rows, empty, scored=scored)
+        summary = comparison.summary()
+        pieces = [Piece(" 0 all ", Role.STRONG if self._only is None else Role.DIM)]
+        for type_ in DifferenceType:
+            role = Role.STRONG if type_ is self._only else Role.DIM
+            pieces += [Piece(f" {type_.rank + 1} {type_}", role), Piece(f" {summary[type_]} ", Role.ACCENT)]
+        self.query_one("#types", LineBar).show(*pieces)
+        self._follow_row()
+        self.status()
+
+    def status(self, note: str = "") -> None:
+        """Show the number of aligned layers and skipped files, the comparison's notes, and a note."""
+        comparison = self._comparison
+        if comparison is None:
+            return
+        aligned = sum(comparison.matched.values())
+        skipped = len(comparison.good.skipped) + len(comparison.bad.skipped)
+        parts = [f"{aligned:,} layers aligned", *([f"{skipped} files skipped"] if skipped else []), *comparison.notes]
+        self.say(" · ".join(parts), note)
+
+    def action_only(self, type_: str) -> None:
+        """Show the differences of one type, or all."""
+        self._only = DifferenceType(type_) if type_ else None
+        self.fill()
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Let the lines follow the rows, and the files follow the lines."""
+        if event.source is self.rows:
+            self._follow_row()
+        elif event.source is self.places:
+            self._follow_place()
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Go from a row to its lines, and from a line to its file."""
+        if event.source is self.rows:
+            self.places.focus()
+        elif event.source is self.places and self.places.selected is not None:
+            self._follow_place()
+            (self.good if self.places.selected.good else self.bad).view.focus()
+
+    def _follow_row(self) -> None:
+        """Show the lines of the row under the cursor, and open both files at the first line of their side."""
+        row = self.rows.selected
+        cited = places(row) if row is not None else []
+        self.places.show_places(cited)
+        for pane, good in ((self.good, True), (self.bad, False)):
+            pane.open(next((place.span for place in cited if place.good is good and place.span is not None), None))
+
+    def _follow_place(self) -> None:
+        place = self.places.selected
+        if place is not None and place.span is not None:
+            (self.good if place.good else self.bad).open(place.span)

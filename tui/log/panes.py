@@ -1,0 +1,168 @@
+"""The panes of the build log's screen: tabs at the left, candidates above the raw log at the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher
+
+from trtforensics.tui.log.candidates import CandidateList
+from trtforensics.tui.log.findings import FindingList
+from trtforensics.tui.log.layer_tree import LayerTree
+from trtforensics.tui.log.overview import MessageList, Overview
+from trtforensics.tui.rows.candidate_rows import NOTHING_SELECTED
+from trtforensics.tui.rows.pieces import Piece, Role, width_of
+from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from trtforensics.tui.rows.candidate_rows import CandidateTable
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+
+TABS = {
+    "overview": ("1", "Overview"),
+    "layers": ("2", "Layers"),
+    "findings": ("5", "Findings"),
+    "messages": ("w", "Messages"),
+}
+"""The lists of the left half: the key that opens each and its title, by the list's id."""
+
+WIDE = 110
+"""Width of the screen in cells from which all tabs have room for their counts."""
+
+
+class Tab(LineBar):
+    """The title of one of the lists at the left; a click opens it."""
+
+    class Clicked(Message):
+        """A tab was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, pane: str) -> None:
+        super().__init__(id=f"tab-{pane}")
+        self._pane = pane
+        self._count = ""
+        self._narrow = False
+        self.count_up("")
+
+    def count_up(self, count: str) -> None:
+        """Show a count behind the title."""
+        self._count = count
+        self._lay_out()
+
+    def narrow(self, narrow: bool) -> None:  # noqa: FBT001 - the name of the method says what it means
+        """Hide the count and the margin on a narrow screen, or show them again."""
+        self._narrow = narrow
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        key, title = TABS[self._pane]
+        count = f" {self._count} " if self._count and not self._narrow else " "
+        margin = "" if self._narrow else " "
+        self.show(Piece(f"{margin}{key} ", Role.DIM), Piece(title), Piece(count, Role.ACCENT))
+        self.styles.width = width_of(self.line)
+
+    def on_click(self) -> None:
+        """Post that this tab was clicked."""
+        self.post_message(self.Clicked(self._pane))
+
+
+class Panes(Horizontal):
+    """All lists of the screen; it decides which of them are in view."""
+
+    def __init__(self, text: NumberedLines) -> None:
+        super().__init__(id="panes")
+        self.overview = Overview(id="overview")
+        self.layer_tree = LayerTree(id="layers")
+        self.findings = FindingList(id="findings")
+        self.messages = MessageList(id="messages")
+        self.candidates = CandidateList(id="candidates")
+        self.log_view = LogView(text, id="log")
+        self._heading = LineBar(classes="heading")
+
+    def compose(self) -> ComposeResult:
+        """Lay the lists out, each below its heading."""
+        with Vertical(id="left", classes="pane"):
+            with Horizontal(classes="heading"):
+                for pane in TABS:
+                    yield Tab(pane)
+            with ContentSwitcher(initial="overview"):
+                yield self.overview
+                yield self.layer_tree
+                yield self.findings
+                yield self.messages
+        with Vertical(id="right"):
+            with Vertical(id="candidates-pane", classes="pane"):
+                yield self._heading
+                yield self.candidates
+            with Vertical(id="log-pane", classes="pane"):
+                yield LineBar((Piece(" 4 ", Role.DIM), Piece("Raw log")), classes="heading")
+                yield self.log_view
+
+    def on_mount(self) -> None:
+        """Start at the overview."""
+        self.open("overview")
+        self.show_candidates(NOTHING_SELECTED)
+
+    def on_resize(self) -> None:
+        """Fit the tabs to the width."""
+        for tab in self.query(Tab):
+            tab.narrow(self.size.width < WIDE)
+
+    def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
+        """Show a layer's candidates and their number. With ``keep`` the layer is the same and the cursor stays."""
+        self.candidates.show_table(table, keep=keep)
+        count = len(table.candidates)
+        pieces = (Piece(" 3 ", Role.DIM), Piece("Candidates"))
+        self._heading.show(*pieces, Piece(f" {count:,} " if count else "", Role.ACCENT))
+
+    def on_tab_clicked(self, event: Tab.Clicked) -> None:
+        """Open the pane whose tab was clicked."""
+        event.stop()
+        self.open(event.pane)
+
+    def open(self, name: str, *, announce: bool = True) -> None:
+        """Bring a list into view and focus it. The candidates are visible only beside the layers.
+
+        Without ``announce`` the log does not scroll to the list's row.
+        """
+        if name == "candidates" and self.tab != "layers":
+            self.open("layers")
+        if name in TABS:
+            self.query_one(ContentSwitcher).current = name
+            self.set_class(name == "layers", "with-candidates")
+            for tab in self.query(Tab):
+                tab.set_class(tab.id == f"tab-{name}", "open")
+        self._unzoom_unless(name)
+        target = self.query_one(f"#{name}", VirtualList)
+        target.focus()
+        if name in TABS:
+            target.go_to(target.cursor, announce=announce)
+
+    @property
+    def tab(self) -> str:
+        """The id of the list that the left half shows."""
+        return self.query_one(ContentSwitcher).current or "overview"
+
+    def zoom(self) -> None:
+        """Let the focused pane fill the screen, or undo that."""
+        zoomed = [name for name in ("left", "candidates-pane", "log-pane") if self.has_class(f"zoom-{name}")]
+        for name in zoomed:
+            self.remove_class(f"zoom-{name}")
+        focused = next((pane for pane in self.query(".pane") if pane.has_focus_within), None)
+        if focused is not None and not zoomed:
+            self.add_class(f"zoom-{focused.id}")
+
+    def _unzoom_unless(self, name: str) -> None:
+        """Undo the zoom of any pane that does not hold the list ``name``."""
+        target = "left" if name in TABS else f"{name}-pane"
+        for pane in ("left", "candidates-pane", "log-pane"):
+            if pane != target:
+                self.remove_class(f"zoom-{pane}")

@@ -1,0 +1,1 @@
+"""What the panes show: rows of text laid out for a width, without Textual."""

@@ -1,0 +1,125 @@
+"""Rows of a bisection: the probes, the details of a probe, the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.search import Verdict
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, plural, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trtforensics.bisect.session.history import Probe
+    from trtforensics.bisect.session.view import DirectoryView
+
+BAR = 16
+"""Width of the bar that shows the share of items still suspected."""
+
+_ROLES = {Verdict.GOOD: Role.GOOD, Verdict.BAD: Role.ERROR, Verdict.UNRESOLVED: Role.WARNING}
+_STATUS_ROLES = {"certified": Role.GOOD, "named": Role.ACCENT, "collected": Role.GOOD}
+_SHOWN = 200
+
+HEADING: Line = (Piece(f"    # {fit('verdict', 12)}{fit_right('active', 7)} {fit('suspects', BAR + 8)}  time  why"),)
+
+
+def probe_row(view: DirectoryView, probe: Probe) -> Line:
+    """Lay out a probe: number, verdict, size of its subset, number of suspects before it, time, purpose."""
+    word, role = verdict_of(view, probe)
+    total = len(view.items)
+    suspects = len(probe.suspects)
+    share = bar(suspects / total, BAR) if total else " " * BAR
+    seconds = f"{sum(finished.seconds for finished in probe.finished):6.1f} s" if probe.finished else " " * 8
+    return (
+        Piece(f"{probe.number:>5} ", Role.DIM),
+        Piece(fit(word, 12), role),
+        Piece(fit_right(f"{len(probe.active):,}", 7)),
+        Piece(f" {share}", Role.BAR),
+        Piece(fit_right(f"{suspects:,}", 7), Role.DIM),
+        Piece(f" {seconds} ", Role.DIM),
+        Piece(probe.purpose),
+    )
+
+
+def verdict_of(view: DirectoryView, probe: Probe) -> tuple[str, Role]:
+    """Return a probe's verdict, or that it is running, stopped or cut off."""
+    if probe.running:
+        return ("running", Role.ACCENT) if view.live else ("cut off", Role.DIM)
+    last = probe.last
+    if last is None:
+        return "stopped", Role.DIM
+    verdicts = {finished.verdict for finished in probe.finished if finished.judge == last.judge}
+    if len(verdicts) > 1:
+        return "flaky", Role.WARNING
+    times = sum(finished.judge == last.judge for finished in probe.finished)
+    return f"{last.verdict} x{times}" if times > 1 else str(last.verdict), _ROLES[last.verdict]
+
+
+def answer_rows(view: DirectoryView) -> list[Line]:
+    """Return the state, the culprits with both sides, and the suspects."""
+    role = _STATUS_ROLES.get(view.status, Role.WARNING)
+    rows: list[Line] = [_fact("state", f"{view.status or 'begun'}{view.why and f': {view.why}'}", role)]
+    rows.append(_fact("runs", view.holder or "nobody works on it now", Role.ACCENT if view.live else Role.DIM))
+    rows += [_fact(name, line, Role.PLAIN) for name, line in (("build", view.build), ("check", view.check)) if line]
+    for number, members in enumerate(view.culprits, 1):
+        rows.append((Piece(f" {set_title(view.mode, number, len(members))}", Role.TITLE),))
+        for member in members:
+            rows.append((Piece(f"   {member.get('item')}", Role.ERROR),))
+            rows += _sides(member)
+    if view.suspects:
+        rows.append((Piece(f" {plural(len(view.suspects), 'suspect')} left", Role.TITLE),))
+        rows += [(Piece(f"   {name}"),) for name in view.suspects[:_SHOWN]]
+        if len(view.suspects) > _SHOWN:
+            rows.append((Piece(f"   … {len(view.suspects) - _SHOWN:,} more in result.json", Role.DIM),))
+    return rows
+
+
+def set_title(mode: str, number: int, members: int) -> str:
+    """Return the title of a set of the answer. In mode precision, each set alone repairs the model."""
+    if mode == "precision":
+        return "must stay FP32" if number == 1 else f"alternative {number - 1}, which does as well"
+    return f"culprit set {number}{', bad only together' if members > 1 else ''}"
+
+
+def probe_rows(view: DirectoryView, probe: Probe) -> list[Line]:
+    """Return the details of a probe: folder, purpose, judgements, and the items that it took from bad."""
+    rows = [_fact("folder", str(view.folder(probe)), Role.PLAIN), _fact("purpose", probe.purpose, Role.PLAIN)]
+    rows += [
+        _fact(str(finished.verdict), f"{finished.reason} ({finished.seconds:.1f} s)", _ROLES[finished.verdict])
+        for finished in probe.finished
+    ]
+    if not probe.finished:
+        rows.append(_fact("verdict", *verdict_of(view, probe)))
+    names = [str(view.items[index].get("item")) for index in sorted(probe.active) if index < len(view.items)]
+    rows.append((Piece(f" {plural(len(names), 'item')} from bad", Role.TITLE),))
+    rows += [(Piece(f"   {name}"),) for name in names[:_SHOWN]]
+    if len(names) > _SHOWN:
+        rows.append((Piece(f"   … {len(names) - _SHOWN:,} more", Role.DIM),))
+    return rows
+
+
+def bisection_title(view: DirectoryView, width: int) -> Line:
+    """Return the title: directory and state; a long path loses its middle."""
+    state = f"{view.mode} · {plural(len(view.probes), 'probe')} · {view.status or 'begun'}"
+    first, rest = Piece(" trtforensics ", Role.TITLE), Piece(f" {state}{' · live' if view.live else ''} ", Role.ACCENT)
+    return (first, Piece(f" {clip(str(view.path), max(width - width_of((first, rest)) - 2, 12))} "), rest)
+
+
+def _sides(member: Mapping[str, object]) -> list[Line]:
+    return [
+        (Piece(f"     {side:<5}", role), Piece(_spelt(member[side])))
+        for side, role in (("good", Role.GOOD), ("bad", Role.ERROR))
+        if side in member
+    ]
+
+
+def _spelt(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_spelt(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return "not there" if value is None else str(value)
+
+
+def _fact(name: str, text: str, role: Role) -> Line:
+    return (Piece(f" {fit(name, 12)}", Role.DIM), Piece(text, role))

@@ -1,0 +1,89 @@
+"""Rows of the findings: a headline each, and below an opened finding its cause, evidence and remedies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.tui.rows.log_lines import log_pieces
+from trtforensics.tui.rows.pieces import Line, Piece, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.finding import Finding
+
+ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.ACCENT}
+_HEAD = 12
+"""Cells before a headline's text: the arrow, the severity's letter, the code."""
+_INDENT = 5
+_LEAST = 16
+"""Fewest cells that a text is wrapped to."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A headline or a detail of a finding; ``line`` is the line of the log that the row cites."""
+
+    finding: Finding
+    pieces: Line
+    line: int | None
+    headline: bool = False
+
+
+def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:
+    """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
+    first = next((cited.span.line for cited in finding.evidence if cited.span.file == log), None)
+    arrow = " ▾ " if expanded else " ▸ "
+    head = (
+        Piece(arrow, Role.DIM),
+        Piece(f"{finding.severity.word[0].upper()} ", ROLES[finding.severity]),
+        Piece(f"{finding.code:<6} ", Role.STRONG),
+    )
+    sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
+    title, *more = _wrapped(finding.title + sure, width - _HEAD)
+    rows = [FindingRow(finding, (*head, Piece(title)), first, headline=True)]
+    rows += [FindingRow(finding, (Piece(" " * _HEAD + text),), first, headline=True) for text in more]
+    if expanded:
+        rows += _details(finding, log, width)
+    return rows
+
+
+def _details(finding: Finding, log: str, width: int) -> Iterator[FindingRow]:
+    yield from _labelled(finding, "why", finding.cause, width)
+    if finding.settle:
+        yield from _labelled(finding, "to settle", finding.settle, width)
+    yield from _evidence(finding, log)
+    for step in finding.next_steps:
+        yield from _labelled(finding, "next", step.what, width)
+        for text in _wrapped(step.command, width - _INDENT - 2):
+            yield FindingRow(finding, (Piece(" " * (_INDENT + 2)), Piece(text, Role.ACCENT)), None)
+    for fix in finding.fixes:
+        yield from _labelled(finding, "fix", fix, width)
+
+
+def _labelled(finding: Finding, label: str, text: str, width: int) -> Iterator[FindingRow]:
+    """Yield a text behind its label; wrapped lines are indented to the text."""
+    margin = _INDENT + len(label) + 1
+    for index, line in enumerate(_wrapped(text, width - margin)):
+        head = f"{'':{_INDENT}}{label} " if index == 0 else " " * margin
+        yield FindingRow(finding, (Piece(head, Role.DIM), Piece(line)), None)
+
+
+def _evidence(finding: Finding, log: str) -> Iterator[FindingRow]:
+    gutter = max(len(str(cited.span.line)) for cited in finding.evidence)
+    for cited in finding.evidence:
+        span = cited.span
+        place = "" if span.file == log else f"{span.file} "
+        number = Piece(f"{'':{_INDENT}}{place}{span.line:>{gutter}} ", Role.DIM)
+        yield FindingRow(finding, (number, *log_pieces(cited.text, prefixes=False)), None if place else span.line)
+    if finding.evidence_total > len(finding.evidence):
+        more = f"{'':{_INDENT}}and {finding.evidence_total - len(finding.evidence):,} more lines"
+        yield FindingRow(finding, (Piece(more, Role.DIM),), None)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(visible(text), max(width, _LEAST), break_on_hyphens=False)

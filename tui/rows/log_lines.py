@@ -1,0 +1,59 @@
+"""Lines of a log as they stand in the file, split into prefix, message and matches of a search."""
+
+from __future__ import annotations
+
+import re
+
+from trtforensics.console.terminal import visible
+from trtforensics.tui.rows.pieces import Line, Piece, Role
+
+LONGEST = 20_000
+"""Characters of a line that are shown; a line may be as long as the file."""
+
+_PREFIX = re.compile(r"(?:\[[^][]{1,60}\] ?){1,5}")
+_SEVERITY = re.compile(r"\[([EFIVW])[\]:]|\b(ERROR|FATAL|CRITICAL|WARNING)\b")
+_ROLES = {
+    "E": Role.ERROR,
+    "F": Role.ERROR,
+    "W": Role.WARNING,
+    "WARNING": Role.WARNING,
+    "I": Role.PLAIN,
+    "V": Role.PLAIN,
+}
+_HEAD = 80
+
+
+def severity_role(text: str) -> Role:
+    """Return the role of a line by the severity that TensorRT's loggers write near its start."""
+    match = _SEVERITY.search(text, 0, _HEAD)
+    return _ROLES.get(match[1] or match[2], Role.ERROR) if match else Role.PLAIN
+
+
+def log_pieces(text: str, needle: str = "", *, prefixes: bool = True) -> Line:
+    """Split a line into prefix, message and matches of ``needle``; control characters become visible.
+
+    A long line is cut. Without ``prefixes`` the line starts at its message; its colour still shows the severity.
+    """
+    shown = visible(text[:LONGEST])
+    rest = len(text) - LONGEST
+    role = severity_role(shown)
+    prefix = _PREFIX.match(shown)
+    start = prefix.end() if prefix else 0
+    pieces = [Piece(shown[:start], Role.DIM)] if start and prefixes else []
+    pieces += _marked(shown[start:], role, visible(needle))
+    if rest > 0:
+        pieces.append(Piece(f" … {rest:,} more characters", Role.DIM))
+    return tuple(pieces)
+
+
+def _marked(text: str, role: Role, needle: str) -> list[Piece]:
+    """Split a text at the matches of ``needle``; case counts only if the needle has a capital letter."""
+    if not needle:
+        return [Piece(text, role)]
+    flags = re.NOFLAG if needle != needle.lower() else re.IGNORECASE
+    pieces = []
+    end = 0
+    for match in re.finditer(re.escape(needle), text, flags):
+        pieces += [Piece(text[end : match.start()], role), Piece(match[0], Role.MATCH)]
+        end = match.end()
+    return [*pieces, Piece(text[end:], role)]

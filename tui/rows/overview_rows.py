@@ -1,0 +1,356 @@
+"""The overview of a build: labelled values, most important first, each with the log line that states it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+from trtforensics.model.engine import last_dump
+from trtforensics.model.log import Outcome
+from trtforensics.tui.rows.layer_index import UNNAMED
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Message, Stage
+
+LABEL_WIDTH = 24
+LEAST_VALUE = 16
+BAR_WIDTH = 10
+TOP = 5
+"""Most rows listed of the slowest layers, the near ties, the messages and the unknown line shapes."""
+
+TELLING_OPTIONS = (
+    ("model", "Model"),
+    ("build", "Precision"),
+    ("build", "LayerPrecisions"),
+    ("build", "Calibration"),
+    ("build", "Memory Pools"),
+    ("build", "Workspace"),
+    ("build", "BuilderOptimizationLevel"),
+    ("build", "Builder optimization level"),
+    ("build", "Tactic sources"),
+    ("build", "timingCacheMode"),
+    ("build", "timingCacheFile"),
+    ("build", "avgTiming"),
+    ("build", "Sparsity"),
+    ("build", "Preview Features"),
+    ("build", "Input build shapes"),
+    ("build", "Input build shape"),
+)
+"""The options to compare first when two builds differ in speed or accuracy, as (block, name printed by trtexec)."""
+
+AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}
+"""Values of options that were not set."""
+
+OUTCOME_ROLES = {Outcome.PASSED: Role.GOOD, Outcome.FAILED: Role.ERROR, Outcome.TRUNCATED: Role.WARNING}
+NOT_TOLD = "not told by this log"
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """A labelled value, or a heading; ``line`` is the log line that states the value."""
+
+    label: str
+    value: str = ""
+    line: int | None = None
+    role: Role = Role.PLAIN
+    heading: bool = False
+
+    def lines(self, gutter: int, width: int) -> list[Line]:
+        """Lay the row out behind its line number, ``gutter`` digits wide; a long value is wrapped."""
+        if self.heading:
+            return [(Piece(f" {self.label}", Role.TITLE),)]
+        indent = gutter + LABEL_WIDTH + 2
+        wrapped = textwrap.wrap(
+            visible(self.value.strip()), max(width - indent, LEAST_VALUE), break_on_hyphens=False
+        ) or [""]
+        head = (Piece(f"{self.line or '':>{gutter}} ", Role.DIM), Piece(f"{fit(self.label, LABEL_WIDTH)} ", Role.DIM))
+        return [
+            (*head, Piece(wrapped[0], self.role)),
+            *((Piece(" " * indent), Piece(text, self.role)) for text in wrapped[1:]),
+        ]
+
+
+def outcome_piece(build: Build, *, reading: bool = False) -> Piece:
+    """Return how a build ended, or that its log is still being read."""
+    if reading and build.outcome in {Outcome.TRUNCATED, Outcome.UNKNOWN}:
+        return Piece("reading", Role.WARNING)
+    return Piece(build.outcome.value, OUTCOME_ROLES.get(build.outcome, Role.DIM))
+
+
+def overview_rows(log: BuildLog, build: Build, *, reading: bool = False) -> list[OverviewRow]:
+    """Return all rows of the overview, most important first; ``reading``: the build may still get lines."""
+    counts = build.message_counts
+    message_totals = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
+    sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
+        ("Build", _build_rows(build, outcome_piece(build, reading=reading))),
+        ("Options that matter", _telling_rows(build)),
+        ("Passes", _pass_rows(build)),
+        ("Layers", chain(_stage_rows(build), _engine_rows(build))),
+        ("Tuning", _tuning_rows(build)),
+        ("Near ties: runner-up at most 2 % slower, closest first", _tie_rows(build)),
+        ("Slowest layers of the engine, as tuned", _slowest_rows(build)),
+        ("Slowest to tune", _tuning_time_rows(build)),
+        (f"Errors and warnings: {message_totals}", _message_rows(build)),
+        ("Results", map(_fact_row, build.results)),
+        ("Log", _log_rows(log)),
+        *((f"All {block} options", map(_fact_row, facts)) for block, facts in build.options.items()),
+    )
+    rows: list[OverviewRow] = []
+    for title, members in sections:
+        listed = list(members)
+        if listed:
+            rows += [OverviewRow(title, heading=True), *listed, OverviewRow("")]
+    return rows[:-1]
+
+
+def message_pieces(message: Message, gutter: int) -> Line:
+    """Lay out a warning or an error behind its line number, ``gutter`` digits wide."""
+    role = Role.WARNING if message.severity == "W" else Role.ERROR
+    number = Piece(f"{message.span.line:>{gutter}} ", Role.DIM)
+    return (number, Piece(f"{message.severity} ", role), Piece(message.text))
+
+
+def waiting_rows(name: str) -> list[OverviewRow]:
+    """Return the rows shown before the parse ends."""
+    return [
+        OverviewRow("Build", heading=True),
+        OverviewRow("file", name),
+        OverviewRow("state", "reading", role=Role.WARNING),
+        OverviewRow("meanwhile", "4 opens the raw log, / searches it"),
+    ]
+
+
+def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
+    truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
+    yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
+    yield OverviewRow("tool", build.tool.value, build.first_line)
+    version = build.tensorrt_version or "version not told"
+    yield OverviewRow(
+        "TensorRT", version, build.first_line, Role.PLAIN if build.tensorrt_version is not None else Role.DIM
+    )
+    yield _device_row(build)
+    if build.command:
+        yield OverviewRow("command", build.command, build.first_line)
+    yield OverviewRow("lines", f"{build.first_line:,} to {build.last_line:,}", build.first_line)
+
+
+def _device_row(build: Build) -> OverviewRow:
+    """Return the GPU, its compute capability, SMs and memory in one row."""
+    device = {fact.name: fact for fact in build.options.get("device", ())}
+    selected = device.get("Selected Device")
+    if selected is None:
+        return OverviewRow("GPU", NOT_TOLD, None, Role.DIM)
+    facts = [selected.value]
+    for name, spelled in (
+        ("Compute Capability", "compute capability {}"),
+        ("SMs", "{} SMs"),
+        ("Device Global Memory", "{}"),
+    ):
+        if name in device:
+            facts.append(spelled.format(device[name].value))
+    return OverviewRow("GPU", ", ".join(facts), selected.span.line)
+
+
+def _telling_rows(build: Build) -> Iterator[OverviewRow]:
+    for block, name in TELLING_OPTIONS:
+        for fact in build.options.get(block, ()):
+            value = fact.value.strip()
+            if name == "Memory Pools":
+                value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
+            if fact.name == name and value not in AS_USUAL:
+                yield OverviewRow(name, value, fact.span.line)
+
+
+def _pass_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the passes; a single pass without a strategy is left out."""
+    for number, backend_pass in enumerate(build.passes):
+        if len(build.passes) > 1 or backend_pass.backend_strategy is not None:
+            yield _pass_row(number, backend_pass)
+
+
+def _pass_row(number: int, backend_pass: BackendPass) -> OverviewRow:
+    verdicts = {True: "✔ the engine", False: "✗ discarded", None: "? not told whether the engine is from it"}
+    estimated_ms, strategy_number = backend_pass.estimated_ms, backend_pass.backend_strategy
+    estimate = f", estimated {milliseconds(estimated_ms)} ms" if estimated_ms is not None else ""
+    strategy = "" if strategy_number is None else f"backend strategy {strategy_number}"
+    lines = f", lines {backend_pass.first_line:,} to {backend_pass.last_line:,}"
+    role = Role.GOOD if backend_pass.chosen else Role.PLAIN
+    return OverviewRow(
+        f"{number}: {strategy or 'pass'}",
+        f"{verdicts[backend_pass.chosen]}{estimate}{lines}",
+        backend_pass.first_line,
+        role,
+    )
+
+
+def _is_engines(build: Build, index: int | None) -> bool:
+    """Whether facts of a pass hold, or may hold, for the engine."""
+    return index is None or build.passes[index].chosen is not False
+
+
+def _stage_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the number of layers after each stage; stages without a change are only counted."""
+    stages = [stage for stage in build.stages if _is_engines(build, stage.pass_index)]
+    if not stages:
+        return
+    yield _stage_row(stages[0], 0)
+    quiet = 0
+    for before, stage in pairwise(stages):
+        if stage.layers == before.layers:
+            quiet += 1
+        else:
+            yield _stage_row(stage, stage.layers - before.layers)
+    if quiet:
+        yield OverviewRow("", f"{plural(quiet, 'more stage')} changed nothing", role=Role.DIM)
+
+
+def _stage_row(stage: Stage, change: int) -> OverviewRow:
+    by = f"{change:+,}" if change else ""
+    return OverviewRow(f"{stage.layers:>8,}  {by}", stage.name, stage.span.line)
+
+
+def _engine_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the fusions, the reformat layers and the engine's layers."""
+    fusions = [fusion for fusion in build.fusions if _is_engines(build, fusion.pass_index)]
+    if fusions:
+        kinds = _tally(fusion.kind for fusion in fusions)
+        yield OverviewRow("fusions", f"{len(fusions):,}: {kinds}", fusions[0].span.line)
+    reformats = [reformat for reformat in build.reformats if _is_engines(build, reformat.pass_index)]
+    if reformats:
+        added = f"{plural(len(reformats), 'reformat layer')} added"
+        yield OverviewRow("reformats", added, reformats[0].span.line)
+    dump = last_dump(build.engine_layers)
+    if dump:
+        types = _tally(layer.type for layer in dump)
+        line = dump[0].span.line
+        yield OverviewRow("engine", f"{plural(len(dump), 'layer')}: {types}", line, Role.STRONG)
+        yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.precision), line)
+        if build.choices or build.cached:
+            joined = sum(layer.choice is not None or layer.cached is not None for layer in dump)
+            yield OverviewRow("", f"{joined:,} of them traced to the choice or cached result they came from", line)
+        if len(dump) < len(build.engine_layers):
+            first = build.engine_layers[0].span.line
+            yield OverviewRow("", "printed more than once, this is the last time", first)
+    elif build.layer_names:
+        layers = plural(len(build.layer_names), "layer")
+        yield OverviewRow("engine", f"{layers}, of which the log prints the names only")
+    elif build.stages or build.choices:
+        yield OverviewRow("engine", f"layers {NOT_TOLD}", role=Role.DIM)
+
+
+def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
+    tuning = build.autotuning
+    if not (tuning.tactics_timed or tuning.cache_hits or build.choices):
+        yield OverviewRow("tactics", "none timed in this log", role=Role.DIM)
+        return
+    first = build.choices[0].first_line if build.choices else None
+    blocks = f" in {plural(tuning.runner_blocks, 'runner block')}" if tuning.runner_blocks else ""
+    yield OverviewRow("tactics timed", f"{tuning.tactics_timed:>6,}{blocks}", first)
+    if tuning.tactics_skipped:
+        yield OverviewRow(
+            "tactics skipped", f"{tuning.tactics_skipped:>6,} for want of scratch memory", None, Role.WARNING
+        )
+    results: tuple[tuple[str, Sequence[Choice | CachedResult]], ...] = (
+        ("choices", build.choices),
+        ("cached results", build.cached),
+    )
+    for label, made in results:
+        if made:
+            known = [result.final for result in made if result.final is not None]
+            used = f"{sum(known):,} used by the engine" if known else "not told which the engine uses"
+            yield OverviewRow(label, f"{len(made):>6,}, {used}", made[0].span.line)
+
+
+def _tie_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the choices that build noise may flip, except those that lost to another format or pass."""
+    ties = [choice for choice in build.choices if choice.near_tie and choice.final is not False]
+    ties.sort(key=_margin)
+    for tie in ties[:TOP]:
+        times = f"{milliseconds(tie.time_ms):>9} {(_margin(tie) - 1) * 100:+.1f} %"
+        yield OverviewRow(times, tie.layer or UNNAMED, tie.span.line, Role.WARNING)
+    if len(ties) > TOP:
+        yield OverviewRow("", f"and {len(ties) - TOP:,} more, marked ≈ in the layers", role=Role.DIM)
+
+
+def _margin(choice: Choice) -> float:
+    return (choice.runner_up_ms or 0.0) / (choice.time_ms or 1.0)
+
+
+def _slowest_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the slowest layers of the engine, by the times at which their tactics were chosen."""
+    results: Iterable[Choice | CachedResult] = chain(build.choices, build.cached)
+    finals = [result for result in results if result.final and result.time_ms]
+    finals.sort(key=lambda result: -(result.time_ms or 0.0))
+    for result in finals[:TOP]:
+        label = _barred(f"{milliseconds(result.time_ms)} ms", result.time_ms, finals[0].time_ms)
+        yield OverviewRow(label, f"{result.layer or UNNAMED}  {result.runner}", result.span.line)
+
+
+def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the layers slowest to tune: by the tuner's clock or, before 8.6, by the number of tactics timed."""
+    for tuned in build.tuning[:TOP]:
+        label = _barred(f"{tuned.seconds:.3g} s", tuned.seconds, build.tuning[0].seconds)
+        yield OverviewRow(label, tuned.layer or UNNAMED, tuned.span.line)
+    if build.tuning:
+        return
+    timed: Counter[str] = Counter()
+    lines: dict[str, int] = {}
+    for choice in build.choices:
+        timed[choice.layer] += choice.candidates
+        lines.setdefault(choice.layer, choice.first_line)
+    most = [(layer, count) for layer, count in timed.most_common(TOP) if count]
+    for layer, count in most:
+        yield OverviewRow(_barred(f"{count:,} tactics", count, most[0][1]), layer or UNNAMED, lines[layer])
+
+
+def _barred(text: str, value: float | None, most: float | None) -> str:
+    """Put a bar behind a number: its share of the largest number."""
+    return f"{fit_right(text, LABEL_WIDTH - BAR_WIDTH - 1)} {bar((value or 0.0) / (most or 1.0), BAR_WIDTH)}"
+
+
+def _message_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield the first errors and the first warnings, each text once."""
+    for severity, label, role in (("E", "error", Role.ERROR), ("W", "warning", Role.WARNING)):
+        distinct: dict[str, int] = {}
+        for message in build.messages:
+            if message.severity == severity and message.text.strip():
+                distinct.setdefault(message.text, message.span.line)
+        for text, line in list(distinct.items())[:TOP]:
+            yield OverviewRow(label, text, line, role)
+        if len(distinct) > TOP:
+            yield OverviewRow("", f"and {len(distinct) - TOP:,} more: w lists them all", role=Role.DIM)
+    if not (build.message_counts.error or build.message_counts.warning):
+        yield OverviewRow("", "none", role=Role.DIM)
+
+
+def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
+    source = log.source
+    held = f"{plural(source.lines, 'line')}, {size(source.bytes)}, {plural(len(log.builds), 'build')}"
+    yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
+    unknown = log.lines.unknown
+    if not unknown:
+        yield OverviewRow("not understood", "nothing: every logged line was understood")
+    else:
+        lines = f"{plural(unknown, 'line')} of {plural(log.unknown_shapes, 'shape')}, most often:"
+        yield OverviewRow("not understood", lines, log.unknown_samples[0].line, Role.WARNING)
+    for shape in log.unknown_samples[:TOP]:
+        times = "once" if shape.count == 1 else f"{shape.count:,} times"
+        yield OverviewRow(fit_right(times, LABEL_WIDTH), shape.text, shape.line, Role.DIM)
+    if source.cut:
+        text = "the last line has no line ending, as where a log is cut"
+        yield OverviewRow("end of file", text, source.lines, Role.WARNING)
+
+
+def _tally(items: Iterable[str]) -> str:
+    return ", ".join(f"{item} {count:,}" for item, count in Counter(items).most_common(6))
+
+
+def _fact_row(fact: Fact) -> OverviewRow:
+    return OverviewRow(fact.name, fact.value or "-", fact.span.line)

@@ -1,0 +1,116 @@
+"""Lines of text with roles: the rows modules build them and the widgets paint them.
+
+There is no markup, as layer names contain ``[`` and logs contain anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.cells import cell_len, set_cell_size
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+KIBI = 1024
+
+_DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
+"""Decimal places of a duration below each limit, in ms."""
+
+
+class Role(StrEnum):
+    """The role of a piece of text; the style sheet defines its look."""
+
+    PLAIN = "plain"
+    DIM = "dim"
+    STRONG = "strong"
+    TITLE = "title"
+    ACCENT = "accent"
+    GOOD = "good"
+    WARNING = "warning"
+    ERROR = "error"
+    BAR = "bar"
+    CHOSEN_BAR = "chosen-bar"
+    MATCH = "match"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text in one role."""
+
+    text: str
+    role: Role = Role.PLAIN
+
+
+Line = tuple[Piece, ...]
+
+
+def width_of(line: Line) -> int:
+    """Return how many terminal cells a line takes."""
+    return sum(cell_len(piece.text) for piece in line)
+
+
+def clip(text: str, width: int) -> str:
+    """Cut the middle out of a text wider than ``width`` cells; fused names differ at both ends."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    head = width // 2
+    return set_cell_size(text, head) + "…" + _tail(text, width - 1 - head)
+
+
+def fit(text: str, width: int) -> str:
+    """Clip or pad a text to exactly ``width`` cells."""
+    return set_cell_size(clip(text, width), width)
+
+
+def fit_right(text: str, width: int) -> str:
+    """Clip or pad a text to exactly ``width`` cells, flush right."""
+    clipped = clip(text, width)
+    return " " * (width - cell_len(clipped)) + clipped
+
+
+def bar(fraction: float, width: int) -> str:
+    """Draw a horizontal bar of ``width`` cells, filled to ``fraction`` in steps of an eighth of a cell.
+
+    A fraction above 0 shows at least one step, so that the fastest tactic does not look untimed.
+    """
+    steps = round(min(max(fraction, 0.0), 1.0) * width * 8)
+    steps = max(steps, 1) if fraction > 0 else 0
+    whole, rest = divmod(steps, 8)
+    return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def milliseconds(value: float | None) -> str:
+    """Spell a duration in ms with about four significant digits; ``-`` where the log has none."""
+    if value is None:
+        return "-"
+    digits = next((digits for limit, digits in _DECIMALS if abs(value) < limit), 1)
+    return f"{value:.{digits}f}"
+
+
+def size(count: int) -> str:
+    """Spell a number of bytes."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if value < KIBI:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= KIBI
+    return f"{value:.1f} GiB"
+
+
+def plural(count: int, noun: str) -> str:
+    """Spell a count with its noun: ``1 layer``, ``1,234 layers``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _tail(text: str, width: int) -> str:
+    """Return the end of a text, at most ``width`` cells of it."""
+    start = len(text)
+    used = 0
+    while start > 0:
+        used += cell_len(text[start - 1])
+        if used > width:
+            break
+        start -= 1
+    return text[start:]

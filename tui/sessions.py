@@ -1,0 +1,189 @@
+"""What the screens show and how it is read: one session a screen. Reading blocks; the screens read in threads.
+
+Modules that read are imported when a session reads, so that the first picture does not wait for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisect.session.view import DirectoryView
+    from trtforensics.console.progress import Progress
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.diff.views import BuildView
+    from trtforensics.findings.finding import Report
+    from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.text.source import Source
+    from trtforensics.parsers.text.text import LogText
+    from trtforensics.sources.kinds import Kind
+
+
+class LogSession:
+    """An opened build log. Its text can be shown before, while and after it is parsed."""
+
+    def __init__(self, source: Source) -> None:
+        from trtforensics.parsers.text.text import LogText
+
+        self.name = source.path
+        self.text = LogText()
+        self._source = source
+
+    def parse(
+        self,
+        on_progress: Callable[[Progress], None],
+        on_log: Callable[[BuildLog], None],
+        cancelled: Callable[[], bool],
+    ) -> BuildLog | None:
+        """Parse the source; called once.
+
+        Args:
+            on_progress: Called with the progress, several times a second.
+            on_log: Called now and then with what a log that is still being written says so far.
+            cancelled: Asked several times a second whether to stop.
+
+        Returns:
+            The parsed log, or None if the parse was cancelled.
+
+        Raises:
+            ForensicsError: The source cannot be read or is not a build log.
+        """
+        from trtforensics.sources.build_log import ReadingCancelled, read_build_log
+
+        try:
+            return read_build_log(
+                self._source, on_window=self.text.append, on_progress=on_progress, on_log=on_log, cancelled=cancelled
+            )
+        except ReadingCancelled:
+            return None
+
+    def judge(self, log: BuildLog) -> Report:
+        """Check the parsed log against the rules; called once, after :meth:`parse`.
+
+        Raises:
+            ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
+        """
+        from pathlib import Path
+
+        from trtforensics.findings.engine import Inputs, judge
+        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.sources.quoting import ShownLog
+
+        suppression = Suppression.of(settings_for(Path.cwd()).suppress)
+        return judge(Inputs([ShownLog(log, self.text)]), suppression)
+
+
+class DiffSession:
+    """Two sources to compare, good and bad."""
+
+    def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
+        self.name = f"{good}  ↔  {bad}"
+        self._paths = {"good": good, "bad": bad}
+        self._kind = kind
+        self._max_bytes = max_bytes
+
+    def compare(self, on_file: Callable[[str], None], cancelled: Callable[[], bool]) -> Comparison | None:
+        """Read both sides and compare them; called once.
+
+        Args:
+            on_file: Called with the path of each file before it is read.
+            cancelled: Asked before each file whether to stop.
+
+        Returns:
+            The comparison, or None if it was cancelled.
+
+        Raises:
+            ForensicsError: A source cannot be used.
+        """
+        from trtforensics.diff.compare import compare
+        from trtforensics.diff.loading import load_side
+        from trtforensics.sources.build_log import ReadingCancelled
+
+        def attend(path: str) -> None:
+            if cancelled():
+                raise ReadingCancelled
+            on_file(path)
+
+        try:
+            good, bad = (
+                load_side(path, name, max_bytes=self._max_bytes, kind=self._kind, on_file=attend)
+                for name, path in self._paths.items()
+            )
+        except ReadingCancelled:
+            return None
+        return compare(good, bad)
+
+    def text(self, path: str) -> LogText:
+        """Return the lines of a file of either side.
+
+        Raises:
+            ForensicsError: The file cannot be read.
+        """
+        return _text(path, self._max_bytes)
+
+
+class SourceSession:
+    """A replay, an engine-layer file or a timing cache."""
+
+    def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
+        self.name = path
+        self._kind = kind
+        self._max_bytes = max_bytes
+
+    def builds(self) -> Sequence[BuildView]:
+        """Read the source; called once.
+
+        Raises:
+            ForensicsError: The source cannot be used.
+        """
+        from trtforensics.diff.loading import load_side
+
+        return load_side(self.name, "", max_bytes=self._max_bytes, kind=self._kind).builds
+
+    def text(self, path: str) -> LogText:
+        """Return the lines of the file.
+
+        Raises:
+            ForensicsError: The file cannot be read.
+        """
+        return _text(path, self._max_bytes)
+
+
+class BisectionSession:
+    """The artifacts directory of a bisection."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+
+    def look(self) -> DirectoryView:
+        """Read the directory again; called several times a second.
+
+        Raises:
+            ForensicsError: The directory cannot be read.
+        """
+        from trtforensics.bisect.session.view import view_directory
+
+        return view_directory(self._path)
+
+    def log(self, path: Path) -> LogText:
+        """Return the present lines of a probe's log.
+
+        Raises:
+            ForensicsError: The log cannot be read.
+        """
+        return _text(str(path), self._max_bytes)
+
+
+def _text(path: str, max_bytes: int) -> LogText:
+    from trtforensics.parsers.text.source import open_source
+    from trtforensics.parsers.text.text import LogText
+
+    text = LogText()
+    with open_source(path, max_bytes=max_bytes) as source:
+        for window in source.windows():
+            text.append(window)
+    return text

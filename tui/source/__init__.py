@@ -1,0 +1,1 @@
+"""The screen of a replay, an engine-layer file or a timing cache."""

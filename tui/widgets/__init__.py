@@ -1,0 +1,1 @@
+"""Widgets that several screens use. They know no screen."""

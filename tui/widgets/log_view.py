@@ -1,0 +1,131 @@
+"""A view of a text file: every line with its number, coloured by severity, with search matches marked."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from trtforensics.tui.rows.log_lines import log_pieces
+from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
+from trtforensics.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+
+REMEMBERED = 1_000
+"""Number of lines kept as pieces: several screens, so that scrolling back and forth is fast."""
+
+
+class LogView(VirtualList):
+    """The lines of a text under a cursor."""
+
+    def __init__(self, text: NumberedLines, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._text = text
+        self._needle = ""
+        self._prefixes = True
+        self._widest = 0
+        self._known = len(text)
+        self._lines: OrderedDict[int, Line] = OrderedDict()
+
+    @property
+    def text(self) -> NumberedLines:
+        """The lines themselves."""
+        return self._text
+
+    @property
+    def current_line(self) -> int:
+        """The line under the cursor, from 1."""
+        return self.cursor + 1
+
+    def show_text(self, text: NumberedLines) -> None:
+        """Show another file from its first line on."""
+        if text is self._text:
+            return
+        self._text = text
+        self._widest = 0
+        self._lines.clear()
+        self.cursor = 0
+        self._known = len(text)
+        self.rows_changed()
+        self.scroll_to(x=0, y=0, animate=False, immediate=True)
+
+    def show_line(self, number: int) -> None:
+        """Move to a line without announcing it, as the move follows another pane."""
+        if number > self._known:
+            self.grow()
+        self.go_to(number - 1, center=True, announce=False)
+
+    def show_match(self, number: int) -> None:
+        """Move to the line of a match, and sideways to the first match in it."""
+        self.show_line(number)
+        line = self.row(self.cursor, 0)
+        match = next((i for i, piece in enumerate(line) if piece.role is Role.MATCH), None)
+        if match is None:
+            return
+        start, end = width_of(line[:match]), width_of(line[: match + 1])
+        left, width = self.scroll_offset.x, self.scrollable_content_region.width
+        if not self.pinned_width() + left <= start <= end < left + width:
+            self._resize_content()
+            self.scroll_to(x=max(0, end - width // 2) if end >= width else 0, animate=False, immediate=True)
+
+    def mark(self, needle: str) -> None:
+        """Mark every match of a searched text."""
+        self._needle = needle
+        self._lines.clear()
+        self.refresh()
+
+    def toggle_prefixes(self) -> None:
+        """Hide the loggers' prefixes, which take half the width of a small screen, or show them again."""
+        self._prefixes = not self._prefixes
+        self._lines.clear()
+        self._widest = 0
+        self.scroll_to(x=0, animate=False, immediate=True)
+        self.refresh()
+
+    def grow(self) -> None:
+        """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
+        at_end = 1 < self.current_line == self._known
+        self._known = len(self._text)
+        self._lines.clear()
+        self.rows_changed()
+        if at_end:
+            self.go_to(self._known - 1, announce=False)
+
+    def row_count(self) -> int:
+        """Return the number of lines at the last :meth:`grow`; keys reach no line beyond it."""
+        return self._known
+
+    def log_line(self, index: int) -> int:
+        """Return the number of the line."""
+        return index + 1
+
+    def pinned_width(self) -> int:
+        """Return the width of the line numbers."""
+        return len(str(max(self.row_count(), 1))) + 1
+
+    def content_width(self) -> int:
+        """Return the width of the widest line that was in view so far."""
+        return self._widest
+
+    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - lines scroll, they are not cut
+        """Return a line behind its number."""
+        line = self._lines.get(index)
+        if line is None:
+            line = self._remember(index)
+        digits = self.pinned_width() - 1
+        return (Piece(f"{index + 1:>{digits}} ", Role.DIM), *line)
+
+    def clicked(self, index: int, column: int) -> None:
+        """Only move the cursor: a click in a text does not choose the line."""
+
+    def _remember(self, index: int) -> Line:
+        """Prepare a line, and keep it while it is among the lines shown last."""
+        line = self._lines[index] = log_pieces(self._text.line(index + 1), self._needle, prefixes=self._prefixes)
+        if len(self._lines) > REMEMBERED:
+            self._lines.popitem(last=False)
+        width = width_of(line) + self.pinned_width() + 1
+        if width > self._widest:
+            self._widest = width
+            self.call_later(self._resize_content)  # later, because this runs while painting
+        return line

@@ -1,0 +1,122 @@
+"""Search in a text, and the prompt at the bottom, which asks for a search, a line number or a filter."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import Input
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.binding import BindingType
+
+    from trtforensics.tui.widgets.log_view import LogView
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+
+    Search = Callable[[], tuple[int | None, bool]]
+
+
+def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
+    """Search for the next match after a line (``here``: or in it), and wrap at the end.
+
+    Returns the line of the match, and whether the search wrapped.
+    """
+    start = line if here else line - 1 if backwards else line + 1
+    match = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
+    if match is not None:
+        return match, False
+    return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
+
+
+class Match(Message):
+    """A search in the text of a view ended; ``line`` is None without a match."""
+
+    def __init__(self, view: LogView, needle: str, line: int | None) -> None:
+        super().__init__()
+        self.view = view
+        self.needle = needle
+        self.line = line
+
+    def show(self, say: Callable[[str], None], where: str) -> None:
+        """Go to the match and report its line through ``say``; ``where`` names the searched text."""
+        if self.line is None:
+            say(f"{self.needle!r} is nowhere in this {where}")
+        else:
+            self.view.show_match(self.line)
+            say(f"{self.needle!r} at line {self.line:,}")
+
+
+def search_view(view: LogView, text: NumberedLines, needle: str, *, backwards: bool, here: bool) -> None:
+    """Search a text from its view's cursor, in a thread; post a :class:`Match` to the app."""
+    app, line = view.app, view.current_line
+
+    def find() -> None:
+        match, _ = find_around(text, needle, line, backwards=backwards, here=here)
+        app.post_message(Match(view, needle, match))
+
+    app.run_worker(find, group="search", thread=True, exclusive=True)
+
+
+class Purpose(Enum):
+    """What the prompt asks for; the value is shown while the prompt is empty."""
+
+    SEARCH = "search the raw log"
+    LINE = "go to line"
+    FILTER = "keep layers whose name holds"
+
+
+class Prompt(Input):
+    """The input at the bottom of the screen, hidden when not in use."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+
+    class Answered(Message):
+        """The prompt was answered. A filter also posts this while the user types (``done`` False)."""
+
+        def __init__(self, purpose: Purpose, text: str, *, done: bool) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+            self.done = done
+
+    class Dismissed(Message):
+        """The prompt was left by Escape."""
+
+        def __init__(self, purpose: Purpose) -> None:
+            super().__init__()
+            self.purpose = purpose
+
+    def __init__(self) -> None:
+        super().__init__(id="prompt", compact=True, select_on_focus=True)
+        self.purpose = Purpose.SEARCH
+        self.display = False
+
+    def ask(self, purpose: Purpose, text: str = "") -> None:
+        """Open for a purpose, with a text to start from."""
+        self.purpose = purpose
+        self.placeholder = purpose.value
+        with self.prevent(Input.Changed):
+            self.value = text
+        self.display = True
+        self.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close and post the answer."""
+        event.stop()
+        self.display = False
+        self.post_message(self.Answered(self.purpose, event.value, done=True))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while typing."""
+        event.stop()
+        if self.purpose is Purpose.FILTER and self.display:
+            self.post_message(self.Answered(self.purpose, event.value, done=False))
+
+    def action_cancel(self) -> None:
+        """Close without an answer."""
+        self.display = False
+        self.post_message(self.Dismissed(self.purpose))

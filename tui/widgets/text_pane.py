@@ -1,0 +1,126 @@
+"""A file beside a list of rows: its name, its lines, and the line that a row is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.numbered_lines import NoLines
+from trtforensics.tui.widgets.virtual_list import LineBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.app import ComposeResult
+
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+
+REMEMBERED = 8
+"""Number of files whose text is kept, so that going back and forth does not read them again."""
+
+
+class TextPane(Vertical):
+    """Shows one file at a time. ``read`` returns the lines of a path and is called in a thread."""
+
+    class Loaded(Message):
+        """A file was read, or could not be (``text`` None)."""
+
+        def __init__(self, pane: TextPane, path: str, text: NumberedLines | None, problem: str = "") -> None:
+            super().__init__()
+            self.pane = pane
+            self.path = path
+            self.text = text
+            self.problem = problem
+
+    def __init__(
+        self,
+        read: Callable[[str], NumberedLines],
+        label: str,
+        role: Role,
+        *,
+        id: str,  # noqa: A002 - Textual's name
+    ) -> None:
+        super().__init__(id=id, classes="pane")
+        self._read = read
+        self._label = label
+        self._role = role
+        self._texts: dict[str, NumberedLines] = {}
+        self._wanted: SourceSpan | None = None
+        self._heading = LineBar(classes="heading")
+        self.view = LogView(NoLines(), id=f"{id}-text")
+
+    def compose(self) -> ComposeResult:
+        """Lay the name out above the lines."""
+        yield self._heading
+        yield self.view
+
+    def on_mount(self) -> None:
+        """Show the label."""
+        self._show_heading("")
+
+    def on_resize(self) -> None:
+        """Fit the name to the new width."""
+        self._show_heading("")
+
+    @property
+    def text(self) -> NumberedLines:
+        """The lines in view."""
+        path = self._wanted.file if self._wanted else ""
+        return self._texts.get(path, NoLines())
+
+    def open(self, span: SourceSpan | None) -> None:
+        """Show a line of a file; None if this side has no line."""
+        self._wanted = span
+        if span is None:
+            self.view.show_text(NoLines())
+            self._show_heading("no line on this side")
+        elif span.file in self._texts:
+            self._show()
+        else:
+            self._show_heading("reading")
+            self.run_worker(lambda: self._load(span.file), group=f"text-{self.id}", thread=True, exclusive=True)
+
+    def _load(self, path: str) -> None:
+        """Read a file, in a thread."""
+        worker = get_current_worker()
+        try:
+            message = self.Loaded(self, path, self._read(path))
+        except ForensicsError as error:
+            message = self.Loaded(self, path, None, error.what)
+        if not worker.is_cancelled:
+            self.post_message(message)
+
+    def on_text_pane_loaded(self, event: Loaded) -> None:
+        """Keep the file, and show it if the pane still wants it."""
+        event.stop()
+        if event.text is None:
+            self._show_heading(event.problem)
+            return
+        self._texts[event.path] = event.text
+        while len(self._texts) > REMEMBERED:
+            self._texts.pop(next(iter(self._texts)))
+        if self._wanted is not None and self._wanted.file == event.path:
+            self._show()
+
+    def _show(self) -> None:
+        if self._wanted is not None:
+            self.view.show_text(self._texts[self._wanted.file])
+            self._show_heading("")
+            self.call_after_refresh(self._go)  # the list knows the length of a new text only then
+
+    def _go(self) -> None:
+        if self._wanted is not None and self._wanted.file in self._texts:
+            self.view.show_line(self._wanted.line)
+
+    def _show_heading(self, state: str) -> None:
+        place = f"{self._wanted.file}:{self._wanted.line}" if self._wanted else ""
+        room = max(self.size.width - len(self._label) - len(state) - 5, 1)
+        name = Piece(f" {clip(place, room)}" if place else "")
+        self._heading.show(Piece(f" {self._label} ", self._role), name, Piece(f" {state}" if state else "", Role.DIM))

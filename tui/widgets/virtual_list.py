@@ -1,0 +1,258 @@
+"""A list that paints only the rows in view. A log has 10⁷ lines, and Textual's own table freezes at 10⁵ rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from trtforensics.console.terminal import visible
+from trtforensics.tui.rows.pieces import Line, Piece, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+    from textual.binding import BindingType
+
+MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
+"""The end of a row that is cut at the right."""
+
+CONTEXT = 3
+"""Rows shown above and below a row that was jumped to."""
+
+SIDEWAYS = 12
+"""Cells that one press of an arrow key scrolls to the side."""
+
+ROLE_CLASSES = {f"role--{role}" for role in Role if role is not Role.PLAIN}
+
+
+def paint(widget: Widget, line: Line, base: Style) -> Strip:
+    """Turn a line into a strip. Here text gets its style, and control characters become visible."""
+    segments = []
+    for piece in line:
+        style = base
+        if piece.role is not Role.PLAIN:
+            style = base + _role_style(widget, f"role--{piece.role}")
+        segments.append(Segment(visible(piece.text), style))
+    return Strip(segments)
+
+
+def _role_style(widget: Widget, name: str) -> Style:
+    """Return a role's own attributes, and its colour blended with the widget's background."""
+    blended = widget.get_component_rich_style(name).color
+    return widget.get_component_rich_style(name, partial=True) + Style.from_color(blended)
+
+
+class LineBar(Widget):
+    """A row of text that never takes the focus: a title, a pane's heading, the status."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES
+
+    def __init__(self, line: Line = (), *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self.line = line
+
+    def show(self, *pieces: Piece) -> None:
+        """Replace the text."""
+        self.line = pieces
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Paint the row, cut to the width."""
+        strip = paint(self, self.line, self.rich_style) if y == 0 else Strip([])
+        return strip.crop_extend(0, self.size.width, self.rich_style)
+
+
+class VirtualList(ScrollView, can_focus=True):
+    """Rows under a cursor. A subclass supplies the number of rows, the look of a row, and its line of the log."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES | {"row--cursor", "row--header", "row--more"}
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home", "jump_to_start", "First", show=False),
+        Binding("end,G", "jump_to_end", "Last", show=False),
+        Binding("left,h", "sideways(-1)", "Left", show=False),
+        Binding("right,l", "sideways(1)", "Right", show=False),
+        Binding("enter", "choose", "Show line", show=False),
+    ]
+
+    class Highlighted(Message):
+        """The cursor moved to a row."""
+
+        def __init__(self, source: VirtualList, index: int) -> None:
+            super().__init__()
+            self.source = source
+            self.index = index
+
+        @property
+        def control(self) -> VirtualList:
+            """The list, for ``on`` selectors."""
+            return self.source
+
+        def can_replace(self, message: Message) -> bool:
+            """Let the newest move replace older moves, so that a held-down key does not queue work."""
+            return isinstance(message, VirtualList.Highlighted) and message.source is self.source
+
+    class Chosen(Message):
+        """Enter was pressed, or a row clicked."""
+
+        def __init__(self, source: VirtualList, index: int) -> None:
+            super().__init__()
+            self.source = source
+            self.index = index
+
+        @property
+        def control(self) -> VirtualList:
+            """The list, for ``on`` selectors."""
+            return self.source
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self.cursor = 0
+
+    def row_count(self) -> int:
+        """Return how many rows there are now."""
+        raise NotImplementedError
+
+    def row(self, index: int, width: int) -> Line:
+        """Return a row to be shown in ``width`` cells; a wider row scrolls sideways."""
+        raise NotImplementedError
+
+    def log_line(self, index: int) -> int | None:
+        """Return the line of the log that a row is about, or None."""
+        raise NotImplementedError
+
+    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
+        """Return the lines that stay above the rows."""
+        return ()
+
+    def content_width(self) -> int:
+        """Return the width of the widest row, or 0 if rows are cut to fit."""
+        return 0
+
+    def pinned_width(self) -> int:
+        """Return the number of cells at the left that do not scroll sideways."""
+        return 0
+
+    def rows_changed(self) -> None:
+        """Update the list after the number or the width of its rows changed."""
+        self.cursor = max(0, min(self.cursor, self.row_count() - 1))
+        self._resize_content()
+        self.refresh()
+
+    def go_to(self, index: int, *, center: bool = False, announce: bool = True) -> None:
+        """Move the cursor to a row and bring it into view; ``center`` puts a row near or beyond the edge mid-height."""
+        count = self.row_count()
+        if not count:
+            return
+        self.cursor = max(0, min(index, count - 1))
+        self._bring_into_view(center=center)
+        self.refresh()
+        if announce:
+            self.post_message(self.Highlighted(self, self.cursor))
+
+    def stay(self, index: int, above: int) -> None:
+        """Put the cursor on a row, ``above`` rows below the top, after the list was filled again."""
+        self.cursor = max(0, min(index, self.row_count() - 1))
+        self.scroll_to(y=max(0, self.cursor - above), animate=False, immediate=True)
+        self.refresh()
+
+    def rows_in_view(self) -> int:
+        """Return how many rows fit below the header."""
+        region = self.scrollable_content_region
+        return max(1, region.height - len(self.header(region.width)))
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one line of the viewport."""
+        width = self.scrollable_content_region.width
+        header = self.header(width)
+        if y < len(header):
+            return self._scrolled(header[y], self.get_component_rich_style("row--header"), width)
+        index = self.scroll_offset.y + y - len(header)
+        if not 0 <= index < self.row_count():
+            return Strip.blank(width, self.rich_style)
+        base = self.get_component_rich_style("row--cursor") if index == self.cursor else self.rich_style
+        return self._scrolled(self.row(index, width), base, width)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in view when the pane shrinks."""
+        self._resize_content()
+        self._bring_into_view(center=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the row under the mouse."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        index = self.scroll_offset.y + offset.y - len(self.header(self.scrollable_content_region.width))
+        if 0 <= index < self.row_count() and index >= self.scroll_offset.y:
+            self.go_to(index)
+            self.clicked(index, offset.x)
+
+    def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - subclasses use it
+        """Handle a click on a row; by default like Enter."""
+        self.post_message(self.Chosen(self, index))
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self.go_to(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """Move the cursor by a page."""
+        self.go_to(self.cursor + by * max(1, self.rows_in_view() - 1))
+
+    def action_jump_to_start(self) -> None:
+        """Move the cursor to the first row."""
+        self.go_to(0)
+
+    def action_jump_to_end(self) -> None:
+        """Move the cursor to the last row."""
+        self.go_to(self.row_count() - 1)
+
+    def action_sideways(self, by: int) -> None:
+        """Scroll sideways."""
+        self.scroll_to(x=self.scroll_offset.x + by * SIDEWAYS, animate=False)
+
+    def action_choose(self) -> None:
+        """Choose the row under the cursor."""
+        if self.row_count():
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def _resize_content(self) -> None:
+        """Update the size that the scroll bars show."""
+        lines = self.row_count() + len(self.header(self.scrollable_content_region.width))
+        self.virtual_size = Size(self.content_width(), lines)
+
+    def _bring_into_view(self, *, center: bool) -> None:
+        """Scroll the cursor's row into view."""
+        height = self.rows_in_view()
+        top = self.scroll_offset.y
+        margin = min(CONTEXT, height // 4) if center else 0
+        if top + margin <= self.cursor < top + height - margin:
+            return
+        nearest = self.cursor if self.cursor < top else self.cursor - height + 1
+        top = self.cursor - height // 2 if center else nearest
+        self.scroll_to(y=max(0, top), animate=False, immediate=True)
+
+    def _scrolled(self, line: Line, base: Style, width: int) -> Strip:
+        """Paint a line scrolled sideways; its pinned cells stay."""
+        strip = paint(self, line, base)
+        shift, pinned = self.scroll_offset.x, self.pinned_width()
+        cut = strip.cell_length - shift > width
+        width -= cut
+        left = strip.crop(0, pinned)
+        rest = strip.crop_extend(pinned + shift, shift + width, base)
+        more = [Segment(MORE, base + _role_style(self, "row--more"))] if cut else []
+        return Strip([*left, *rest, *more])
