@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from trtforensics.sources.build_log import load_build_log
 
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
-if "CI" in os.environ:
-    settings.load_profile("ci")
+# The same examples in every run, and no judgement by the clock: a test fails by what it tests, not by luck or load.
+# HYPOTHESIS_PROFILE=explore draws new examples and more of them; a failure prints how to repeat it.
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("fixed"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(scope="session")

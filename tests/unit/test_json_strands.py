@@ -8,9 +8,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.model.table import Column, Parts, Table, coded, numbers, ranges
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.render.json_rendering import number, text, woven
@@ -76,7 +77,7 @@ def printed(parts: Any) -> list[str]:
     return list(map("".join, woven(len(parts), FORM.lists(parts))))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.lists(ROW, max_size=3), min_size=1, max_size=6), st.integers(1, 3))
 def test_records_in_columns_and_records_are_printed_alike(own: list[list[tuple[Any, ...]]], times: int) -> None:
     own = [rows for rows in own for _ in range(times)]  # some are alike

@@ -7,9 +7,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.model.log import Build, Stage
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.table import Rows, Table, coded, column, numbers
@@ -80,7 +81,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["x", "x, TacticValue: 0xab", "TacticValue: 0x1"])
 )
