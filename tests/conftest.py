@@ -1,8 +1,10 @@
-"""Lets tests import `tests.emulator`, whatever pytest's import mode, and find the corpus and the sample logs."""
+"""The same surroundings for every test, whoever runs it; where the corpus and the sample logs are."""
 
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +21,20 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+# Variables that change what our commands, Textual or Python print are gone before a test module is imported: Textual
+# reads its own once.
+_SPEAKING = re.compile(
+    r"NO_COLOR|FORCE_COLOR|COLORTERM|COLUMNS|LINES|TEXTUAL.*|POLYGRAPHY_.*|EMULATED_TENSORRT|TRTFORENSICS_(?!CORPUS$).*"
+    r"|PYTHON(UNBUFFERED|IOENCODING|WARNINGS|DEVMODE|VERBOSE)"
+)
+for _name in filter(_SPEAKING.fullmatch, list(os.environ)):
+    del os.environ[_name]
+os.environ["LC_ALL"] = "C.UTF-8"
+
+# A shell lets what it starts in the background ignore Ctrl-C, and the processes of a test would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no judgement by the clock: a test fails by what it tests, not by luck or load.
 # HYPOTHESIS_PROFILE=explore draws new examples and more of them; a failure prints how to repeat it.

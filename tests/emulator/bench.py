@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from tests.emulator import trtexec_cli
 from tests.emulator.files import culprits_of, read_replay
-from tests.emulator.python_path import ROOT
+from tests.emulator.python_path import ROOT, import_path
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
-DEADLINE = 120.0
+DEADLINE = 300.0
 """Seconds after which a hanging process fails its test."""
 
 QUICK = (sys.executable, "-S", "-m")
@@ -74,7 +74,7 @@ class Bench:
         return subprocess.Popen(  # the caller waits or kills
             line,
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": import_path(ROOT)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

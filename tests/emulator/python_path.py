@@ -18,6 +18,10 @@ def environment(**scenario: object) -> dict[str, str]:
     ``noise=0.01``, ``runner_up=True``, ``refused=["0x…"]``, ``drift={"0x…": "0x…"}``, ``blind=["0x…"]``,
     ``faults=["crash:SEGV"]``, ``reading=["crash:SEGV"]``, ``when=[[{…}]]``.
     """
+    return {**os.environ, "PYTHONPATH": import_path(MODULE, ROOT), SCENARIO: json.dumps(scenario)}
+
+
+def import_path(*first: Path) -> str:
+    """Return a PYTHONPATH of these folders and of those that are on it already."""
     inherited = os.environ.get("PYTHONPATH")
-    folders = [str(MODULE), str(ROOT), *([inherited] if inherited else [])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), SCENARIO: json.dumps(scenario)}
+    return os.pathsep.join([*map(str, first), *([inherited] if inherited else [])])
