@@ -1,14 +1,16 @@
-"""Lets tests import `tests.emulator`, whatever pytest's import mode, and find the corpus and the sample logs."""
+"""The same surroundings for every test, whoever runs it; where the corpus and the sample logs are."""
 
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from trtforensics.sources.build_log import load_build_log
 
@@ -20,9 +22,27 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
-if "CI" in os.environ:
-    settings.load_profile("ci")
+# Variables that change what our commands, Textual or Python print are gone before a test module is imported: Textual
+# reads its own once.
+_SPEAKING = re.compile(
+    r"NO_COLOR|FORCE_COLOR|COLORTERM|COLUMNS|LINES|TEXTUAL.*|POLYGRAPHY_.*|EMULATED_TENSORRT|TRTFORENSICS_(?!CORPUS$).*"
+    r"|PYTHON(UNBUFFERED|IOENCODING|WARNINGS|DEVMODE|VERBOSE)"
+)
+for _name in filter(_SPEAKING.fullmatch, list(os.environ)):
+    del os.environ[_name]
+os.environ["LC_ALL"] = "C.UTF-8"
+
+# A shell lets what it starts in the background ignore Ctrl-C, and the processes of a test would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The same examples in every run, and no judgement by the clock: a test fails by what it tests, not by luck or load.
+# HYPOTHESIS_PROFILE=explore draws new examples and more of them; a failure prints how to repeat it.
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("fixed"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(scope="session")

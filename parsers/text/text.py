@@ -190,10 +190,11 @@ class _SpillFile:
 def _index_of(needle: str, text: bytes, *, backwards: bool) -> int | None:
     """Return the index of the first (or last) line of ``text`` that holds the needle."""
     exact = needle != needle.lower()
-    if exact or needle.isascii():
-        folded, wanted = text if exact else text.lower(), needle.encode("utf-8", "surrogatepass")
+    if needle.isascii():
+        folded, wanted = text if exact else text.lower(), needle.encode()
         at = folded.rfind(wanted) if backwards else folded.find(wanted)
         return folded.count(b"\n", 0, at) if at >= 0 else None
-    letters = text.decode("utf-8", "replace").lower()
+    letters = text.decode("utf-8", "replace")
+    letters = letters if exact else letters.lower()
     at = letters.rfind(needle) if backwards else letters.find(needle)
     return letters.count("\n", 0, at) if at >= 0 else None

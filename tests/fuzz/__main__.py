@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import secrets
+import shlex
 import time
 from collections import Counter
 from pathlib import Path
@@ -41,7 +43,7 @@ def main() -> int:
     """Try inputs until the time is over; print how many, and keep what failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, help="repeat the inputs of a run (default: other inputs each time)")
     parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="the folder for inputs that failed")
     parser.add_argument("inputs", type=Path, nargs="*", help="try these instead, and show what each raises")
     args = parser.parse_args()
@@ -50,7 +52,9 @@ def main() -> int:
     if args.inputs:
         return 0
     logs = sources()
-    pick = random.Random(args.seed)  # noqa: S311 - repeatable
+    seed = secrets.randbelow(1 << 32) if args.seed is None else args.seed
+    print(f"seed {seed}", flush=True)
+    pick = random.Random(seed)  # noqa: S311 - repeatable
     end = time.monotonic() + args.minutes * 60
     results: Counter[str] = Counter()
     slowest, size = 0.0, 0
@@ -61,7 +65,9 @@ def main() -> int:
         results[result] += 1
         if result == FAILED:
             args.keep.mkdir(parents=True, exist_ok=True)
-            (args.keep / f"{args.seed}-{results.total()}.log").write_bytes(data)
+            kept = args.keep / f"{seed}-{results.total()}.log"
+            kept.write_bytes(data)
+            print(f"failed; see why: python -m tests.fuzz {shlex.quote(str(kept))}", flush=True)
         slowest = max(slowest, time.monotonic() - begin)
         size += len(data)
     print(f"{results.total():,} inputs, {size / 1e6:,.0f} MB, slowest {slowest:.2f} s: {dict(results)}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
-DEADLINE = 60.0
+DEADLINE = 300.0
 """Seconds after which a hanging process fails its test."""
 
 LEAVE_SCREEN = b"\x1b[?1049l"

@@ -6,9 +6,9 @@ import gzip
 import json
 import os
 import random
+import resource
 import socket
 import struct
-import time
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,10 +146,16 @@ def test_a_single_line_of_200_megabytes_is_refused_in_seconds(command: str, refu
     with (tmp_path / "line.log").open("wb") as file:
         for _ in range(200):
             file.write(b"x" * 1_000_000)
-    began = time.monotonic()
+    before = _seconds_of_children()
     assert NOT_A_LOG in refuse(command, tmp_path / "line.log", "-o", "out.json")
-    assert time.monotonic() - began < 20
+    assert _seconds_of_children() - before < 20
     assert list((tmp_path / "cwd").iterdir()) == []
+
+
+def _seconds_of_children() -> float:
+    """Return the processor time of ended processes: unlike the time on the clock, it is the same beside other work."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def document(run: Run, content: bytes, tmp_path: Path, name: str = "build.log") -> dict[str, Any]:

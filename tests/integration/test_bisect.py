@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMMAND = (sys.executable, "-m", "trtforensics")
-DEADLINE = 60
+DEADLINE = 300
+"""Seconds after which a hanging process fails its test."""
+
 LINUX = sys.platform.startswith("linux")
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="bisect and collect run on Linux only")
@@ -247,7 +248,7 @@ def test_a_flood_of_output_is_kept_at_both_ends_in_flat_memory(bench: Bench) -> 
         cwd=bench.folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=DEADLINE,
         check=True,
     )
     assert int(done.stderr.split()[-1]) < 150_000  # KiB
@@ -403,20 +404,19 @@ def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_the_probe_and_says_how_to_go_on(bench: Bench, times: int) -> None:
     """A build that traps SIGINT and SIGTERM gets its grace at the first Ctrl-C, and none at the second."""
-    trap = f"trap '' INT TERM; echo >> {bench.folder}/started; while :; do sleep 0.1; done"
-    process = bench.start(
-        "--build", f"test -e go && exit 0; {trap if times == 2 else 'sleep 600'}", "--check", bad_if("item7")
-    )
-    until(lambda: (bench.out / "probes").exists() and list(bench.out.glob("probes/*/build.log")))
+    traps = f"trap 'echo >> {bench.folder}/warned' TERM; "
     if times == 2:
-        until(lambda: bench.count("started"))
-    begin = time.monotonic()
-    for _ in range(times):
+        traps += f"trap 'echo >> {bench.folder}/interrupted' INT; "
+    build = f"{traps}echo >> {bench.folder}/started; while :; do sleep 0.1; done"
+    process = bench.start("--build", f"test -e go && exit 0; {build}", "--check", bad_if("item7"))
+    until(lambda: bench.count("started"))
+    process.send_signal(signal.SIGINT)
+    if times == 2:
+        until(lambda: bench.count("interrupted"))
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130
-    assert time.monotonic() - begin < 2.5
+    assert not bench.count("warned")
     assert "To go on where it stopped, run `trtforensics bisect items" in errors
     assert [event["event"] for event in bench.events()] == ["run", "start", "stopped"]
     assert json.loads((bench.out / "result.json").read_text())["status"] == "inconclusive"
@@ -424,14 +424,22 @@ def test_ctrl_c_ends_the_probe_and_says_how_to_go_on(bench: Bench, times: int) -
 
 
 def test_jobs_run_at_once_in_few_rounds(bench: Bench) -> None:
-    """Four at once: a round for both ends, log5 40 rounded up to narrow, and one for the certificate."""
+    """Four at once: a round for both ends, log5 40 rounded up to narrow, and one for the certificate.
+
+    So no chain of builds, each begun after the end of the one before, is longer than half of them; a slow machine may
+    need a round or two more than those five.
+    """
     done = bench.run("--jobs", "4", "--build", "sleep 0.5", "--check", bad_if("item23"))
     assert done.returncode == 0
     assert bench.culprits() == [["item23"]]
-    moments = [datetime.fromisoformat(event["at"]) for event in bench.events() if event["event"] != "run"]
-    longest = max(event["seconds"] for event in bench.events() if event["event"] == "end")
-    rounds = (max(moments) - min(moments)).total_seconds() / longest
-    assert rounds < 1 + 3 + 1 + 0.5, rounds
+    rounds: dict[int, int] = {}
+    ended = 0
+    for event in bench.events():
+        if event["event"] == "start":
+            rounds[event["probe"]] = ended + 1
+        elif event["event"] == "end":
+            ended = max(ended, rounds[event["probe"]])
+    assert max(rounds.values()) <= len(rounds) / 2, rounds
 
 
 def test_gpus_are_shared_out(bench: Bench) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ out = sys.stdout.buffer
 out.write(b"".join(pathlib.Path(log).read_bytes().splitlines(keepends=True)[: int(lines)]))
 out.flush()
 try:
-    for number in range(600):
+    for number in range(6000):  # ten minutes: much longer than the test
         time.sleep(0.1)
         out.write(b"[11/21/2026-10:05:00] [V] [TRT] late line %d\\n" % number)
         out.flush()
@@ -41,10 +40,8 @@ def test_the_tui_shows_a_build_that_still_runs_and_q_ends_both(
     screen.wait_for(b"=== Model Options ===")  # keys work: without prefixes the line fits
     screen.press("G")
     screen.wait_for(b"late line 50")  # at its end the raw log follows
-    begin = time.monotonic()
     screen.press("q")
     assert screen.finish() == 0
-    assert time.monotonic() - begin < 10
     assert end.read_text() == "nobody reads"
     assert screen.shown.count(b"\x1b[?1049l") == 1
     assert screen.is_restored()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +105,8 @@ def build(
     """Build a probe with a module that stands in for TensorRT and goes wrong as the given code does."""
 
     def run(code: str) -> tuple[ProbeOutcome, Path]:
-        (tmp_path / "broken_trt.py").write_text(f"{code}\n")
+        begun = tmp_path / "begun"
+        (tmp_path / "broken_trt.py").write_text(f"open({str(begun)!r}, 'w').close()\n{code}\n")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         rules = rules_for({"y": True}, [], [])
         backend = PrecisionLever(oracle.caster, oracle, rules, Target("broken_trt"), tmp_path / "models")
@@ -115,8 +117,12 @@ def build(
         values |= {"dir": str(folder), "log": str(folder / "build.log")}
         executor = backend.executor(LocalExecutor(1))
         try:
-            spec = ProbeSpec(str(folder), str(tmp_path), backend.build, None, values, timeout=3.0)
-            return executor.submit(spec).result(), folder
+            spec = ProbeSpec(str(folder), str(tmp_path), backend.build, None, values)
+            for timeout in (3.0, 12.0, 48.0, 192.0):
+                outcome = executor.submit(replace(spec, timeout=timeout)).result()
+                if begun.exists():  # else the machine is busy: the module was not even imported
+                    break
+            return outcome, folder
         finally:
             executor.close()
 

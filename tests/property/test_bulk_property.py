@@ -6,9 +6,10 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.parsers.grammar import grammar
 from trtforensics.parsers.grammar.grammar import LINE
 from trtforensics.parsers.lines.events import KEEP
@@ -130,13 +131,13 @@ def _mutated(draw: st.DrawFn) -> bytes:
     return line
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(_mutated(), min_size=1, max_size=60), st.booleans())
 def test_both_read_the_same_from_mutated_lines(lines: list[bytes], ended: bool) -> None:  # noqa: FBT001
     _assert_equal(b"\n".join(lines) + (b"\n" if ended else b""))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=400))
 def test_both_read_the_same_from_any_bytes(text: bytes) -> None:
     _assert_equal(text)

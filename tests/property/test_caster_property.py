@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support.property_settings import examples
 from trtforensics.bisect.precision.caster import Caster
 from trtforensics.bisect.precision.preparation import prepare
 from trtforensics.bisect.precision.storage import BF16, FP16
@@ -210,7 +211,7 @@ def run(model: onnx.ModelProto) -> list[Any]:
     return list(session.run(None, {"x": x}))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(model=models(), data=st.data())
 def test_casting_is_right(path: Path, model: onnx.ModelProto, data: st.DataObject) -> None:
     onnx.save(model, path)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.diff.alignment import align
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import DifferenceType
@@ -56,7 +57,7 @@ def test_a_build_is_aligned_with_itself_by_name_alone(layers: tuple[LayerView, .
     assert found.regroupings == ()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(SIDES)
 def test_sides_that_are_the_same_do_not_differ(side: ComparedSide) -> None:
     found = compare(side, side)
@@ -64,7 +65,7 @@ def test_sides_that_are_the_same_do_not_differ(side: ComparedSide) -> None:
     assert found.pairs == ()
 
 
-@settings(max_examples=60)  # each compares up to eight builds
+@examples(60)  # each compares up to eight builds
 @given(SIDES, SIDES)
 def test_the_list_is_in_order_and_its_causes_are_fusions_or_the_layers_own(
     good: ComparedSide, bad: ComparedSide

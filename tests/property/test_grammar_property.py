@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lark.load_grammar import load_grammar
 
 from tests.support.judging import fields_of
+from tests.support.property_settings import examples
 from trtforensics.parsers.grammar import grammar, reference, tables
 from trtforensics.parsers.grammar.grammar import LINE
 from trtforensics.parsers.lines.dialects import prefix_of
@@ -157,11 +158,11 @@ def test_every_rule_reads_a_body_made_of_its_own_terminals(kind: str) -> None:
     if kind in LOOK_FAR:
         assert is_read(LOOK_FAR[kind])
     else:
-        bounded = settings(max_examples=500, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
+        bounded = settings(max_examples=500, derandomize=True, database=None, phases=[Phase.generate])
         find(bodies_of()[kind], is_read, settings=bounded)
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(body=st.sampled_from(sorted(KINDS)).flatmap(lambda kind: bodies_of()[kind]))
 def test_bodies_made_from_the_rules_are_read_alike(body: bytes) -> None:
     check_alike(body)
@@ -258,14 +259,14 @@ def real_logs(corpus: Path) -> Damaged:
     return Damaged(distinct(sorted((corpus / "buildlog").iterdir())))
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(pick=picks, faults=damages)
 def test_damaged_lines_of_our_logs_are_read_alike(pick: int, faults: list[Any], own_logs: Damaged) -> None:
     check_alike(own_logs.body(pick, faults))
 
 
 @pytest.mark.corpus
-@settings(max_examples=2000, deadline=None)
+@examples(2000)
 @given(pick=picks, faults=damages)
 def test_damaged_lines_of_the_corpus_are_read_alike(pick: int, faults: list[Any], real_logs: Damaged) -> None:
     check_alike(real_logs.body(pick, faults))

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.parsers.notation import plain
 from trtforensics.parsers.notation.formats import Format, _nested, _texts, parse_formats
 from trtforensics.parsers.notation.names import members
@@ -86,7 +87,7 @@ def patch() -> pytest.MonkeyPatch:
     return pytest.MonkeyPatch()
 
 
-@settings(max_examples=1500, deadline=None)
+@examples(1500)
 @given(text=_generated)
 def test_what_is_plain_means_the_same_to_both(text: str, patch: pytest.MonkeyPatch) -> None:
     _assert_equal(text, patch)
@@ -119,7 +120,7 @@ _where = st.lists(_binding, max_size=2).map(lambda bindings: f" where {', '.join
 _formats = st.tuples(st.lists(_format, min_size=1, max_size=2).map(", ".join), _where).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(text=_formats, other=st.just("") | _formats)
 def test_symbolic_formats_mean_the_same_to_both(text: str, other: str) -> None:
     found = plain.symbolic_formats(text, other)
@@ -127,7 +128,7 @@ def test_symbolic_formats_mean_the_same_to_both(text: str, other: str) -> None:
         assert tuple(Format(*one) for one in found) == _nested(text, other)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(text=st.tuples(_side, _side).map(" -> ".join))
 def test_sides_of_tensors_mean_the_same_to_both(text: str, patch: pytest.MonkeyPatch) -> None:
     _assert_equal(text, patch)

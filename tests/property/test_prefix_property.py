@@ -6,9 +6,10 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.parsers.lines.dialects import DIALECTS, prefix_of
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.text.line_index import LineIndex
@@ -98,7 +99,7 @@ def _assert_read(reader: PrefixReader, lines: list[bytes]) -> None:
             assert read == expected, line
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(lines=st.lists(_line, min_size=1, max_size=40), seed=st.integers(0, 2**32))
 def test_many_lines_are_read_as_each_by_itself(lines: list[bytes], seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - nothing secret

@@ -7,9 +7,10 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from tests.support.replays import ENTRIES, NOWHERE, of_form
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.log import SourceInfo
@@ -81,7 +82,7 @@ def test_the_grammar_reads_what_json_reads(value: Any, indent: int | None, ascii
 
 
 @given(st.sampled_from(ReplayForm), st.data())
-@settings(max_examples=300)
+@examples(300)
 def test_both_readers_refuse_the_same_damaged_texts(form: ReplayForm, data: st.DataObject) -> None:
     text = to_text(ENTRIES[:1], form)
     at = data.draw(st.integers(0, len(text) - 1))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.bisect.search import Ask, Item, Search, Status, Verdict
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 Sets = tuple[frozenset[int], ...]
 EQUAL = st.just(1.0)
-MANY = settings(max_examples=150, deadline=None)
+MANY = examples(150)
 
 
 @dataclass
@@ -206,7 +207,7 @@ def test_refused_mixes_never_lead_to_a_wrong_name(count: int, seed: int, refused
     assert result.status is not Status.NOT_REPRODUCED
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(2, 60), st.integers(0, 10**6), st.sampled_from([1.0, 0.9, 0.6]), JOBS)
 def test_noise_seldom_misleads_and_the_asks_are_repeatable(count: int, seed: int, shown: float, room: int) -> None:
     culprit = random.Random(seed).randrange(count)
@@ -226,7 +227,7 @@ def test_noise_seldom_misleads_and_the_asks_are_repeatable(count: int, seed: int
     assert first.result().confidence >= 0.99
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(2, 30), st.integers(0, 10**6), st.floats(0, 0.4), JOBS)
 def test_noise_and_refused_mixes_together_end_and_name_no_other_item(
     count: int, seed: int, refused: float, room: int

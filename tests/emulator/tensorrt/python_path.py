@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOLDER = ROOT / "tests" / "emulator" / "tensorrt" / "on_path"
 """What stands first on the path of such a process."""
@@ -20,6 +24,10 @@ def environment(**scenario: object) -> dict[str, str]:
     ``noise=0.01``, ``runner_up=True``, ``refused=["0x…"]``, ``drift={"0x…": "0x…"}``, ``blind=["0x…"]``,
     ``faults=["crash:SEGV"]``, ``reading=["crash:SEGV"]``, ``when=[[{…}]]``.
     """
+    return {**os.environ, "PYTHONPATH": import_path(FOLDER, ROOT), SCENARIO: json.dumps(scenario)}
+
+
+def import_path(*first: Path) -> str:
+    """Return a PYTHONPATH of these folders and of those that are on it already."""
     inherited = os.environ.get("PYTHONPATH")
-    folders = [str(FOLDER), str(ROOT), *([inherited] if inherited else [])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), SCENARIO: json.dumps(scenario)}
+    return os.pathsep.join([*map(str, first), *([inherited] if inherited else [])])

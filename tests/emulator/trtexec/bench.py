@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tests.emulator.engine.files import culprits_of, read_replay
+from tests.emulator.tensorrt.python_path import import_path
 from tests.emulator.trtexec import cli as trtexec_cli
 from tests.support.repository import ROOT
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
-DEADLINE = 120.0
+DEADLINE = 300.0
 """Seconds after which a hanging process fails its test."""
 
 QUICK = (sys.executable, "-S", "-m")
@@ -74,7 +75,7 @@ class Bench:
         return subprocess.Popen(  # the caller waits or kills
             line,
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": import_path(ROOT)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

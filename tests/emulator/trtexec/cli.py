@@ -87,7 +87,8 @@ class Printer(NamedTuple):
             self._write(line(event, self.version, self.dialect, now), severity(event, self.version))
 
     def _write(self, text: str, letter: str) -> None:
-        print(text, file=self.file or (sys.stderr if letter in "FEW!" else sys.stdout))
+        # trtexec flushes every line: where both streams go into one pipe, no line stands in the middle of another.
+        print(text, file=self.file or (sys.stderr if letter in "FEW!" else sys.stdout), flush=self.file is None)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.bisect.precision.certificate import Certificate
 from trtforensics.bisect.precision.items import PrecisionItem
 from trtforensics.bisect.precision.repair_search import RepairSearch
@@ -132,7 +133,7 @@ def test_a_repair_that_does_not_build_is_named_only() -> None:
     assert "does not build" in plan.result().why
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sets(st.sampled_from(NODES), min_size=1, max_size=4), min_size=1, max_size=3))
 def test_every_repair_is_minimal_and_every_repair_is_one(wanted: list[set[str]]) -> None:
     def passes(keep: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.emulator.log import opening as o
@@ -13,6 +13,7 @@ from tests.emulator.log import render
 from tests.emulator.log import tuning as t
 from tests.emulator.log.event import DetailedTensor, LayerTensor, OnnxTensor
 from tests.support.judging import fields_of
+from tests.support.property_settings import examples
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.events import duration, tactic_id
 from trtforensics.parsers.lines.singly import Dispatch
@@ -456,7 +457,7 @@ def test_every_event_of_the_emulator_has_its_reading() -> None:
 
 
 @pytest.mark.parametrize("event_type", READINGS, ids=lambda event_type: event_type.__name__)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data(), version=st.sampled_from(VERSIONS))
 def test_what_is_rendered_is_read_back(event_type: type[Event], data: st.DataObject, version: Version) -> None:
     strategy, reading = READINGS[event_type]

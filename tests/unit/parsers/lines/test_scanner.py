@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.judging import fields_of
+from tests.support.property_settings import examples
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.scanner import Scanner
@@ -112,7 +113,7 @@ SHARDS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.lists(st.sampled_from(SHARDS) | st.binary(max_size=8), max_size=40).map(b"".join))
 def test_any_bytes_are_counted_line_by_line_and_never_raise(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.judging import fields_of
@@ -176,7 +176,6 @@ def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line(
     assert found[0] == "layer_detailed"
 
 
-@settings(deadline=None)
 @given(st.lists(_rows, min_size=1, max_size=40), st.lists(_rows, min_size=1, max_size=40))
 def test_what_is_recalled_is_what_would_be_read(before: list[bytes], after: list[bytes]) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -190,7 +189,6 @@ def test_what_is_recalled_is_what_would_be_read(before: list[bytes], after: list
         assert sum(map(len, recalled.values())) >= sum(body in before and len(body) >= 8 for body in after)
 
 
-@settings(deadline=None)
 @given(st.lists(_rows, min_size=1, max_size=40))
 def test_bodies_with_other_digits_are_what_each_would_be_alone(rows: list[bytes]) -> None:
     found = {row: kind for kind, read in _Bench().read(rows).items() for row, *_ in read}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.model.log import EngineTensor
 from trtforensics.parsers.notation.tensors import details, short_tensors
 
@@ -40,7 +41,7 @@ def test_a_line_that_was_cut_is_refused(text: str) -> None:
     assert short_tensors(text) is None
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(names, max_size=3),
     st.lists(names, max_size=3),
@@ -130,7 +131,7 @@ def test_constants_stand_between_the_inputs_and_the_outputs_and_belong_to_neithe
     assert (read.inputs, [tensor.name for tensor in read.outputs], read.fields) == ((), ["y"], {})
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(plain_names, max_size=3), st.lists(plain_names, max_size=3), st.sampled_from(["", ", Location: Host"]))
 def test_names_of_detailed_tensors_may_hold_what_parts_them(
     inputs: list[str], outputs: list[str], location: str

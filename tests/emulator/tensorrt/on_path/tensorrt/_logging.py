@@ -52,7 +52,8 @@ class Logger(ILogger):
             return
         letter = "FEWIV"[int(severity)]
         stamp = datetime.now().strftime("%m/%d/%Y-%H:%M:%S")  # noqa: DTZ005 - logs have no zone
-        print(f"[{stamp}] [TRT] [{letter}] {msg}", file=sys.stderr if letter in "FEW" else sys.stdout)
+        file = sys.stderr if letter in "FEW" else sys.stdout
+        print(f"[{stamp}] [TRT] [{letter}] {msg}", file=file, flush=True)
 
 
 def tell(logger: ILogger, events: Iterable[Event]) -> None:

@@ -1,0 +1,13 @@
+"""How many examples a property test draws: its own number, scaled by the profile that conftest.py loads."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+_USUAL = 100
+"""The examples of a test that names no number, in the profile that looks no further."""
+
+
+def examples(count: int) -> settings:
+    """Return the settings of a test that draws ``count`` examples, and more where the profile looks further."""
+    return settings(max_examples=count * settings().max_examples // _USUAL)
