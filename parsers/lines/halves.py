@@ -110,7 +110,10 @@ def _started(path: str, begin: int) -> Iterator[BinaryIO]:
     import subprocess  # noqa: PLC0415 - a fork, which is the rule, does without
 
     command = [sys.executable, "-m", "trtforensics.parsers.lines.halves", path, str(begin)]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # numpy's linear algebra, which is not used, starts none
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    ) as process:
         try:
             yield cast("BinaryIO", process.stdout)
         finally:
