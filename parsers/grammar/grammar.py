@@ -35,9 +35,6 @@ _OWNED = frozenset(_OWN_FILES.values())
 REGEX_FLAGS = re.ASCII | re.MULTILINE
 """ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
 
-_PIECE = r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|."
-"""What a regex is made of: escapes, classes, repetitions, characters."""
-
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120 - every start would pay for pathlib
 
 
@@ -61,8 +58,6 @@ class Kind:
     """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
     needle: str
     """A literal that every body of this kind holds; empty where there is none."""
-    minds_digits: bool
-    """Whether the regex may take one digit where it does not take another."""
 
     @cached_property
     def match(self) -> re.Pattern[bytes]:
@@ -86,17 +81,6 @@ class CompiledRule:
 
     kind: Kind
     alternatives: tuple[tuple[Part, ...], ...]
-
-
-def minds_digits(regex: str) -> bool:
-    """Say whether a regex may take one digit where it does not take another: it holds one that is no repetition's."""
-    return any(map(_minds, re.findall(_PIECE, regex, re.DOTALL)))
-
-
-def _minds(token: str) -> bool:
-    if token[0] == "[":
-        return len({re.match(token, digit) is None for digit in "0123456789"}) > 1
-    return token[-1].isdigit()
 
 
 def field_of(terminal: str) -> str | None:
@@ -165,7 +149,6 @@ def _kind(name: str, sequences: list[tuple[str, ...]], terminals: dict[str, Term
         fields=fields,
         openers=tuple(sorted({literal[s[0]] for s in sequences})),
         needle=max((literal[n] for n in common), key=len, default=""),
-        minds_digits=minds_digits(regex),
     )
 
 

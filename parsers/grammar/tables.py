@@ -97,7 +97,7 @@ def _read(path: str) -> Tables | None:
 def _write(path: str, found: Tables) -> None:
     table = {
         "kinds": {
-            start: [(kind.name, kind.regex, kind.fields, kind.openers, kind.needle, kind.minds_digits) for kind in own]
+            start: [(kind.name, kind.regex, kind.fields, kind.openers, kind.needle) for kind in own]
             for start, own in found.kinds.items()
         },
         "bare": [kind.name for kind in found.bare],
@@ -113,9 +113,9 @@ def _write(path: str, found: Tables) -> None:
         return
 
 
-def _kind(row: tuple[str, str, list[str], list[str], str, bool]) -> Kind:
-    name, regex, fields, openers, needle, minds_digits = row
-    return Kind(name, regex, tuple(fields), tuple(openers), needle, minds_digits)
+def _kind(row: tuple[str, str, list[str], list[str], str]) -> Kind:
+    name, regex, fields, openers, needle = row
+    return Kind(name, regex, tuple(fields), tuple(openers), needle)
 
 
 def _row(layout: Layout) -> tuple[Any, ...]:

@@ -34,7 +34,6 @@ from trtforensics.parsers.lines.events import (
     tactic_id,
 )
 from trtforensics.parsers.lines.interning import Memo, Spans
-from trtforensics.parsers.lines.lazy import LazyText
 from trtforensics.parsers.lines.openers import Openers, WordTable
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
@@ -375,18 +374,8 @@ class _Taken(_Plain):
         """Say of each text whether the terminal takes it."""
         data, match = index.data, _compiled(self._regex).match
         begins, ends, limits = spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
-        if self._lazy is None:
-            found = map(match, repeat(data), begins, limits)
-            return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
-        taken = self._lazy.surely_takes(data, begins, ends, limits)
-        for row in [row for row, sure in enumerate(taken) if not sure]:
-            one = match(data, begins[row], limits[row])
-            taken[row] = one is not None and one.end() == ends[row]
-        return taken
-
-    @cached_property
-    def _lazy(self) -> LazyText | None:
-        return LazyText.of(self._regex)
+        found = map(match, repeat(data), begins, limits)
+        return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
 
 
 class _Composite(_Direct):

@@ -11,7 +11,6 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.grammar import grammar, tables
 
 if TYPE_CHECKING:
@@ -105,13 +104,13 @@ def _severity(level: bytes) -> str:
     return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
 
 
-_SITE = LateRegex(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
+_SITE = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
 
 
 def _without_site(body: bytes) -> bytes:
     """Take the place in the source off that some loggers print behind a message."""
     at = body.rfind(b" [" if body.endswith(b"]") else b" ")
-    return body[:at] if at >= 0 and _SITE.compiled.fullmatch(body, at) else body
+    return body[:at] if at >= 0 and _SITE.fullmatch(body, at) else body
 
 
 def _unquoted(body: bytes) -> bytes:

@@ -6,14 +6,15 @@ new TensorRT's new message are one entry, and a person sees at a glance what the
 
 from __future__ import annotations
 
+import re
+
 from trtforensics.model.log import UnknownShape
-from trtforensics.model.regexes import LateRegex
 
 MAX_SAMPLES = 20
 _MAX_SHAPES = 4096
 _TEXT_LIMIT = 500
 _SHAPE_LIMIT = 200
-_VARYING = LateRegex(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
+_VARYING = re.compile(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
 class Drift:
@@ -25,7 +26,7 @@ class Drift:
 
     def add(self, line: int, body: bytes) -> None:
         """Note an unknown line."""
-        shape = _VARYING.compiled.sub(b"#", body[:_TEXT_LIMIT])[:_SHAPE_LIMIT]
+        shape = _VARYING.sub(b"#", body[:_TEXT_LIMIT])[:_SHAPE_LIMIT]
         if shape not in self._shapes and len(self._shapes) >= _MAX_SHAPES:
             shape = b""
         entry = self._shapes.setdefault(shape, [line, 0])

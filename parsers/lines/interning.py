@@ -91,7 +91,9 @@ class Memo:
         """Return the number of each text."""
         if len(spans.lines) < _FEW:
             return self._one_by_one(index, spans, read)
-        values, found, hashes = self._find(index, spans)
+        lengths = np.minimum(spans.ends - spans.begins, _LONGEST)
+        hashes = _hashes(index, spans.begins, lengths, self._alike)  # of a longer text, of its beginning
+        values, found = self._table.find(hashes)
         longer = np.flatnonzero(spans.ends - spans.begins > _LONGEST)
         if len(longer):
             values[longer] = self._one_by_one(index, spans.of(longer), read)
@@ -101,20 +103,6 @@ class Memo:
             self._learn(spans, hashes, new, read)
             values[new], _ = self._table.find(hashes[new])
         return values
-
-    def known(self, index: LineIndex, spans: Spans) -> tuple[Values, Bools]:
-        """Return the number of each text, and whether it is known without asking: perhaps not of all that were read."""
-        if len(spans.lines) < _FEW:
-            return np.zeros(len(spans.lines), np.int32), np.zeros(len(spans.lines), np.bool_)
-        values, found, _ = self._find(index, spans)
-        found &= spans.ends - spans.begins <= _LONGEST
-        return values, found
-
-    def _find(self, index: LineIndex, spans: Spans) -> tuple[Values, Bools, Words]:
-        """Return the number of each text, whether it is known, and its hash; of long texts by their beginning."""
-        lengths = np.minimum(spans.ends - spans.begins, _LONGEST)
-        hashes = _hashes(index, spans.begins, lengths, self._alike)
-        return *self._table.find(hashes), hashes
 
     def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
         """Ask for the number of each text that occurs at ``new``."""
@@ -193,33 +181,6 @@ class _Table:
             put = self._keys[slot] == hashes
             self._values[slot[put]] = values[put]
             hashes, values, slot = hashes[~put], values[~put], (slot[~put] + 1) & last
-
-
-class WordSet:
-    """Words of eight bytes that were put in, many at once."""
-
-    def __init__(self) -> None:
-        self._table = _Table()
-
-    def add(self, words: Words) -> None:
-        """Put in words, known ones and equal ones among them."""
-        hashes = _mixed(words)
-        new = hashes[~self._table.find(hashes)[1]]
-        if len(new):
-            new = new[_first_of_each(new)]
-            if self._table.count + len(new) > _MOST:
-                self._table = _Table()
-            self._table.add(new, np.zeros(len(new), np.int32))
-
-    def holds(self, words: Words) -> Bools:
-        """Say which words were put in."""
-        return self._table.find(_mixed(words))[1]
-
-
-def _mixed(words: Words) -> Words:
-    """Return a hash of each word that no other word has, but for 0, which counts as 1."""
-    hashes = words * _FACTOR
-    return np.maximum(hashes ^ (hashes >> _HALF), np.uint64(1))
 
 
 def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: bytes) -> Words:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.lines.alike import DIGITS
 from trtforensics.parsers.lines.dialects import DIALECTS, may_open, prefix_of
 from trtforensics.parsers.lines.interning import Memo, Spans
 from trtforensics.parsers.text.numbers import blocks
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int32]
     Positions = npt.NDArray[np.int64]
 
+_DIGITS = b"0123456789"
 _SHORT = 32
 _LONGEST = 512
 _MOST_SIZES = 12
@@ -72,9 +72,9 @@ class PrefixReader:
     def __init__(self) -> None:
         self._codes: dict[_Read, int] = {}
         """Every distinct prefix with its number, in the order of the numbers."""
-        self._by_start = {_SHORT: Memo(DIGITS)}
+        self._by_start = {_SHORT: Memo(_DIGITS)}
         """By so many first bytes."""
-        self._by_line = Memo(DIGITS)
+        self._by_line = Memo(_DIGITS)
         self._found: dict[int, tuple[int, int]] = {}
         """Lines of the window that were read and not decided: the number of the prefix, and how many bytes decide."""
 
@@ -117,7 +117,7 @@ class PrefixReader:
             found = self._codes.setdefault(read, len(self._codes)), needed
         number, needed = found
         if needed < _WHOLE and len(self._by_start) < _MOST_SIZES:
-            self._by_start.setdefault(needed, Memo(DIGITS))
+            self._by_start.setdefault(needed, Memo(_DIGITS))
         if needed <= size or limit - begin < size:
             return number
         self._found[begin] = found

@@ -106,7 +106,7 @@ def _stages(
     if not bulk:
         return [single.read]
     reader = BulkReader(kinds, found, rank, texts)
-    return [reader.read_opened, single.recall, reader.read_free, single.read]
+    return [reader.read_opened, reader.read_free, single.read]
 
 
 def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:

@@ -1,9 +1,8 @@
 """Lines that no layout reads, judged one by one: each distinct body once, by the regex of its kind.
 
-A body's first eight bytes say which kinds may open so (asked once per distinct beginning), a literal that the kind must
-hold is looked for, and then the regex decides. What was read in a body is kept, because logs repeat many word for word;
-where nothing of it is wanted but its kind, for all that differ in digits only (``alike.py``). A body that came before
-need not pass the layouts for text first: where others that open like it came again, it is looked up before them.
+The first eight bytes of a body say which kinds may open so (worked out once per distinct beginning). Then the body must
+hold a literal of the kind, and then the regex decides. The result is kept for each body, because logs repeat many lines
+word for word.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
 
-from trtforensics.parsers.lines.alike import DIGITS, DigitMinders
 from trtforensics.parsers.lines.bodies import Reading, grouped
 from trtforensics.parsers.lines.events import KEEP, Rows
-from trtforensics.parsers.lines.interning import Memo, WordSet
+from trtforensics.parsers.lines.interning import Memo
 
 if TYPE_CHECKING:
     import re
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
     _Groups = tuple[_Group, _Group, _Group]
 
 _KEY_BYTES = 8
-_OPEN = -1
-"""Instead of a body's number: that of another with other digits may be different."""
 _NO_ROW = -1
 _MAX_KEYS = 1 << 16
 _MAX_BODIES = 1 << 16
@@ -66,11 +62,6 @@ class Dispatch:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
                 self._openings.setdefault(opener, []).append(kind)
         self._by_start: dict[bytes, _Groups] = {}
-        self._minders = DigitMinders(kinds)
-
-    def minds_digits(self, body: bytes) -> bool:
-        """Whether a body may be of another kind than one that differs in its digits only."""
-        return self._minders.may_read(body)
 
     def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
         """Return the kind, and what its regex found; None where no rule reads the body."""
@@ -132,10 +123,6 @@ class SingleReader:
 
     def _forget(self) -> None:
         self._memo = Memo()
-        self._alike = Memo(DIGITS)
-        """Of bodies whose digits do not matter; _OPEN for the others."""
-        self._openings = WordSet()
-        """The first eight bytes of bodies that came again."""
         self._kinds: dict[str | None, int] = {}
         """Every kind that was read, with its number."""
         self._tables: dict[str, Rows] = {}
@@ -145,50 +132,20 @@ class SingleReader:
         self._row_of = array("i")
         """By body: its row in the table of its kind; _NO_ROW where nothing is kept."""
 
-    def recall(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
-        """Give what was read before in the ``wanted`` bodies that are known: not of all, where that would take long."""
-        lines = np.flatnonzero(wanted)
-        lines = lines.compress(self._openings.holds(bodies.openings[lines]))
-        for memo in self._memo, self._alike:
-            numbers, known = memo.known(bodies.index, bodies.spans(lines))
-            known &= numbers != _OPEN
-            yield from self._by_kind(lines[known], numbers[known])
-            lines = lines[~known]
-
     def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
         """Give what is read in the ``wanted`` bodies, kind by kind, each in their order."""
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
-        lines, before = np.flatnonzero(wanted), len(self._kind_of)
+        lines = np.flatnonzero(wanted)
         numbers = self._memo.values(bodies.index, bodies.spans(lines), partial(self._of_new, bodies.index))
-        again = (numbers < before) | (np.bincount(numbers, minlength=1)[numbers] > 1)
-        self._openings.add(bodies.openings[lines[again]])
-        yield from self._by_kind(lines, numbers)
-
-    def _by_kind(self, lines: Positions, bodies: npt.NDArray[np.int32]) -> Iterator[Reading]:
-        """Give what was read in the bodies of these numbers, which stand in these lines."""
         names = list(self._kinds)
-        for number, rows in grouped(np.frombuffer(self._kind_of, np.int32)[bodies], len(names)):
+        for number, rows in grouped(np.frombuffer(self._kind_of, np.int32)[numbers], len(names)):
             kind = names[number]
-            yield Reading(kind, lines[rows], self._columns(kind, bodies[rows]))
+            yield Reading(kind, lines[rows], self._columns(kind, numbers[rows]))
 
     def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
         """Return the number of each of these bodies, none of which was read before."""
-        judged: dict[bytes, int] = {}
-        numbers = self._alike.values(
-            index, spans, lambda new: [self._of_alike(body, judged) for body in new.texts(index.data)]
-        )
-        left = np.flatnonzero(numbers == _OPEN)
-        bodies = spans.of(left).texts(index.data)
-        numbers[left] = [judged[body] if body in judged else self._judge(body) for body in bodies]
-        known: list[int] = numbers.tolist()
-        return known
-
-    def _of_alike(self, body: bytes, judged: dict[bytes, int]) -> int:
-        """Judge a body; return its number if it is that of all bodies with other digits, too."""
-        number = judged[body] = self._judge(body)
-        keeps = self._row_of[number] != _NO_ROW
-        return _OPEN if keeps or self._dispatch.minds_digits(self._own(body)) else number
+        return list(map(self._judge, spans.texts(index.data)))
 
     def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
         if kind not in self._tables:
@@ -199,7 +156,7 @@ class SingleReader:
 
     def _judge(self, body: bytes) -> int:
         """Find a body's kind and read its fields; return the body's number."""
-        found = self._dispatch.find(self._own(body))
+        found = self._dispatch.find(body.lstrip(b" ") if self._indented else body)
         name, row = None, _NO_ROW
         if found is not None:
             kind, match = found
@@ -209,9 +166,6 @@ class SingleReader:
         self._kind_of.append(self._kinds.setdefault(name, len(self._kinds)))
         self._row_of.append(row)
         return len(self._kind_of) - 1
-
-    def _own(self, body: bytes) -> bytes:
-        return body.lstrip(b" ") if self._indented else body
 
     def _keep(self, kind: str, fields: dict[str, bytes | None]) -> int:
         """Put fields into the table of their kind; return the row."""

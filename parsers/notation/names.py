@@ -6,44 +6,44 @@ parted by 0x1E (TensorRT) or 0x1F (Myelin), since 8.6.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
 
 if TYPE_CHECKING:
     from lark import Token
 
-_PROFILE = LateRegex(r" \[profile (\d{1,18})\]")
+_PROFILE = re.compile(r" \[profile (\d{1,18})\]")
 _OF_PROFILE = " [profile "
 """To look for it first is several times as fast: most names hold none."""
-_REFORMAT = LateRegex(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
+_REFORMAT = re.compile(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
 _OF_REFORMAT = "Reformat"
-_KERNEL = LateRegex(r"(.*)_myl(\d{1,18})_\d+")
+_KERNEL = re.compile(r"(.*)_myl(\d{1,18})_\d+")
 _OF_MYELIN = "_myl"
 _FOREIGN_NODE = "{ForeignNode["
 _TRIED_REFORMAT = "Optimizer Reformat"
 _MYELIN_MADE = ("__myl_", "__mye", "__myln")
 _ITEM = "[ONNX Layer: "
-_SEPARATORS = LateRegex("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
+_SEPARATORS = re.compile("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
 
 
 def profile_of(name: str) -> int | None:
     """Return the optimisation profile that a name is of (`` [profile 1]``); None for the first or only one."""
-    found = _PROFILE.compiled.search(name) if _OF_PROFILE in name else None
+    found = _PROFILE.search(name) if _OF_PROFILE in name else None
     return int(found.group(1)) if found else None
 
 
 def without_profile(name: str) -> str:
     """Return a name without its profile suffix."""
-    return _PROFILE.compiled.sub("", name) if _OF_PROFILE in name else name
+    return _PROFILE.sub("", name) if _OF_PROFILE in name else name
 
 
 def is_reformat(name: str) -> bool:
     """Whether a layer or tensor was put in by TensorRT to change a format."""
-    return name.startswith(_OF_REFORMAT) and _REFORMAT.compiled.match(name) is not None
+    return name.startswith(_OF_REFORMAT) and _REFORMAT.match(name) is not None
 
 
 def is_foreign_node(name: str) -> bool:
@@ -58,7 +58,7 @@ def is_tried_reformat(name: str) -> bool:
 
 def myelin_graph(name: str) -> int | None:
     """Return the number of the ForeignNode whose kernel this is (``…_myl7_1``: 7), or None."""
-    found = _KERNEL.compiled.fullmatch(without_profile(name)) if _OF_MYELIN in name else None
+    found = _KERNEL.fullmatch(without_profile(name)) if _OF_MYELIN in name else None
     return int(found.group(2)) if found else None
 
 
@@ -72,7 +72,7 @@ def members(name: str) -> tuple[str, ...]:
     name = without_profile(name)
     if is_reformat(name) or name.startswith(_MYELIN_MADE):
         return ()
-    kernel = _KERNEL.compiled.fullmatch(name)
+    kernel = _KERNEL.fullmatch(name)
     fused = kernel.group(1) if kernel else name
     parts = plain.members(fused) or _nested(fused)
     return (name,) if parts is None else tuple(dict.fromkeys(parts))
@@ -96,6 +96,6 @@ def onnx_nodes(metadata: str) -> tuple[str, ...]:
     In a subgraph (``[ONNX Layer: mul | then_g (then_branch) | if (If)]``) the node is the first part.
     Where a terminal or a web page swallowed the separators, items are parted at ``][``.
     """
-    items = (item.strip() for item in _SEPARATORS.compiled.split(metadata))
+    items = (item.strip() for item in _SEPARATORS.split(metadata))
     paths = (item[len(_ITEM) : -1] for item in items if item.startswith(_ITEM) and item.endswith("]"))
     return tuple(dict.fromkeys(path.partition(" | ")[0] for path in paths if path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.model.records import record
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.text.decoding import pieces
 from trtforensics.parsers.text.line_index import LineIndex
 
@@ -22,7 +22,7 @@ LONGEST_LINE = 16 << 20
 CUT_LINE = 64 << 10
 """Bytes that are left of a line that is cut."""
 
-_ESCAPE_SEQUENCES = LateRegex(
+_ESCAPE_SEQUENCES = re.compile(
     rb"\x1b(?:"
     rb"\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor movements, erasing
     rb"|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)"  # OSC: window titles, hyperlinks
@@ -53,7 +53,7 @@ class Window:
         text = self.data.replace(b"\r\n", b"\n") if b"\r" in self.data else self.data
         if b"\x1b" not in text:
             return text
-        clean = _ESCAPE_SEQUENCES.compiled.sub(b"", text)
+        clean = _ESCAPE_SEQUENCES.sub(b"", text)
         vanished = not text.endswith(b"\n") and (not clean or clean.endswith(b"\n"))
         return clean + b"\n" if vanished else clean  # a last line of escape sequences only is a line all the same
 

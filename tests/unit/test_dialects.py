@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from trtforensics.parsers.grammar import grammar, reference, tables
@@ -213,3 +215,34 @@ def test_timing_blocks_of_early_releases_are_read_without_any_prefix() -> None:
     scanner = scan(OLD_BLOCK)
     assert scanner.recognised
     assert (scanner.counts.typed, scanner.counts.blank, scanner.counts.total) == (7, 1, 8)
+
+
+_PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|.", re.DOTALL)
+"""What a regex is made of: escapes, classes, repetitions, characters."""
+
+
+def _minds_digits(regex: str) -> bool:
+    """Whether a regex may take one digit where it does not take another: it holds one that is no repetition's."""
+    return any(map(_minds, _PIECE.findall(regex)))
+
+
+def _minds(piece: str) -> bool:
+    if piece[0] == "[":
+        return len({re.match(piece, digit) is None for digit in "0123456789"}) > 1
+    return piece[-1].isdigit()
+
+
+@pytest.mark.parametrize("regex", ["0x[0-9a-f]+", "[1-9]", "a[^0]", r"TF32", r"(a)\1", "[a-f5]", r"x{2}2"])
+def test_a_regex_with_a_digit_of_its_own_minds(regex: str) -> None:
+    assert _minds_digits(regex)
+
+
+@pytest.mark.parametrize(
+    "regex", ["[0-9]{2}x", r"\d+\S.", "[^ ]{1,3}", "[a-z]", r"[^\]0-9]x", r"\[[0-9a-f]\]", "a{12}"]
+)
+def test_a_regex_without_one_does_not(regex: str) -> None:
+    assert not _minds_digits(regex)
+
+
+def test_prefixes_that_differ_in_digits_only_are_one_to_every_rule() -> None:
+    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if _minds_digits(kind.regex)] == []
