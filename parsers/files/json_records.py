@@ -29,14 +29,14 @@ _FORBIDDEN = re.compile(r'["\\]')
 _SHOWN = 60
 
 
-class Record(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value with its place. Containers above the depth that was asked for hold records, all others plain values."""
 
     value: Any
     span: SourceSpan
 
 
-class Records:
+class PlacedJson:
     """The documents of a text."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -45,7 +45,7 @@ class Records:
         self._inserted: list[int] = []
         self.repairs: list[Repair] = []
 
-    def documents(self, depth: int) -> Iterator[Record]:
+    def documents(self, depth: int) -> Iterator[PlacedValue]:
         """Give the documents in order; ``depth`` is how many levels of containers hold records.
 
         Raises:
@@ -57,7 +57,7 @@ class Records:
             yield record
             at = skip(self._text, at)
 
-    def _document(self, at: int, depth: int) -> tuple[Record, int]:
+    def _document(self, at: int, depth: int) -> tuple[PlacedValue, int]:
         """Read a document as it stands, or with its texts mended where that is what it takes."""
         try:
             return self._record(at, depth)
@@ -69,19 +69,19 @@ class Records:
             except NotEngineInfoError:
                 raise error from None
 
-    def _record(self, at: int, depth: int) -> tuple[Record, int]:
+    def _record(self, at: int, depth: int) -> tuple[PlacedValue, int]:
         opening = self._text[at : at + 1]
         if depth and opening in {"{", "["}:
             return self._container(at, depth, closing="}" if opening == "{" else "]")
         span = self._place(at)
         value, end = self._plain(at)
-        return Record(value, span), end
+        return PlacedValue(value, span), end
 
-    def _container(self, begin: int, depth: int, *, closing: str) -> tuple[Record, int]:
+    def _container(self, begin: int, depth: int, *, closing: str) -> tuple[PlacedValue, int]:
         keyed = closing == "}"
         span = self._place(begin)
-        pairs: dict[str, Record] = {}
-        items: list[Record] = []
+        pairs: dict[str, PlacedValue] = {}
+        items: list[PlacedValue] = []
         at = skip(self._text, begin + 1)
         while self._text[at : at + 1] != closing:
             if pairs or items:
@@ -93,7 +93,7 @@ class Records:
                 item, at = self._record(at, depth - 1)
                 items.append(item)
             at = skip(self._text, at)
-        return Record(pairs if keyed else items, span), at + 1
+        return PlacedValue(pairs if keyed else items, span), at + 1
 
     def _behind(self, at: int, mark: str) -> int:
         if self._text[at : at + 1] != mark:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
-from trtforensics.parsers.files.json_records import Record, Records
+from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.tensors import described
@@ -39,14 +39,14 @@ def read_layer_json(document: Document) -> EngineInfo:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
     info = document.info
-    records = Records(document.data.decode("utf-8", "replace"), info.path)
+    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
     engines = tuple(_engine(record) for record in records.documents(_DEPTH))
     if not engines:
         raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
     return EngineInfo(info, engines, tuple(records.repairs))
 
 
-def _engine(record: Record) -> Engine:
+def _engine(record: PlacedValue) -> Engine:
     top = record.value
     layers = top.get("Layers") if isinstance(top, dict) else None
     if layers is None or not isinstance(layers.value, list):
@@ -63,7 +63,7 @@ def _engine(record: Record) -> Engine:
     )
 
 
-def _layer(record: Record) -> EngineLayer:
+def _layer(record: PlacedValue) -> EngineLayer:
     if isinstance(record.value, str):
         return _made(record.value, {}, record.span)
     fields = _fields(record)
@@ -73,7 +73,7 @@ def _layer(record: Record) -> EngineLayer:
     return _made(name, fields, record.value["Name"].span)
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _fields(record: PlacedValue) -> dict[str, Any]:
     """Return the members of an object without their places; none where it is no object."""
     return {key: one.value for key, one in record.value.items()} if isinstance(record.value, dict) else {}
 
@@ -122,7 +122,7 @@ def _dims(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _io_tensor(record: Record) -> IoTensor:
+def _io_tensor(record: PlacedValue) -> IoTensor:
     if not isinstance(record.value, dict):
         return IoTensor(_text(record.value), "", "", (), record.span)
     fields = _fields(record)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import Problem, Replay, ReplayForm, Severity, TextSpan
-from trtforensics.parsers.files.json_text import Lines, Member, Places, locate, members, skip
+from trtforensics.parsers.files.json_text import Lines, ObjectMember, Places, locate, members, skip
 from trtforensics.parsers.files.lookalikes import not_json, other_json
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw
 
@@ -25,7 +25,7 @@ _ANY_LATER = "0.30.0 and later"
 """Who writes an empty replay, which has no tensor to tell the form by."""
 
 
-class _Object(list[Member]):
+class _Object(list[ObjectMember]):
     """The members of an object that stands right below the top, repeated ones included."""
 
     @property
@@ -35,7 +35,7 @@ class _Object(list[Member]):
 
 class _Values(NamedTuple):
     top: dict[str, Any]
-    layers: list[Member]
+    layers: list[ObjectMember]
     repeated: bool
     """Whether some object has a key twice."""
 

@@ -17,53 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.parsers.grammar.grammar import CompiledRule, Kind, Part
-
-BULK = (
-    "tactic_named",
-    "tactic_timed",
-    "average",
-    "timing_runner",
-    "fastest",
-    "profiling_completed",
-    "set_tactic_name",
-    "myelin_row",
-    "chose",
-    "format_combination",
-    "reformat_combination",
-    "costs_begin",
-    "reformat_costs_begin",
-    "no_valid_tactics",
-    "no_valid_tactics_old",
-    "searching_input",
-    "registering_layer",
-    "registering_tensor",
-    "parsing_node",
-    "importing_initializer",
-    "default_quantization",
-    "plugin_creator",
-    "running",
-    "layer_memory",
-    "graph_dim",
-    "graph_port",
-    "stage",
-    "unrecognized_mma",
-    "convolution_input",
-    "cached_result",
-    "myelin_op",
-    "myelin_table",
-    "myelin_columns",
-    "removing",
-    "node_inputs",
-    "node_outputs",
-    "fusing",
-    "layer_short",
-    "layer_detailed",
-    "timing_old",
-    "tactic_old",
-    "metric_latency",
-)
-"""The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
+    from trtforensics.parsers.grammar.grammar import CompiledRule, RuleTerminal
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 
 class Content(Enum):
@@ -121,7 +76,7 @@ class Layout(NamedTuple):
     ``separators`` is how many the body must hold, None where a free text makes that open.
     """
 
-    kind: Kind
+    kind: LineKind
     anchors: tuple[Anchor, ...]
     segments: tuple[Segment, ...]
     separators: int | None
@@ -151,11 +106,10 @@ class Layout(NamedTuple):
 
 def layouts(rules: Iterable[CompiledRule]) -> list[Layout]:
     """Derive the layouts of the bulk kinds: opening literals first, then anchors that are counted, then the most."""
-    by_name = {rule.kind.name: rule for rule in rules}
     found = []
-    for name in BULK:
-        for alternative in by_name[name].alternatives:
-            layout = _layout(by_name[name].kind, _merge_literals(alternative))
+    for rule in (rule for rule in rules if rule.is_bulk):
+        for alternative in rule.alternatives:
+            layout = _layout(rule.kind, _merge_literals(alternative))
             if layout is not None and any(anchor.text for anchor in layout.anchors):
                 found.append(layout)
     return sorted(found, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
@@ -218,9 +172,9 @@ def _text(regex: str) -> Content:
     return Content.WORD if negated == (" " in members) else Content.FREE
 
 
-def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
+def _merge_literals(parts: tuple[RuleTerminal, ...]) -> list[str | RuleTerminal]:
     """Return literals as texts, adjacent ones as one."""
-    merged: list[str | Part] = []
+    merged: list[str | RuleTerminal] = []
     for part in parts:
         if part.literal and merged and isinstance(merged[-1], str):
             merged[-1] += part.literal
@@ -229,7 +183,7 @@ def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
     return merged
 
 
-def _layout(kind: Kind, items: list[str | Part]) -> Layout | None:
+def _layout(kind: LineKind, items: list[str | RuleTerminal]) -> Layout | None:
     """Cut an alternative at its anchors; None where it cannot be read by counting blanks and a search or two."""
     texts, segments = _cut(items)
     free = [i for i, segment in enumerate(segments) if segment.content in {Content.FREE, Content.REST}]
@@ -251,11 +205,11 @@ def _first_byte(segment: Segment) -> bytes:
     return first[1].encode("latin-1") if first else b""
 
 
-def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
+def _cut(items: list[str | RuleTerminal]) -> tuple[list[str], list[Segment]]:
     """Return the anchors' texts and the segments between them; an anchor more where the line ends with one."""
     texts: list[str] = [items[0] if isinstance(items[0], str) else ""]
     segments: list[Segment] = []
-    held: list[str | Part] = []
+    held: list[str | RuleTerminal] = []
     rest = items[1:] if isinstance(items[0], str) else items
     for position, item in enumerate(rest):
         is_last = position == len(rest) - 1
@@ -270,7 +224,7 @@ def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
     return texts, segments
 
 
-def _segment(items: list[str | Part]) -> Segment:
+def _segment(items: list[str | RuleTerminal]) -> Segment:
     parts = [item for item in items if not isinstance(item, str)]
     fields = tuple(part.field for part in parts if part.field is not None)
     contents = [_content(part.regex) for part in parts]
@@ -282,7 +236,7 @@ def _segment(items: list[str | Part]) -> Segment:
     return Segment(Content.WORD if blank_free else Content.FREE, fields, regex, terminal=False)
 
 
-def _regex(item: str | Part) -> str:
+def _regex(item: str | RuleTerminal) -> str:
     """Write a literal or a terminal as the kind's own regex has it."""
     if isinstance(item, str):
         return re.escape(item)

@@ -11,7 +11,8 @@ from functools import cache
 from lark import Lark, Token, Tree
 from lark.exceptions import LarkError
 
-from trtforensics.parsers.grammar.grammar import LINE, REGEX_FLAGS, field_of, grammar_text
+from trtforensics.parsers.grammar.grammar import field_of, grammar_text
+from trtforensics.parsers.grammar.line_kinds import LINE, REGEX_FLAGS
 
 
 def parse(body: bytes, start: str = LINE) -> tuple[str, dict[str, bytes]] | None:

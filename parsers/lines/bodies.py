@@ -43,7 +43,7 @@ class Bodies:
         return Spans(lines, self.starts[lines], self.ends[lines])
 
 
-class Reading(NamedTuple):
+class KindRows(NamedTuple):
     """Lines of one kind, and their columns; of no kind where no rule reads them."""
 
     kind: str | None

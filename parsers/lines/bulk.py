@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.grammar.grammar import REGEX_FLAGS
 from trtforensics.parsers.grammar.layouts import Content
-from trtforensics.parsers.lines.bodies import Reading, grouped
+from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
+from trtforensics.parsers.lines.bodies import KindRows, grouped
 from trtforensics.parsers.lines.events import (
     DURATION_FIELDS,
     INTEGER_FIELDS,
-    KEEP,
     NUMERIC_FIELDS,
     TACTIC_FIELDS,
     duration,
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
     from trtforensics.parsers.grammar.layouts import Anchor, Layout, Segment
+    from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.lines.bodies import Bodies
     from trtforensics.parsers.lines.events import Texts
     from trtforensics.parsers.text.line_index import LineIndex
@@ -69,17 +68,19 @@ _READ: dict[Content, Callable[[bytes], float]] = {
 """How a number is read one by one, by what its segment holds."""
 
 
-class _Found(NamedTuple):
+class _LayoutRead(NamedTuple):
     """What a layout read, and the ``refused`` lines with all its anchors, but other texts."""
 
-    reading: Reading
+    reading: KindRows
     refused: Positions
 
 
 class BulkReader:
     """Reads bulk kinds; keeps its memos from window to window."""
 
-    def __init__(self, kinds: Iterable[Kind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts) -> None:
+    def __init__(
+        self, kinds: Iterable[LineKind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts
+    ) -> None:
         self._openers = Openers(kinds)
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
@@ -98,7 +99,7 @@ class BulkReader:
         for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
             same.sort(key=_LayoutReader.order)
 
-    def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+    def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
         """Give what can be read of the ``wanted`` lines that open with a literal, and unmark those that were."""
         for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if self._by_opening else ():
             yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
@@ -107,7 +108,7 @@ class BulkReader:
             near = left[self._openers.near_short(bodies.openings[left])]
             yield from self._read(self._by_short_opening, bodies, near, wanted)
 
-    def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+    def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
         """Give what can be read of the ``wanted`` lines that open with text, and unmark those that were."""
         if self._by_text:
             left = np.flatnonzero(wanted)
@@ -123,7 +124,7 @@ class BulkReader:
     @staticmethod
     def _read(
         readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
-    ) -> Iterator[Reading]:
+    ) -> Iterator[KindRows]:
         """Have these readers read what they can of the lines that are left, of each kind the most frequent first.
 
         Of their openings so many bytes are ``known`` to stand there.
@@ -173,7 +174,7 @@ class _LayoutReader:
     @cached_property
     def _readers(self) -> list[tuple[int, _Direct]]:
         """By segment; texts come last, which cost most. Most layouts read no line of a log."""
-        kept = KEEP.get(self.layout.kind.name, ())
+        kept = self.layout.kind.kept or ()
         readers = enumerate(_reader(segment, kept, self._texts) for segment in self.layout.segments)
         return sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
 
@@ -181,7 +182,7 @@ class _LayoutReader:
         """Return what decides which reader is asked first."""
         return self.rank, -self.lines
 
-    def read(self, bodies: Bodies, lines: Positions) -> _Found:
+    def read(self, bodies: Bodies, lines: Positions) -> _LayoutRead:
         lines, begins, ends = self._places(bodies, self._near(bodies, lines))
         alike = lines
         columns: Columns = {}
@@ -194,7 +195,7 @@ class _LayoutReader:
                 begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
                 columns = {name: column.compress(sure) for name, column in columns.items()}
         refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
-        return _Found(Reading(self.layout.kind.name, lines, columns), refused)
+        return _LayoutRead(KindRows(self.layout.kind.name, lines, columns), refused)
 
     def _near(self, bodies: Bodies, lines: Positions) -> Positions:
         """Return the lines that may be of this layout, by what is quickly told."""

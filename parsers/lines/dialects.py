@@ -11,10 +11,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.parsers.grammar import grammar, tables
+from trtforensics.parsers.grammar import line_kinds, tables
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 _SEVERITY = {
     **dict.fromkeys((b"F", b"!", b"INTERNAL_ERROR", b"INTERNALERROR", b"BUG", b"CRITICAL"), "E"),
@@ -43,7 +43,7 @@ WEAK_DIALECTS = frozenset(
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
-_USUAL, *_OTHERS = tables.kinds(grammar.PREFIX)
+_USUAL, *_OTHERS = tables.kinds(line_kinds.PREFIX)
 """Of two kinds that read a line the first has it. That is trtexec's, and many a log has no other."""
 DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
@@ -80,22 +80,22 @@ def prefix_of(line: bytes) -> Prefix | None:
     return _prefix(kind, found.groups()[own : own + len(kind.fields)], found.end())
 
 
-def _prefix(kind: Kind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
+def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
     return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), end)
 
 
 @cache
-def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
+def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
     """Return one regex for all other kinds, in their order, and which group is whose: it takes milliseconds to compile.
 
     A line without a prefix costs one call.
     """
-    kinds: dict[int, Kind] = {}
+    kinds: dict[int, LineKind] = {}
     group = 1
     for kind in _OTHERS:
         kinds[group] = kind
         group += 1 + len(kind.fields)
-    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
+    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), line_kinds.REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:

@@ -1,8 +1,8 @@
-"""What the scanner found, in columns: one table a kind of line, sorted by line, never an object a row.
+"""The events of a log in columns: a table for each kind of line, sorted by line, and never an object a row.
 
-``KEEP`` says which fields of which kinds anybody needs later; every other kind is only counted. A
-field's name decides its type: 64-bit tactic ids, durations, integers, and everything else as an
-index into one pool of texts, so that a name that a log prints a thousand times is kept once.
+The grammar says which kinds and fields are kept (the directives of ``common.lark``); lines of every other kind are only
+counted. A field's name decides its type: 64-bit tactic ids, durations, integers, and for everything else an index into
+one pool of texts. So a name that a log prints a thousand times is stored once.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trtforensics.model.timings import NO_TACTIC
+from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE
 
 if TYPE_CHECKING:
@@ -23,141 +24,19 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-KEEP: dict[str, tuple[str, ...]] = {
-    "banner": ("verdict", "program", "version", "command"),
-    "section": ("section",),
-    "option": ("name", "value"),
-    "device": ("name", "value"),
-    "device_available": ("name", "uuid"),
-    "tensorrt_version": ("version",),
-    "library": ("text",),
-    "poly_run": ("command",),
-    "poly_verdict": ("verdict",),
-    "poly_module": ("text",),
-    "init_cuda": (),
-    "init_builder": (),
-    "plugin_creator": (),
-    "onnx_rule": (),
-    "onnx_header": ("name", "value"),
-    "adding_input": ("tensor", "dims"),
-    "parse_begin": (),
-    "parsing_node": ("node", "op"),
-    "node_inputs": ("tensors",),
-    "node_outputs": ("tensors",),
-    "registering_layer": ("layer", "node"),
-    "registering_helper": ("layer",),
-    "stage_original": ("count",),
-    "stage": ("stage", "count"),
-    "strategy_begin": ("strategy",),
-    "strategy_initial": ("strategy", "ms"),
-    "strategy_chosen": ("strategy", "ms"),
-    "strategy_skipped": ("strategy", "ms"),
-    "fusing": ("pass", "first", "second"),
-    "fusing_weights": ("first", "second"),
-    "merging": ("layers",),
-    "adding_reformat": ("layer", "tensor", "source", "target"),
-    "foreign_node": ("layer", "metadata"),
-    "costs_begin": ("layer",),
-    "format_combination": ("inputs", "outputs"),
-    "reformat_costs_begin": (),
-    "reformat_combination": ("source", "target"),
-    "timing_runner": ("layer", "runner", "runner_id"),
-    "timing_old": ("layer", "runner"),
-    "set_tactic_name": ("kernel", "tactic"),
-    "tactic_timed": ("tactic", "ms"),
-    "tactic_named": ("kernel", "tactic", "ms"),
-    "tactic_old": ("tactic", "ms"),
-    "tactic_skipped": ("tactic", "requested", "available"),
-    "tactic_skipped_old": ("tactic", "requested", "available"),
-    "chose": ("runner", "tactic"),
-    "chose_old": ("runner", "tactic"),
-    "cached_result": ("layer", "inputs", "outputs", "runner", "tactic", "ms"),
-    "myelin_op": ("op", "key", "metadata"),
-    "myelin_row": ("ms", "kernel", "hash"),
-    "myelin_selected": ("hash", "ms"),
-    "profiling_completed": ("layer", "seconds"),
-    "engine_generated": ("seconds",),
-    "engine_generated_old": ("seconds",),
-    "engine_built": ("seconds",),
-    "engine_created": ("number",),
-    "engine_size": ("number",),
-    "deserialization": ("count",),
-    "plan_engines": (),
-    "engine_layers": (),
-    "engine_layers_detailed": (),
-    "layer_short": ("type", "name", "tactic", "tensors"),
-    "layer_detailed": ("name", "type", "details"),
-    "metric_latency": ("name", "ms", "max_ms", "median_ms"),
-    "metric_total": ("name", "number"),
-    "strongly_typed": (),
-    "myelin_cpu": (),
-    "convergence": (),
-    "no_implementation": ("layer",),
-    "skipping_tactic": ("tactic", "text"),
-    # kinds that findings read (notes.py)
-    "broadcasting": ("layer", "count", "text"),
-    "cache_deleted": ("count", "hits"),
-    "cache_disabled": (),
-    "cache_invalid": (),
-    "cache_loaded": ("count",),
-    "cache_scope": ("scope",),
-    "cache_serialized": ("count",),
-    "cache_serializing": ("uuid", "commit"),
-    "cache_unread": ("text",),
-    "calibrator_explicit": (),
-    "calibrator_unused": (),
-    "default_stream": (),
-    "deprecated_flag": ("flag", "text"),
-    "deprecated_value": ("flag", "text"),
-    "device_request": ("requested", "available"),
-    "dla_empty": (),
-    "dla_fallback": ("layer",),
-    "dla_precision": ("layer",),
-    "dla_subgraphs": ("layer",),
-    "dla_unsupported": ("layer",),
-    "dla_validation": ("layer",),
-    "fp16_slow": (),
-    "input_types": ("text",),
-    "int64_binding": ("tensor",),
-    "int64_clamped": (),
-    "int64_weights": (),
-    "layernorm_fp16": ("text",),
-    "layernorm_overflow": ("text",),
-    "loop_heuristic": ("layer",),
-    "marking_output": ("tensor",),
-    "missing_scale": ("tensor",),
-    "myelin_assertion": ("text",),
-    "myelin_budget": ("available", "requested"),
-    "myelin_exception": ("text",),
-    "mixed_devices": (),
-    "names_only": ("verbosity",),
-    "no_conforming": ("layer",),
-    "no_device": (),
-    "node_name": ("node",),
-    "non_conforming": ("layer",),
-    "parser_assertion": ("text",),
-    "plugin_tried": ("name", "version", "text"),
-    "poly_flags": ("text",),
-    "poly_mark": ("scope",),
-    "poly_selector": (),
-    "second_logger": (),
-    "selector_cache": (),
-    "shape_guessed": ("tensor", "text"),
-    "throughput_bound": ("text",),
-    "type_emulated": ("type",),
-    "unstable": ("number",),
-    "weak_typing": (),
-    "weights_affected": ("count", "text"),
-    "weights_issue": ("text",),
-    "weights_layer": ("layer",),
-    "workspace_hint": ("requested",),
-    "workspace_note": (),
-    # not rules of the grammar: what the scanner notes about lines of any kind
+    StoredEvents = tuple[list[bytes], dict[str, tuple[array[int], dict[str, array[Any]]]]]
+    """Texts in the order of their indexes, and for each kind its lines and columns."""
+
+_NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
     "dialect": ("dialect",),
     "resumed": (),
     "layer_name": ("name",),
 }
+"""What the scanner notes about lines of any kind, or of none."""
+
+KEPT = {kind.name: kind.kept for kind in tables.kinds() if kind.kept is not None} | _NOTED_BY_SCANNER
+"""The fields that are kept of each kind of which lines are kept."""
 
 TACTIC_FIELDS = frozenset({"tactic", "hash"})
 DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "median_ms"})
@@ -224,11 +103,11 @@ def integer(raw: bytes) -> int:
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
 
-class Rows:
+class EventColumns:
     """The rows of one kind: their lines, and a typed column for each kept field."""
 
     def __init__(self, kind: str, texts: Texts) -> None:
-        self.names = KEEP[kind]
+        self.names = KEPT[kind]
         self.lines = array("q")
         self.columns: dict[str, array[Any]] = {name: new_column(name) for name in self.names}
         self._texts = texts
@@ -330,9 +209,9 @@ class Events:
 
     def __init__(self) -> None:
         self.texts = Texts()
-        self._rows = {kind: Rows(kind, self.texts) for kind in KEEP}
+        self._rows = {kind: EventColumns(kind, self.texts) for kind in KEPT}
 
-    def __getitem__(self, kind: str) -> Rows:
+    def __getitem__(self, kind: str) -> EventColumns:
         return self._rows[kind]
 
     def only(self, kinds: Iterable[str]) -> Events:
@@ -347,13 +226,13 @@ class Events:
         limits = ((kind, bisect_left(r.lines, first), bisect_right(r.lines, last)) for kind, r in self._rows.items())
         return {kind: range(low, high) for kind, low, high in limits if low < high}
 
-    def tables(self) -> Tables:
+    def stored(self) -> StoredEvents:
         """Return everything as plain columns, to be sent to another process."""
         return self.texts.raw(), {kind: (r.lines, r.columns) for kind, r in self._rows.items() if r.lines}
 
-    def extend(self, tables: Tables, shift: int) -> None:
+    def extend(self, stored: StoredEvents, shift: int) -> None:
         """Append another's rows, ``shift`` lines further down; its texts get the ids they have here."""
-        raw, rows = tables
+        raw, rows = stored
         ids = np.array([*(self.texts.id(text) for text in raw), NO_TEXT], np.int32)  # index -1 is NO_TEXT
         for kind, (lines, columns) in rows.items():
             values = {name: np.frombuffer(column, column.typecode) for name, column in columns.items()}
@@ -369,7 +248,3 @@ class Events:
         for kind, rows in self._rows.items():
             if len(rows.lines) > before[kind] + 1:
                 rows.sort(before[kind])
-
-
-Tables = tuple[list[bytes], dict[str, tuple["array[int]", dict[str, "array[Any]"]]]]
-"""Texts in the order of their indexes, and for each kind its lines and columns."""

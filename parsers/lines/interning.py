@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
 
-    _Read = Callable[["Spans"], list[int]]
+    _ReadTexts = Callable[["Spans"], list[int]]
 
 _FEW = 200
 """Rows below which a dictionary is faster than some fifty calls of numpy."""
@@ -84,10 +84,10 @@ class Memo:
 
     def __init__(self, alike: bytes = b"") -> None:
         self._singly: dict[bytes, int] = {}
-        self._table = _Table()
+        self._table = _HashTable()
         self._alike = alike
 
-    def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+    def values(self, index: LineIndex, spans: Spans, read: _ReadTexts) -> Values:
         """Return the number of each text."""
         if len(spans.lines) < _FEW:
             return self._one_by_one(index, spans, read)
@@ -104,7 +104,7 @@ class Memo:
             values[new], _ = self._table.find(hashes[new])
         return values
 
-    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
+    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _ReadTexts) -> None:
         """Ask for the number of each text that occurs at ``new``."""
         changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
         rows = np.concatenate((new[:1], new[changes + 1]))
@@ -112,10 +112,10 @@ class Memo:
         distinct = hashes[rows[first]]
         learned = np.array(read(spans.of(rows[first])), np.int32)
         if self._table.count + len(distinct) > _MOST:
-            self._table = _Table()
+            self._table = _HashTable()
         self._table.add(distinct, learned)
 
-    def _one_by_one(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+    def _one_by_one(self, index: LineIndex, spans: Spans, read: _ReadTexts) -> Values:
         memo = self._singly
         if len(memo) > _MOST:
             memo.clear()
@@ -142,7 +142,7 @@ def _first_of_each(hashes: Words) -> Positions:
     return np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))])
 
 
-class _Table:
+class _HashTable:
     """Numbers by hash: open addressing in a power of two of slots, at most half of them full."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]
@@ -57,7 +57,7 @@ class Openers:
     The few shorter literals are tried where two bytes are theirs.
     """
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
+    def __init__(self, kinds: Iterable[LineKind]) -> None:
         texts = {opener.encode("latin-1") for kind in kinds if "" not in kind.openers for opener in kind.openers}
         self._short = [text for text in texts if len(text) < WORD]
         by_head: dict[int, list[bytes]] = {}

@@ -45,7 +45,7 @@ _BEHIND = {"tagged": len("   [V] "), "word_site": len("Severity.")}
 """How many bytes behind a prefix have a say in that, for those where it is not one."""
 
 
-class _Read(NamedTuple):
+class _PrefixCode(NamedTuple):
     """A prefix in numbers: place in DIALECTS (-1: none), the level's letter, bytes, separators."""
 
     dialect: int
@@ -54,11 +54,11 @@ class _Read(NamedTuple):
     separators: int
 
 
-_NONE = _Read(-1, 0, 0, 0)
+_NONE = _PrefixCode(-1, 0, 0, 0)
 
 
 class Prefixes(NamedTuple):
-    """The prefixes of a window's lines, in columns; see :class:`_Read`."""
+    """The prefixes of a window's lines, in columns; see :class:`_PrefixCode`."""
 
     dialect: npt.NDArray[np.int64]
     severity: npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class PrefixReader:
     """Reads prefixes window by window and remembers those it has seen."""
 
     def __init__(self) -> None:
-        self._codes: dict[_Read, int] = {}
+        self._codes: dict[_PrefixCode, int] = {}
         """Every distinct prefix with its number, in the order of the numbers."""
         self._by_start = {_SHORT: Memo(_DIGITS)}
         """By so many first bytes."""
@@ -141,13 +141,13 @@ def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
     return np.flatnonzero(other)
 
 
-def _read(text: bytes) -> tuple[_Read, int]:
+def _read(text: bytes) -> tuple[_PrefixCode, int]:
     """Read the prefix of a line's beginning, and how many of its bytes decide it."""
     prefix = prefix_of(text)
     if prefix is None:
         return _NONE, _WHOLE
     separators = sum(1 for byte in text[: prefix.end] if byte <= ord(" "))
-    read = _Read(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
+    read = _PrefixCode(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
     return read, _needed(text, prefix)
 
 

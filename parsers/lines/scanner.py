@@ -20,7 +20,7 @@ from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.lines.drift import Drift
-from trtforensics.parsers.lines.events import KEEP, NO_TEXT, Events
+from trtforensics.parsers.lines.events import KEPT, NO_TEXT, Events
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
     from trtforensics.parsers.grammar.layouts import Layout
-    from trtforensics.parsers.lines.bodies import Reading
-    from trtforensics.parsers.lines.events import Tables, Texts
+    from trtforensics.parsers.grammar.line_kinds import LineKind
+    from trtforensics.parsers.lines.bodies import KindRows
+    from trtforensics.parsers.lines.events import StoredEvents, Texts
     from trtforensics.parsers.lines.prefixes import Prefixes
     from trtforensics.parsers.text.windows import Window
 
-    _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[Reading]]
+    _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[KindRows]]
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
@@ -51,7 +51,7 @@ _IS_MESSAGE[[ord("E"), ord("W")]] = True
 class Part(NamedTuple):
     """What a scanner found in the later part of a log, its lines counted from 1; see :meth:`Scanner.join`."""
 
-    tables: Tables
+    events: StoredEvents
     drift: Drift
     line_starts: array[int]
     counts: tuple[int, int, int, int]
@@ -62,7 +62,7 @@ class Part(NamedTuple):
     first_banner: int | None
 
 
-class _Piece:
+class _LineBatch:
     """Lines of a window that can be read at once: those that stand in it, or those that their logger wrapped."""
 
     def __init__(self, bodies: Bodies, lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]) -> None:
@@ -98,7 +98,7 @@ class _Singles:
 
 
 def _stages(
-    kinds: tuple[Kind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
+    kinds: tuple[LineKind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
 ) -> Sequence[_Stage]:
     """Return what is asked in turn for lines of some kinds; each reads of those that are left what it can."""
     rank = ranks(found)
@@ -109,11 +109,11 @@ def _stages(
     return [reader.read_opened, reader.read_free, single.read]
 
 
-def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
+def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_LineBatch]:
     """Return the window's bodies; those that their logger wrapped are taken out of it, into a text of their own."""
     bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
     wrapped = _WRAPPED[prefixes.dialect]
-    whole = _Piece(bodies, np.arange(len(index)), ~wrapped)
+    whole = _LineBatch(bodies, np.arange(len(index)), ~wrapped)
     lines = np.flatnonzero(wrapped)
     if not len(lines):
         return [whole]
@@ -121,7 +121,7 @@ def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
     texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(lines), strict=True)]
     unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
     own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(lines), np.int64))
-    return [whole, _Piece(own, lines, np.ones(len(lines), np.bool_))]
+    return [whole, _LineBatch(own, lines, np.ones(len(lines), np.bool_))]
 
 
 class Scanner:
@@ -195,7 +195,7 @@ class Scanner:
     def part(self) -> Part:
         """Return everything, to be joined to the scanner of what comes before."""
         return Part(
-            self.events.tables(),
+            self.events.stored(),
             self.drift,
             self.line_starts,
             (self._typed, self._unprefixed, self._blank, self._unknown),
@@ -210,7 +210,7 @@ class Scanner:
         """Take over what another scanner found in the lines that follow, the first of which carries a prefix."""
         shift = len(self.line_starts)
         before = self.events.sizes()
-        self.events.extend(part.tables, shift)
+        self.events.extend(part.events, shift)
         if part.first_said is not None:
             if part.dialect >= 0 and self._dialect >= 0:
                 self._drop_same_dialect(before["dialect"])
@@ -246,7 +246,7 @@ class Scanner:
             self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
         self._dialect = int(dialects[-1])
 
-    def _note_messages(self, first_line: int, piece: _Piece, severity: npt.NDArray[np.int64]) -> None:
+    def _note_messages(self, first_line: int, piece: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
         """Note every warning and error."""
         index = piece.bodies.index
         spans = piece.bodies.spans(np.flatnonzero(piece.left & _IS_MESSAGE[severity]))
@@ -254,7 +254,7 @@ class Scanner:
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
         self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
 
-    def _read(self, first_line: int, piece: _Piece, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+    def _read(self, first_line: int, piece: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
         """Read every line that is left of a piece."""
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
@@ -276,7 +276,7 @@ class Scanner:
         """Keep what was read in the lines of these numbers."""
         self._typed += len(numbers)
         self.recognised = True
-        if kind in KEEP:
+        if kind in KEPT:
             self.events[kind].extend(numbers, columns)
 
     def _note_single(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
 
-from trtforensics.parsers.lines.bodies import Reading, grouped
-from trtforensics.parsers.lines.events import KEEP, Rows
+from trtforensics.parsers.lines.bodies import KindRows, grouped
+from trtforensics.parsers.lines.events import EventColumns
 from trtforensics.parsers.lines.interning import Memo
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.lines.bodies import Bodies
     from trtforensics.parsers.lines.events import Texts
     from trtforensics.parsers.lines.interning import Spans
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
-    _Group = list[tuple[bytes, Kind]]
+    _Group = list[tuple[bytes, LineKind]]
     _Groups = tuple[_Group, _Group, _Group]
 
 _KEY_BYTES = 8
@@ -48,7 +48,7 @@ class Dispatch:
     lower rank. Kinds without a rank come last, and of those the one that was found last for such a beginning first.
     """
 
-    def __init__(self, kinds: tuple[Kind, ...], rank: dict[str, int] | None = None) -> None:
+    def __init__(self, kinds: tuple[LineKind, ...], rank: dict[str, int] | None = None) -> None:
         rank = rank or {}
         kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, math.inf)))
         self._literal = [kind for kind in kinds if "" not in kind.openers]
@@ -57,13 +57,13 @@ class Dispatch:
         free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
         self._ranked = [one for one in free if one[1].name in rank]
         self._others = [one for one in free if one[1].name not in rank]
-        self._openings: dict[bytes, list[Kind]] = {}
+        self._openings: dict[bytes, list[LineKind]] = {}
         for kind in self._literal:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
                 self._openings.setdefault(opener, []).append(kind)
         self._by_start: dict[bytes, _Groups] = {}
 
-    def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
+    def find(self, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
         """Return the kind, and what its regex found; None where no rule reads the body."""
         key = body[:_KEY_BYTES]
         groups = self._by_start.get(key)
@@ -93,12 +93,12 @@ class Dispatch:
         return groups
 
 
-def _word(kind: Kind) -> bytes:
+def _word(kind: LineKind) -> bytes:
     """Return what to look for in a body before its regex is asked: a text of blanks is searched slowly for blanks."""
     return max(kind.needle.encode("latin-1").split(b" "), key=len)
 
 
-def named_fields(kind: Kind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
+def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
     """Return what was captured under its names; a name that occurs twice has the alternative that was."""
     if kind.names_are_unique:
         return dict(zip(kind.fields, values, strict=True))
@@ -125,14 +125,14 @@ class SingleReader:
         self._memo = Memo()
         self._kinds: dict[str | None, int] = {}
         """Every kind that was read, with its number."""
-        self._tables: dict[str, Rows] = {}
+        self._tables: dict[str, EventColumns] = {}
         """What was read in the bodies of each kind of which anything is kept."""
         self._kind_of = array("i")
         """By body: the number of its kind."""
         self._row_of = array("i")
         """By body: its row in the table of its kind; _NO_ROW where nothing is kept."""
 
-    def read(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
+    def read(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
         """Give what is read in the ``wanted`` bodies, kind by kind, each in their order."""
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
@@ -141,7 +141,7 @@ class SingleReader:
         names = list(self._kinds)
         for number, rows in grouped(np.frombuffer(self._kind_of, np.int32)[numbers], len(names)):
             kind = names[number]
-            yield Reading(kind, lines[rows], self._columns(kind, numbers[rows]))
+            yield KindRows(kind, lines[rows], self._columns(kind, numbers[rows]))
 
     def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
         """Return the number of each of these bodies, none of which was read before."""
@@ -161,7 +161,7 @@ class SingleReader:
         if found is not None:
             kind, match = found
             name = kind.name
-            if name in KEEP:
+            if kind.kept is not None:
                 row = self._keep(name, named_fields(kind, match.groups()))
         self._kind_of.append(self._kinds.setdefault(name, len(self._kinds)))
         self._row_of.append(row)
@@ -171,7 +171,7 @@ class SingleReader:
         """Put fields into the table of their kind; return the row."""
         table = self._tables.get(kind)
         if table is None:
-            table = self._tables[kind] = Rows(kind, self._texts)
+            table = self._tables[kind] = EventColumns(kind, self._texts)
         row = len(table.lines)
         table.add(row, fields)
         return row

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trtforensics.parsers.grammar import grammar
-from trtforensics.parsers.grammar.grammar import LINE
-from trtforensics.parsers.lines.events import KEEP
+from trtforensics.parsers.grammar.line_kinds import LINE
+from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import WindowCutter
 
@@ -28,7 +28,7 @@ def _scan(text: bytes, *, bulk: bool, block: int = 1 << 20) -> Scanner:
 def _content(scanner: Scanner) -> dict[str, object]:
     """Everything a scanner found, texts resolved."""
     tables = {}
-    for kind in KEEP:
+    for kind in KEPT:
         rows = scanner.events[kind]
         span = range(len(rows.lines))
         tables[kind] = (rows.lines.tolist(), {name: rows.values(name, span) for name in rows.names})

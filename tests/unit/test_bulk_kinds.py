@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from trtforensics.parsers.lines.bodies import Reading
+    from trtforensics.parsers.lines.bodies import KindRows
 
-    _Stage = Callable[..., Iterator[Reading]]
+    _Stage = Callable[..., Iterator[KindRows]]
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str | None]:
@@ -26,7 +26,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str | None]:
     found: Counter[str | None] = Counter()
 
     def counting(stage: _Stage) -> _Stage:
-        def counted(*arguments: object) -> Iterator[Reading]:
+        def counted(*arguments: object) -> Iterator[KindRows]:
             for one in stage(*arguments):
                 found[one.kind] += len(one.lines)
                 yield one

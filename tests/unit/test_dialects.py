@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from trtforensics.parsers.grammar import grammar, reference, tables
+from trtforensics.parsers.grammar import line_kinds, reference, tables
 from trtforensics.parsers.lines.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
@@ -109,7 +109,7 @@ def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens
         *{form for _, _, prefix in PREFIXES for form in (prefix + BODY, prefix[1:] + BODY)},
     ]
     for line in {opening + form for opening in openings for form in forms}:
-        first = next((kind for kind in tables.kinds(grammar.PREFIX) if kind.match.match(line)), None)
+        first = next((kind for kind in tables.kinds(line_kinds.PREFIX) if kind.match.match(line)), None)
         assert (prefix_of(line) or (None,))[0] == (first and first.name), line
 
 
@@ -117,8 +117,8 @@ def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens
 def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
     dialect: str, severity: str, prefix: bytes
 ) -> None:
-    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
-    read = reference.parse(prefix, grammar.PREFIX)
+    assert [kind.name for kind in tables.kinds(line_kinds.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
+    read = reference.parse(prefix, line_kinds.PREFIX)
     assert read is not None
     assert read[0] == dialect
     assert severity
@@ -245,4 +245,4 @@ def test_a_regex_without_one_does_not(regex: str) -> None:
 
 
 def test_prefixes_that_differ_in_digits_only_are_one_to_every_rule() -> None:
-    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if _minds_digits(kind.regex)] == []
+    assert [kind.name for kind in tables.kinds(line_kinds.PREFIX) if _minds_digits(kind.regex)] == []

@@ -89,7 +89,7 @@ def test_texts_that_differ_in_the_last_bytes_of_words_only_have_hashes_of_their_
 
 
 def test_texts_with_one_hash_slot_are_kept_apart() -> None:
-    table = interning._Table()
+    table = interning._HashTable()
     hashes = np.arange(1, 7, dtype=np.uint64) << np.uint64(32)  # all of them in slot 0
     table.add(hashes, np.arange(6, dtype=np.int32))
     values, found = table.find(np.concatenate((hashes, hashes[:1] + np.uint64(1 << 40))))

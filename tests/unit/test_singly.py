@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pytest
 
-    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
     Bools = npt.NDArray[np.bool_]
     _Said = dict[str | None, list[tuple[object, ...]]]
@@ -43,7 +43,7 @@ class _Counting(Dispatch):
         super().__init__(tables.kinds())
         self.asked: list[bytes] = []
 
-    def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
+    def find(self, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
         self.asked.append(body)
         return super().find(body)
 
