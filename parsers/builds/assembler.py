@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note, StarvedLayer
     from trtforensics.model.table import Parts
     from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.lines.scanner import Scanner
+    from trtforensics.parsers.lines.scanned import ScannedLines
 
     Span = Callable[[int], SourceSpan]
 
 
-def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
+def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
-    starts, path = scanner.line_starts, source.path
+    starts, path = scanned.line_starts, source.path
 
     def span(line: int) -> SourceSpan:
         return SourceSpan(path, line, starts[line - 1])
@@ -49,13 +49,13 @@ def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
         return SourceSpan(file.path, line, starts[line - 1], before=before)
 
     alone = source.parts[0].lines if source.parts else source.lines
-    edges = segments(scanner.events, source.lines, alone) if source.lines else None
+    edges = segments(scanned.events, source.lines, alone) if source.lines else None
     return BuildLog(
         source=source,
-        lines=scanner.counts,
-        unknown_shapes=len(scanner.drift),
-        unknown_samples=scanner.drift.samples(),
-        builds=() if edges is None else _builds(Log(scanner.events, edges), span_in_parts if source.parts else span),
+        lines=scanned.counts,
+        unknown_shapes=len(scanned.drift),
+        unknown_samples=scanned.drift.samples(),
+        builds=() if edges is None else _builds(Log(scanned.events, edges), span_in_parts if source.parts else span),
         line_starts=np.array(starts, np.int64),
     )
 

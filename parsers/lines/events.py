@@ -11,7 +11,7 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
-
-    StoredEvents = tuple[list[bytes], dict[str, tuple[array[int], dict[str, array[Any]]]]]
-    """Texts in the order of their indexes, and for each kind its lines and columns."""
 
 _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
@@ -53,8 +50,8 @@ _ENDLESS = 3.4e38
 class Texts:
     """Every text that a log holds in a kept field, once. Undecodable bytes become replacement characters."""
 
-    def __init__(self) -> None:
-        self._ids: dict[bytes, int] = {}
+    def __init__(self, raw: Iterable[bytes] = ()) -> None:
+        self._ids: dict[bytes, int] = {text: number for number, text in enumerate(raw)}
         self._texts: list[str] = []
         """Those that were decoded so far."""
 
@@ -207,8 +204,8 @@ def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], flo
 class Events:
     """All tables of a log."""
 
-    def __init__(self) -> None:
-        self.texts = Texts()
+    def __init__(self, texts: Texts | None = None) -> None:
+        self.texts = Texts() if texts is None else texts
         self._rows = {kind: EventColumns(kind, self.texts) for kind in KEPT}
 
     def __getitem__(self, kind: str) -> EventColumns:
@@ -216,8 +213,7 @@ class Events:
 
     def only(self, kinds: Iterable[str]) -> Events:
         """Return some tables without the others."""
-        some = Events()
-        some.texts = self.texts
+        some = Events(self.texts)
         some._rows |= {kind: self._rows[kind] for kind in kinds}
         return some
 
@@ -226,18 +222,25 @@ class Events:
         limits = ((kind, bisect_left(r.lines, first), bisect_right(r.lines, last)) for kind, r in self._rows.items())
         return {kind: range(low, high) for kind, low, high in limits if low < high}
 
-    def stored(self) -> StoredEvents:
-        """Return everything as plain columns, to be sent to another process."""
-        return self.texts.raw(), {kind: (r.lines, r.columns) for kind, r in self._rows.items() if r.lines}
+    def __reduce__(self) -> tuple[Callable[..., Events], tuple[Any, ...]]:
+        """Be sent to another process as plain columns."""
+        columns = {kind: (rows.lines, rows.columns) for kind, rows in self._rows.items() if rows.lines}
+        return Events._of_columns, (self.texts.raw(), columns)
 
-    def extend(self, stored: StoredEvents, shift: int) -> None:
+    @classmethod
+    def _of_columns(cls, raw: list[bytes], columns: dict[str, tuple[array[int], dict[str, array[Any]]]]) -> Self:
+        events = cls(Texts(raw))
+        for kind, own in columns.items():
+            events[kind].lines, events[kind].columns = own
+        return events
+
+    def extend(self, later: Events, shift: int) -> None:
         """Append another's rows, ``shift`` lines further down; its texts get the ids they have here."""
-        raw, rows = stored
-        ids = np.array([*(self.texts.id(text) for text in raw), NO_TEXT], np.int32)  # index -1 is NO_TEXT
-        for kind, (lines, columns) in rows.items():
-            values = {name: np.frombuffer(column, column.typecode) for name, column in columns.items()}
+        ids = np.array([*(self.texts.id(text) for text in later.texts.raw()), NO_TEXT], np.int32)  # index -1 is NO_TEXT
+        for kind, rows in ((kind, rows) for kind, rows in later._rows.items() if rows.lines):
+            values = {name: np.frombuffer(column, column.typecode) for name, column in rows.columns.items()}
             moved = {name: ids[v] if v.dtype == np.int32 else v for name, v in values.items()}
-            self._rows[kind].extend(np.frombuffer(lines, np.int64) + shift, moved)
+            self._rows[kind].extend(np.frombuffer(rows.lines, np.int64) + shift, moved)
 
     def sizes(self) -> dict[str, int]:
         """Return how many rows each kind has."""

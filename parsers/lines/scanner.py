@@ -6,23 +6,21 @@ whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.model.log import LineCounts
 from trtforensics.model.records import record
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
-from trtforensics.parsers.lines.drift import Drift
-from trtforensics.parsers.lines.events import KEPT, NO_TEXT, Events
+from trtforensics.parsers.lines.events import KEPT, NO_TEXT
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.lines.scanned import ScannedLines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.text.line_index import LineIndex
 
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.grammar.layouts import Layout
     from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.lines.bodies import KindRows
-    from trtforensics.parsers.lines.events import StoredEvents, Texts
+    from trtforensics.parsers.lines.events import Texts
     from trtforensics.parsers.lines.prefixes import Prefixes
     from trtforensics.parsers.text.windows import Window
 
@@ -46,20 +44,6 @@ _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 _IS_MESSAGE = np.zeros(128, np.bool_)
 """By the letter of a line's level."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
-
-
-class Part(NamedTuple):
-    """What a scanner found in the later part of a log, its lines counted from 1; see :meth:`Scanner.join`."""
-
-    events: StoredEvents
-    drift: Drift
-    line_starts: array[int]
-    counts: tuple[int, int, int, int]
-    recognised: bool
-    dialect: int
-    after_verdict: bool
-    first_said: int | None
-    first_banner: int | None
 
 
 class _LineBatch:
@@ -125,134 +109,74 @@ def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_LineBatch]:
 
 
 class Scanner:
-    """Reads windows one after the other; ``events``, ``counts`` and ``drift`` are complete after the last.
+    """Reads windows one after the other; ``scanned`` is complete after the last.
 
-    ``bulk`` False judges every line by its regex alone, which tests hold equal.
+    With ``bulk`` False every line is judged by its regex alone; tests hold both ways equal.
     """
 
     def __init__(self, *, bulk: bool = True) -> None:
-        self.events = Events()
-        self.drift = Drift()
-        self.line_starts = array("q")
-        self.recognised = False
-        """Whether any line is TensorRT's or trtexec's beyond doubt."""
-        self._typed = self._unprefixed = self._blank = self._unknown = 0
+        self.scanned = ScannedLines()
         self._prefixes = PrefixReader()
         self._messages = Memo()
+        texts = self.scanned.events.texts
         self._severities = np.zeros(len(_IS_MESSAGE), np.int32)
         """By the letter of a line's level: the text that it is."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
-            self._severities[letter] = self.events.texts.id(bytes((letter,)))
-        found, bare_kinds, texts = tables.layouts(), tables.bare_kinds(), self.events.texts
+            self._severities[letter] = texts.id(bytes((letter,)))
+        found, bare_kinds = tables.layouts(), tables.bare_kinds()
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]
         self._stages = _stages(tables.kinds(), found, texts, indented=False, bulk=bulk)
-        """What is asked in turn for the lines of loggers."""
+        """The readers of loggers' lines, in turn."""
         self._bare_stages = _stages(bare_kinds, without_prefix, texts, indented=True, bulk=bulk)
-        """And for those without a prefix."""
-        self._dialect = -1
-        self._after_verdict = False
+        """The readers of lines without a prefix, in turn."""
         self._names_line = -1
         """The last line of a names-only dump, while it goes on."""
-        self._first_said: int | None = None
-        self._first_banner: int | None = None
-
-    @property
-    def counts(self) -> LineCounts:
-        """The lines so far, each in one class."""
-        return LineCounts(self._typed, self._unprefixed, self._blank, self._unknown)
 
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
         index = window.index
         if window.text is window.data:
-            self.line_starts.frombytes((index.starts + window.offset).tobytes())
+            self.scanned.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:
-            self.line_starts.extend(window.starts)
+            self.scanned.line_starts.extend(window.starts)
         prefixes = self._prefixes.read(index)
         prefixed = prefixes.dialect >= 0
-        before = self.events.sizes()
+        before = self.scanned.events.sizes()
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
         said, singles = prefixed.copy(), _Singles()
         pieces = _pieces(index, prefixes)
         for piece in pieces:
             self._note_messages(window.first_line, piece, prefixes.severity[piece.lines])
             blank = piece.drop_blanks()
-            self._blank += len(blank)
+            self.scanned.blank += len(blank)
             said[blank] = False
             self._read(window.first_line, piece, prefixed[piece.lines], singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_names(window.first_line, pieces[0].bodies, sorted(singles.headings), singles.unprefixed)
         self._note_first(window.first_line, said, sorted(singles.banners))
         self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
-        self.events.sort(before)
-
-    def forget(self) -> None:
-        """Give back the memory of everything that only helps to read further lines; none may follow."""
-        self._stages = self._bare_stages = ()
-        self._prefixes = PrefixReader()
-
-    def part(self) -> Part:
-        """Return everything, to be joined to the scanner of what comes before."""
-        return Part(
-            self.events.stored(),
-            self.drift,
-            self.line_starts,
-            (self._typed, self._unprefixed, self._blank, self._unknown),
-            self.recognised,
-            self._dialect,
-            self._after_verdict,
-            self._first_said,
-            self._first_banner,
-        )
-
-    def join(self, part: Part) -> None:
-        """Take over what another scanner found in the lines that follow, the first of which carries a prefix."""
-        shift = len(self.line_starts)
-        before = self.events.sizes()
-        self.events.extend(part.events, shift)
-        if part.first_said is not None:
-            if part.dialect >= 0 and self._dialect >= 0:
-                self._drop_same_dialect(before["dialect"])
-            own = part.first_banner is None or part.first_said < part.first_banner
-            if self._after_verdict and own:
-                self.events["resumed"].add(part.first_said + shift, {})
-                self.events.sort(before)
-        self.drift.join(part.drift, shift)
-        self.line_starts.extend(part.line_starts)
-        typed, unprefixed, blank, unknown = part.counts
-        self._typed += typed
-        self._unprefixed += unprefixed
-        self._blank += blank
-        self._unknown += unknown
-        self.recognised = self.recognised or part.recognised
-        self._dialect, self._after_verdict = part.dialect, part.after_verdict
-
-    def _drop_same_dialect(self, row: int) -> None:
-        """Forget a change of logger that is none: the part before ended with the same."""
-        rows = self.events["dialect"]
-        if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self._dialect]]:
-            rows.delete(row)
+        self.scanned.events.sort(before)
 
     def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
         """Note which loggers wrote these lines, and where they change."""
         if not len(lines):
             return
         dialects = dialects[lines]
-        self.recognised = self.recognised or bool(_STRONG[dialects].any())
-        changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
+        self.scanned.recognised = self.scanned.recognised or bool(_STRONG[dialects].any())
+        changes = np.flatnonzero(dialects != np.concatenate(([self.scanned.dialect], dialects[:-1])))
         for change in changes.tolist():
             name = DIALECTS[dialects[change]].encode()
-            self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
-        self._dialect = int(dialects[-1])
+            self.scanned.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
+        self.scanned.dialect = int(dialects[-1])
 
     def _note_messages(self, first_line: int, piece: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
         """Note every warning and error."""
         index = piece.bodies.index
         spans = piece.bodies.spans(np.flatnonzero(piece.left & _IS_MESSAGE[severity]))
-        text = self._messages.values(index, spans, lambda new: self.events.texts.ids(new.texts(index.data)))
+        text = self._messages.values(index, spans, lambda new: self.scanned.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
-        self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
+        self.scanned.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
 
     def _read(self, first_line: int, piece: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
         """Read every line that is left of a piece."""
@@ -274,16 +198,16 @@ class Scanner:
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Keep what was read in the lines of these numbers."""
-        self._typed += len(numbers)
-        self.recognised = True
+        self.scanned.typed += len(numbers)
+        self.scanned.recognised = True
         if kind in KEPT:
-            self.events[kind].extend(numbers, columns)
+            self.scanned.events[kind].extend(numbers, columns)
 
     def _note_single(
         self, kind: str, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]], singles: _Singles
     ) -> None:
         if kind == "banner":
-            texts = self.events.texts
+            texts = self.scanned.events.texts
             both = zip(lines.tolist(), columns["verdict"].tolist(), strict=True)
             singles.banners += [(line, texts[verdict] != "RUNNING") for line, verdict in both if verdict != NO_TEXT]
         elif kind == "engine_layers_detailed":
@@ -291,37 +215,37 @@ class Scanner:
 
     def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
         """Count a logger's lines that no rule reads."""
-        self._unknown += len(unknown)
+        self.scanned.unknown += len(unknown)
         for line, body in unknown:
-            self.drift.add(first_line + line, body)
+            self.scanned.drift.add(first_line + line, body)
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Count other programs' lines; right behind a ``Layers:`` line they are the layers' names."""
-        self._unprefixed += len(unprefixed)
+        self.scanned.unprefixed += len(unprefixed)
         names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
         for heading in (self._names_line - first_line, *headings):
             line = heading + 1
             while line in names:
-                self.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
                 line += 1
             self._names_line = first_line + line - 1
 
     def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
-        if self._first_said is None and said.any():
-            self._first_said = first_line + int(said.argmax())
-        if self._first_banner is None and banners:
-            self._first_banner = first_line + banners[0][0]
+        if self.scanned.first_said is None and said.any():
+            self.scanned.first_said = first_line + int(said.argmax())
+        if self.scanned.first_banner is None and banners:
+            self.scanned.first_banner = first_line + banners[0][0]
 
     def _note_resumed(self, first_line: int, said: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
         """Note the first line that a logger writes behind a verdict, unless a new run begins first."""
-        pending = self._after_verdict
+        pending = self.scanned.after_verdict
         at = 0
         for line, is_verdict in [*banners, (-1, False)]:
             limit = len(said) if line < 0 else int(said.searchsorted(line))
             if pending and at < limit:
-                self.events["resumed"].add(first_line + int(said[at]), {})
+                self.scanned.events["resumed"].add(first_line + int(said[at]), {})
                 pending = False
             if line >= 0:
                 pending = is_verdict
                 at = limit
-        self._after_verdict = pending
+        self.scanned.after_verdict = pending

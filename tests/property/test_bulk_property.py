@@ -29,15 +29,15 @@ def _content(scanner: Scanner) -> dict[str, object]:
     """Everything a scanner found, texts resolved."""
     tables = {}
     for kind in KEPT:
-        rows = scanner.events[kind]
+        rows = scanner.scanned.events[kind]
         span = range(len(rows.lines))
         tables[kind] = (rows.lines.tolist(), {name: rows.values(name, span) for name in rows.names})
     return {
         "tables": tables,
-        "counts": scanner.counts,
-        "recognised": scanner.recognised,
-        "unknown": scanner.drift.samples(),
-        "starts": scanner.line_starts.tolist(),
+        "counts": scanner.scanned.counts,
+        "recognised": scanner.scanned.recognised,
+        "unknown": scanner.scanned.drift.samples(),
+        "starts": scanner.scanned.line_starts.tolist(),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,9 @@ from trtforensics.parsers.grammar import line_kinds, reference, tables
 from trtforensics.parsers.lines.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
+
+if TYPE_CHECKING:
+    from trtforensics.parsers.lines.scanned import ScannedLines
 
 STAMP = b"[11/21/2026-07:52:04] "
 ORT = b"2026-11-21 07:52:04.123456789 [W:onnxruntime:, tensorrt_execution_provider.h:88 log] [2026-11-21 07:52:04 "
@@ -77,10 +81,10 @@ PREFIXES = [
 # fmt: on
 
 
-def scan(text: bytes) -> Scanner:
+def scan(text: bytes) -> ScannedLines:
     scanner = Scanner()
     scanner.feed(Window(1, 0, text))
-    return scanner
+    return scanner.scanned
 
 
 def test_every_dialect_has_an_example() -> None:

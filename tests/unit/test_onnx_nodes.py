@@ -16,7 +16,7 @@ _PREFIX = "[07/02/2026-03:31:59] [TRT] [V] "
 def _nodes(*bodies: str) -> list[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
     scanner = Scanner()
     scanner.feed(Window(1, 0, "".join(f"{_PREFIX}{body}\n" for body in bodies).encode()))
-    log = Log(scanner.events, np.array([1, len(bodies) + 1]))
+    log = Log(scanner.scanned.events, np.array([1, len(bodies) + 1]))
     (found,) = onnx_nodes(log, lambda line: SourceSpan("log", line, 0))
     return [(n.name, n.op, n.layers, n.inputs, n.outputs) for n in found]
 
@@ -49,5 +49,5 @@ def test_a_tensor_has_the_type_that_the_parser_prints() -> None:
     scanner = Scanner()
     lines = ("Parsing node: pow [Pow]", "pow [Pow] inputs: [x -> (2, 4)[HALF]], [two[0] -> ()[FLOAT]], ")
     scanner.feed(Window(1, 0, "".join(f"{_PREFIX}{line}\n" for line in lines).encode()))
-    ((node,),) = onnx_nodes(Log(scanner.events, np.array([1, 3])), lambda line: SourceSpan("log", line, 0))
+    ((node,),) = onnx_nodes(Log(scanner.scanned.events, np.array([1, 3])), lambda line: SourceSpan("log", line, 0))
     assert (node.inputs, node.input_types) == (("x", "two[0]"), ("HALF", "FLOAT"))
