@@ -1,7 +1,7 @@
-"""JSON with places: where each key and value of a document stands, and which keys stand twice.
+"""Reads JSON with places: where each key and value of a document stands, and which keys stand twice.
 
-Two readers of one language. :func:`locate` runs the grammar (``grammars/nested/replay.lark``) and knows every place;
-:func:`members` walks one object and leaves its values to the json module, fifty times as fast, for loading in bulk.
+There are two readers. :func:`locate` runs the grammar (``grammar/nested_rules/replay.lark``) and knows every place.
+:func:`members` reads one object and leaves its values to the json module; it is fifty times as fast, and loads replays.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _KeyAndValue(NamedTuple):
 class Places:
     """Where the keys and values of a document stand, by path; of a key that stands twice, the last.
 
-    Made by :func:`locate`; paths are looked up in the syntax tree when they are asked for.
+    :func:`locate` makes it. A path is looked up in the syntax tree when its place is needed.
     """
 
     def __init__(self, root: Node, lines: Lines) -> None:
@@ -114,7 +114,7 @@ class Places:
         self._pairs: dict[int, dict[str, _KeyAndValue]] = {}
 
     def of(self, path: FieldPath) -> TextSpan:
-        """Return the place of a value; of what is missing, the place of what should hold it."""
+        """Return the place of a value; of a missing value, the place of the container that should hold it."""
         node, at = self._root, _begin(self._root)
         for key in path:
             if isinstance(node, Token):
@@ -140,7 +140,7 @@ class Places:
         return self._lines.place(_begin(self._members(node)[str(path[-1])].key))
 
     def repeated(self) -> list[tuple[FieldPath, TextSpan]]:
-        """Return the keys that stand again later in the same object, each with its own place."""
+        """Return the keys that are repeated later in the same object, each with its own place."""
         found = []
         for path, node in self._walk():
             if isinstance(node, Tree) and node.data == "object":
@@ -196,7 +196,7 @@ class Places:
 
 
 def _pairs_of(node: Node) -> Iterator[_KeyAndValue]:
-    """Give the members of an object as the grammar has them; the key is always a token."""
+    """Yield the members of an object in the syntax tree; a key is always a token."""
     if isinstance(node, Tree):
         for pair in nested.trees(node, "pair"):
             key, value = pair.children

@@ -1,9 +1,9 @@
-"""Engine layers as JSON: ``trtexec --exportLayerInfo``, ``IEngineInspector`` (TensorRT 8.2 to 11).
+"""Reads engine layers as JSON: ``trtexec --exportLayerInfo``, ``IEngineInspector`` (TensorRT 8.2 to 11).
 
-Seen in files of 8.4 to 10.16, of trtexec, Torch-TensorRT and Python: an object with ``Layers`` and, mostly,
-``Bindings``. Layers are names (engine built without detailed profiling verbosity) or objects with the fields of a
-detailed log line. TensorRT 11 has ``I/O Tensors`` for ``Bindings`` and prints ``Datatype`` and ``Format`` apart (from
-NVIDIA's migration guide and RTX 1.7; no file of 11 was seen).
+Files of 8.4 to 10.16, of trtexec, Torch-TensorRT and Python, hold an object with ``Layers`` and, mostly, ``Bindings``.
+Layers are names (engine built without detailed profiling verbosity) or objects with the fields of a detailed log line.
+TensorRT 11 has ``I/O Tensors`` for ``Bindings`` and prints ``Datatype`` and ``Format`` apart (from NVIDIA's migration
+guide and RTX 1.7; we have seen no file of 11).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _IO = ("I/O Tensors", "Bindings")
 _OWN = {"Name", "LayerType", "Inputs", "Outputs", "TacticValue", "TacticName", "Metadata"}
 _DEPTH = 3
-"""A field of a layer is a record, because a layer is where its name stands; what is inside a field is plain."""
+"""Down to the fields of a layer values have places, because the place of a layer is that of its name."""
 _NEXT_STEP = "Give what `trtexec --exportLayerInfo` wrote"
 
 
@@ -96,7 +96,7 @@ def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer
 
 
 def _tactic(value: object, span: SourceSpan) -> int | None:
-    """Read a ``TacticValue``: hexadecimal text (8.2 to 11); a number, which no TensorRT was seen to write, as it is."""
+    """Read a ``TacticValue``: hexadecimal text (8.2 to 11), or a number, which we have seen no TensorRT write."""
     if value is None or value == "":
         return None
     try:
@@ -137,5 +137,5 @@ def _all_tensors(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _text(value: object) -> str:
-    """Spell a value as a detailed log line does: a text as it is, the rest as JSON."""
+    """Spell a value as a detailed log line does: a text as it is, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

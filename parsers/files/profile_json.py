@@ -1,4 +1,4 @@
-"""Layer times as JSON: ``trtexec --exportProfile`` (TensorRT 7 to 10.16; a list a run, runs appended to one file).
+"""Reads layer times as JSON: ``trtexec --exportProfile`` (TensorRT 7 to 10.16). A file holds a list for each run.
 
 A run is ``[{"count": N}, {"name", "timeMs", "averageMs", "medianMs", "percentage"}, …]``; up to 8.0 without the median.
 """

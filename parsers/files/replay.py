@@ -1,7 +1,7 @@
-"""Tactic replays as Polygraphy writes them: text in, :class:`~trtforensics.model.replay.Replay` out.
+"""Reads tactic replays as Polygraphy writes them: text in, :class:`~trtforensics.model.replay.Replay` out.
 
-Loading takes values from the json module; the grammar is asked for places only where there is something to say about
-a field. Neither TensorRT nor Polygraphy is needed, and nothing is ever unpickled.
+The values come from the json module. The grammar finds places only where a field has a problem. Neither TensorRT nor
+Polygraphy is needed, and nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TOP = "TacticReplayData"
 _GIVE = "Give the file that Polygraphy's `--save-tactics` wrote"
 _ANY_LATER = "0.30.0 and later"
-"""Who writes an empty replay, which has no tensor to tell the form by."""
+"""The versions that write an empty replay, which has no tensor that shows its form."""
 
 
 class _Object(list[ObjectMember]):
@@ -41,7 +41,7 @@ class _Values(NamedTuple):
 
 
 def check_opening(opening: bytes, name: str) -> None:
-    """Refuse what cannot be a replay by its first bytes.
+    """Refuse by its first bytes a file that cannot be a replay.
 
     Raises:
         NotAReplayError: it is a pickle, binary, or text that is no JSON; it says what it seems to be.

@@ -88,12 +88,12 @@ def field_of(terminal: str) -> str | None:
 
 @cache
 def files() -> dict[str, str]:
-    """Return the grammar files by their names, in order."""
+    """Return the texts of the grammar files by name, in order."""
     return {path.name: path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.lark"))}
 
 
 def grammar_text(start: str) -> str:
-    """Return a grammar as one text, with its start rule: of the line bodies (LINE), the prefixes or the causes."""
+    """Return a grammar as one text with its start rule: that of line bodies (LINE), prefixes or causes."""
     own = _OWN_FILES.get(start)
     texts = [text for name, text in files().items() if name == own or (own is None and name not in _OWNED)]
     text = "\n".join(texts)
@@ -132,8 +132,8 @@ def compile_rules(start: str) -> Iterable[CompiledRule]:
     Raises:
         ValueError: a directive cannot be read, or names a field that its rule has not.
     """
-    # Not through ``Lark(...)``: it would build tables for a parser or a lexer that nobody runs here, and with
-    # the package interegular installed compare every two terminals, which takes minutes.
+    # Not through ``Lark(...)``: that builds tables for a parser or a lexer, which are not needed here. Where the
+    # package interegular is installed it also compares every two terminals, which takes minutes.
     text = grammar_text(start)
     directives = _directives(text)
     grammar, _ = load_grammar(text, "trtforensics", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003 - Lark's own form
@@ -179,7 +179,7 @@ def _terminal(name: str, terminal: TerminalDef) -> RuleTerminal:
 
 
 class _RegexWriter:
-    """Writes alternatives as one regex and remembers which capture group is which field."""
+    """Writes alternatives as one regex and remembers the field of each capture group."""
 
     def __init__(self, terminals: dict[str, TerminalDef]) -> None:
         self._terminals = terminals
@@ -190,7 +190,7 @@ class _RegexWriter:
         return regex, tuple(self._fields)
 
     def _alternatives(self, sequences: list[tuple[str, ...]]) -> str:
-        """Write alternatives, common beginnings first, so that optional parts become optional again."""
+        """Write alternatives with their common beginnings taken out, so that optional parts become optional again."""
         if len(sequences) == 1:
             return "".join(self._terminal(name) for name in sequences[0])
         shared = _common_opening(sequences)
@@ -226,7 +226,7 @@ def _common_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _optional_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the opening that can be left out of every sequence that has it: {P x, x} gives P."""
+    """Return the opening that every sequence that has it also does without: {P x, x} gives P."""
     longest = max(sequences, key=len)
     for size in range(len(longest), 0, -1):
         opening = longest[:size]

@@ -1,7 +1,7 @@
-"""Lines that no rule reads: counted by shape, with the first line of each as a sample.
+"""Counts the lines that no rule reads by their shape, and keeps the first line of each shape as a sample.
 
-A shape is the line with its numbers, ids and quoted names blanked out, so that a thousand lines of a
-new TensorRT's new message are one entry, and a person sees at a glance what the tool does not know.
+A shape is the line with its numbers, ids and quoted names blanked out. A thousand lines of a new message of TensorRT
+are so one entry, and a person sees at a glance which messages this tool does not know.
 """
 
 from __future__ import annotations

@@ -48,12 +48,12 @@ _ENDLESS = 3.4e38
 
 
 class Texts:
-    """Every text that a log holds in a kept field, once. Undecodable bytes become replacement characters."""
+    """The pool of texts: each text of a kept field once. Undecodable bytes become replacement characters."""
 
     def __init__(self, raw: Iterable[bytes] = ()) -> None:
         self._ids: dict[bytes, int] = {text: number for number, text in enumerate(raw)}
         self._texts: list[str] = []
-        """Those that were decoded so far."""
+        """The texts that were decoded so far."""
 
     def id(self, raw: bytes) -> int:
         """Return the index of a text, new or known."""
@@ -82,20 +82,20 @@ class Texts:
 
 
 def tactic_id(raw: bytes) -> int:
-    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer; a longer one is not told."""
+    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer; NO_TACTIC for a longer one."""
     if raw[:2] == b"0x":
         return int(raw, 16) & _ALL_BITS
     return int(raw) & _ALL_BITS if len(raw) <= LONGEST_WHOLE + 1 else NO_TACTIC  # a minus and the digits
 
 
 def duration(raw: bytes) -> float:
-    """Read a number; one that is not finite (``inf``, ``nan``, 3.40282e+38) becomes NaN, "not told"."""
+    """Read a number; one that is not finite (``inf``, ``nan``, 3.40282e+38) becomes NaN, which means "none"."""
     value = float(raw)
     return value if -_ENDLESS < value < _ENDLESS else math.nan
 
 
 def integer(raw: bytes) -> int:
-    """Read a count; one beyond 64 bits, which no TensorRT prints, counts as not told."""
+    """Read a count; NO_INTEGER for one beyond 64 bits, which no TensorRT prints."""
     value = int(raw) if len(raw) <= LONGEST_WHOLE else NO_INTEGER
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
@@ -118,7 +118,7 @@ class EventColumns:
             self.columns[name].append(missing if raw is None else read(raw))
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Append many rows; a field that is not in ``columns`` is not printed by any of them."""
+        """Append many rows; none of the lines prints a field that is not in ``columns``."""
         self.lines.frombytes(np.ascontiguousarray(lines, np.int64).view(np.uint8).data)
         for name, _, missing in self._readers:
             column = self.columns[name]
@@ -134,7 +134,7 @@ class EventColumns:
             del column[row]
 
     def sort(self, since: int) -> None:
-        """Bring the rows from index ``since`` on, which were added in pieces, into line order."""
+        """Sort the rows from index ``since`` on by line; each reader added its own."""
         order = np.argsort(np.frombuffer(self.lines[since:], np.int64), kind="stable")
         if (order[1:] >= order[:-1]).all():
             return
@@ -178,7 +178,7 @@ def duration_or_none(value: float) -> float | None:
 
 
 def not_printed(name: str) -> tuple[str, list[float]]:
-    """Return the type that a field's name decides, and what stands in its column where a line does not print it."""
+    """Return the type of a field's column, by its name, and the value that stands for "not printed"."""
     if name in TACTIC_FIELDS:
         return "Q", [NO_TACTIC]
     if name in DURATION_FIELDS:
@@ -187,12 +187,12 @@ def not_printed(name: str) -> tuple[str, list[float]]:
 
 
 def new_column(name: str) -> array[Any]:
-    """Return an empty column of the type that a field's name decides."""
+    """Return an empty column for a field; its name decides the type."""
     return array(not_printed(name)[0])
 
 
 def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
-    """Return how a field is read into its column, and what stands there where the line does not print it."""
+    """Return the function that reads a field for its column, and the value that stands for "not printed"."""
     _, (missing,) = not_printed(name)
     if name in TACTIC_FIELDS:
         return tactic_id, missing
@@ -247,7 +247,7 @@ class Events:
         return {kind: len(rows.lines) for kind, rows in self._rows.items()}
 
     def sort(self, before: Mapping[str, int]) -> None:
-        """Bring what was added since ``before`` into line order."""
+        """Sort the rows that were added since ``before`` by line."""
         for kind, rows in self._rows.items():
             if len(rows.lines) > before[kind] + 1:
                 rows.sort(before[kind])

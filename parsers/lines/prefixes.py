@@ -1,9 +1,10 @@
-"""The prefixes of a whole window's lines, each read by as few of its first bytes as decide it.
+"""Reads the prefixes of a whole window's lines, each by the few first bytes that decide it.
 
-How many bytes decide, the first line of a logger tells: its prefix and a byte or so behind it. They are looked up among
-those of the lines before, where all digits count as one (no rule minds which stands where), for a clock ticks from line
-to line. A line that begins with the same 32 bytes as the line before has its prefix without being looked up, and one
-that begins with a blank or a bracket of JSON has none. What no beginning decides is read by the whole line.
+The first line of a logger shows how many bytes decide: its prefix and a byte or so behind it. So many bytes of further
+lines are looked up among those seen before. All digits count as one there, because a clock ticks from line to line, and
+no rule asks which digit stands where. A line that begins with the same 32 bytes as the line before has the same prefix
+and is not looked up. A line that begins with a byte that opens no prefix has none. Where no beginning decides, the
+whole line is read.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ _SHORT = 32
 _LONGEST = 512
 _MOST_SIZES = 12
 _WHOLE = _LONGEST + 1
-"""Bytes that are more than any size: the line decides."""
+"""More bytes than any beginning has: the whole line decides."""
 _OPEN = -1
-"""Instead of a prefix's number: these bytes do not decide it."""
+"""Stands for the number of a prefix that these bytes do not decide."""
 _LOOKS_FAR = "named"
 """A prefix that counts only before certain messages."""
 _GOES_ON = dict.fromkeys(("trtexec", "bare", "tagged", "other"), re.compile(rb"[\[(]")) | {
     "word_site": re.compile(rb"Severity\.")
 }
-"""What behind a prefix may be more of it, or make it another logger's."""
+"""Text behind a prefix that may belong to it, or make it another logger's."""
 _BEHIND = {"tagged": len("   [V] "), "word_site": len("Severity.")}
-"""How many bytes behind a prefix have a say in that, for those where it is not one."""
+"""How many bytes behind a prefix are needed to decide that, where more than one is."""
 
 
 class _PrefixCode(NamedTuple):
-    """A prefix in numbers: place in DIALECTS (-1: none), the level's letter, bytes, separators."""
+    """A prefix in numbers: its place in DIALECTS (-1: none), its level's letter, its bytes and separators."""
 
     dialect: int
     severity: int
@@ -73,10 +74,10 @@ class PrefixReader:
         self._codes: dict[_PrefixCode, int] = {}
         """Every distinct prefix with its number, in the order of the numbers."""
         self._by_start = {_SHORT: Memo(_DIGITS)}
-        """By so many first bytes."""
+        """Prefixes by the beginnings of lines, a memo for each length in bytes."""
         self._by_line = Memo(_DIGITS)
         self._found: dict[int, tuple[int, int]] = {}
-        """Lines of the window that were read and not decided: the number of the prefix, and how many bytes decide."""
+        """Prefixes of the window that were read before their bytes decided: the number, and how many bytes decide."""
 
     def read(self, index: LineIndex) -> Prefixes:
         """Return the prefix of every line."""
@@ -126,7 +127,7 @@ class PrefixReader:
 
 @cache
 def _may_open() -> npt.NDArray[np.bool_]:
-    """Return by a line's first byte whether it may have a prefix: most of other programs' lines have none by that."""
+    """Return for each first byte whether a line may have a prefix; that rules out most lines of other programs."""
     return np.array([may_open(bytes((byte,))) for byte in range(256)])
 
 

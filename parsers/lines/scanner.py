@@ -1,7 +1,7 @@
-"""Windows of lines in, events out: prefix off, kind found by the compiled grammar, fields into columns.
+"""Reads windows of lines into columns of events: the prefix comes off, the grammar gives the kind and its fields.
 
-The grammar is the only judge. Bulk kinds are read a window at a time (``bulk.py``); every other line, and
-whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py``).
+The grammar is the only judge. Lines of the bulk kinds are read a window at a time (``bulk.py``). Every other line, and
+every line of which bulk reading is not sure, is judged by the regex of its kind (``singly.py``).
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
-"""By a line's dialect, of which -1 means that it has none."""
+"""Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
 _IS_MESSAGE = np.zeros(128, np.bool_)
-"""By the letter of a line's level."""
+"""Whether lines of a level are messages, by the level's letter."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
 
 
 class _LineBatch:
-    """Lines of a window that can be read at once: those that stand in it, or those that their logger wrapped."""
+    """Lines of a window that are read at once: those that stand in it, or those that their logger wrapped."""
 
     def __init__(self, bodies: Bodies, lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]) -> None:
         self.bodies = bodies
         self.lines = lines
-        """Of each body, its line in the window, from 0."""
+        """The line of each body in the window, from 0."""
         self.left = left
-        """The bodies that are of this piece and still to be read."""
+        """Whether each body is of this batch and still to be read."""
 
     def drop_blanks(self) -> npt.NDArray[np.int64]:
-        """Take the lines that are blank, or a prefix with nothing behind it, from what is left; return them."""
+        """Unmark the lines that are blank, or a prefix with nothing behind it; return them."""
         bodies = self.bodies
         blank = self.left & (bodies.last - bodies.first == bodies.ends - bodies.starts)
         for row in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
-            blank[row] = bodies.text(row).isspace()  # a separator is also what no isspace() knows, 0x1E say
+            blank[row] = bodies.text(row).isspace()  # separators are more than white space: 0x1E is one
         self.left &= ~blank
         lines: npt.NDArray[np.int64] = self.lines[blank]
         return lines
@@ -69,22 +69,22 @@ class _LineBatch:
 
 @record(frozen=False, slots=True)
 class _Singles:
-    """Single lines of a window, from 0, that mean something by what stands around them."""
+    """Lines of a window, counted from 0, whose meaning depends on the lines around them."""
 
     unknown: list[tuple[int, bytes]] = field(default_factory=list)
-    """A logger's lines that no rule reads, with their bodies."""
+    """Lines of loggers that no rule reads, with their bodies."""
     unprefixed: list[int] = field(default_factory=list)
-    """Other programs' lines."""
+    """Lines of other programs."""
     headings: list[int] = field(default_factory=list)
-    """Of dumps of layers."""
+    """Headings of dumps of layers."""
     banners: list[tuple[int, bool]] = field(default_factory=list)
-    """Each with whether it is a verdict."""
+    """Banners, each with whether it is a verdict."""
 
 
 def _stages(
     kinds: tuple[LineKind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
 ) -> Sequence[_Stage]:
-    """Return what is asked in turn for lines of some kinds; each reads of those that are left what it can."""
+    """Return the readers for lines of some kinds; each is tried on the lines that those before it left."""
     rank = ranks(found)
     single = SingleReader(Dispatch(kinds, rank), texts, indented=indented)
     if not bulk:
@@ -93,8 +93,8 @@ def _stages(
     return [reader.read_opened, reader.read_free, single.read]
 
 
-def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_LineBatch]:
-    """Return the window's bodies; those that their logger wrapped are taken out of it, into a text of their own."""
+def _batches(index: LineIndex, prefixes: Prefixes) -> list[_LineBatch]:
+    """Return the window's bodies; bodies that their logger wrapped are unwrapped into a batch of their own."""
     bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
     wrapped = _WRAPPED[prefixes.dialect]
     whole = _LineBatch(bodies, np.arange(len(index)), ~wrapped)
@@ -120,7 +120,7 @@ class Scanner:
         self._messages = Memo()
         texts = self.scanned.events.texts
         self._severities = np.zeros(len(_IS_MESSAGE), np.int32)
-        """By the letter of a line's level: the text that it is."""
+        """The text of each level, as its index in the pool, by the level's letter."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
             self._severities[letter] = texts.id(bytes((letter,)))
         found, bare_kinds = tables.layouts(), tables.bare_kinds()
@@ -145,21 +145,21 @@ class Scanner:
         before = self.scanned.events.sizes()
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
         said, singles = prefixed.copy(), _Singles()
-        pieces = _pieces(index, prefixes)
-        for piece in pieces:
-            self._note_messages(window.first_line, piece, prefixes.severity[piece.lines])
-            blank = piece.drop_blanks()
+        batches = _batches(index, prefixes)
+        for batch in batches:
+            self._note_messages(window.first_line, batch, prefixes.severity[batch.lines])
+            blank = batch.drop_blanks()
             self.scanned.blank += len(blank)
             said[blank] = False
-            self._read(window.first_line, piece, prefixed[piece.lines], singles)
+            self._read(window.first_line, batch, prefixed[batch.lines], singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
-        self._note_names(window.first_line, pieces[0].bodies, sorted(singles.headings), singles.unprefixed)
+        self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         self._note_first(window.first_line, said, sorted(singles.banners))
         self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
         self.scanned.events.sort(before)
 
     def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
-        """Note which loggers wrote these lines, and where they change."""
+        """Note where the logger changes."""
         if not len(lines):
             return
         dialects = dialects[lines]
@@ -170,34 +170,34 @@ class Scanner:
             self.scanned.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
         self.scanned.dialect = int(dialects[-1])
 
-    def _note_messages(self, first_line: int, piece: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
+    def _note_messages(self, first_line: int, batch: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
         """Note every warning and error."""
-        index = piece.bodies.index
-        spans = piece.bodies.spans(np.flatnonzero(piece.left & _IS_MESSAGE[severity]))
+        index = batch.bodies.index
+        spans = batch.bodies.spans(np.flatnonzero(batch.left & _IS_MESSAGE[severity]))
         text = self._messages.values(index, spans, lambda new: self.scanned.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
-        self.scanned.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
+        self.scanned.events["message"].extend(batch.lines[spans.lines] + first_line, columns)
 
-    def _read(self, first_line: int, piece: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
-        """Read every line that is left of a piece."""
+    def _read(self, first_line: int, batch: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+        """Read the lines that are left of a batch."""
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
-                wanted = piece.left & of_logger
+                wanted = batch.left & of_logger
                 if not wanted.any():
                     break
-                for kind, bodies, columns in stage(piece.bodies, wanted):
-                    piece.left[bodies] = False
-                    lines = piece.lines[bodies]
+                for kind, bodies, columns in stage(batch.bodies, wanted):
+                    batch.left[bodies] = False
+                    lines = batch.lines[bodies]
                     if kind is not None:
                         self._note_typed(kind, lines + first_line, columns)
                         self._note_single(kind, lines, columns, singles)
                     elif of_logger is prefixed:
-                        singles.unknown += zip(lines.tolist(), piece.bodies.texts(bodies), strict=True)
+                        singles.unknown += zip(lines.tolist(), batch.bodies.texts(bodies), strict=True)
                     else:
                         singles.unprefixed += lines.tolist()
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Keep what was read in the lines of these numbers."""
+        """Count lines of a kind, and keep their fields where the kind is kept."""
         self.scanned.typed += len(numbers)
         self.scanned.recognised = True
         if kind in KEPT:
@@ -214,13 +214,13 @@ class Scanner:
             singles.headings += lines.tolist()
 
     def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
-        """Count a logger's lines that no rule reads."""
+        """Count the lines of loggers that no rule reads."""
         self.scanned.unknown += len(unknown)
         for line, body in unknown:
             self.scanned.drift.add(first_line + line, body)
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
-        """Count other programs' lines; right behind a ``Layers:`` line they are the layers' names."""
+        """Count the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
         self.scanned.unprefixed += len(unprefixed)
         names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
         for heading in (self._names_line - first_line, *headings):
@@ -237,7 +237,7 @@ class Scanner:
             self.scanned.first_banner = first_line + banners[0][0]
 
     def _note_resumed(self, first_line: int, said: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
-        """Note the first line that a logger writes behind a verdict, unless a new run begins first."""
+        """Note the first line of a logger behind a verdict, unless a new run begins before it."""
         pending = self.scanned.after_verdict
         at = 0
         for line, is_verdict in [*banners, (-1, False)]:

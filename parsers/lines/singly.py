@@ -1,4 +1,4 @@
-"""Lines that no layout reads, judged one by one: each distinct body once, by the regex of its kind.
+"""Judges the lines that no layout reads: each distinct body once, by the regex of its kind.
 
 The first eight bytes of a body say which kinds may open so (worked out once per distinct beginning). Then the body must
 hold a literal of the kind, and then the regex decides. The result is kept for each body, because logs repeat many lines
@@ -44,8 +44,8 @@ _MAX_BODIES = 1 << 16
 class Dispatch:
     """Finds the kind of a body among some kinds.
 
-    A body that two can read, as programs that share a file make them, has the one that opens literally, or that of the
-    lower rank. Kinds without a rank come last, and of those the one that was found last for such a beginning first.
+    Where two kinds can read a body, the kind that opens with a literal comes first, then the kind of the lower rank.
+    Kinds without a rank come last; of those the kind that matched last for the same beginning is tried first.
     """
 
     def __init__(self, kinds: tuple[LineKind, ...], rank: dict[str, int] | None = None) -> None:
@@ -53,7 +53,7 @@ class Dispatch:
         kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, math.inf)))
         self._literal = [kind for kind in kinds if "" not in kind.openers]
         self._order = {kind.name: place for place, kind in enumerate(kinds)}
-        # Of the kinds that open with free text any beginning may be.
+        # A kind that opens with free text may have any beginning.
         free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
         self._ranked = [one for one in free if one[1].name in rank]
         self._others = [one for one in free if one[1].name not in rank]
@@ -64,7 +64,7 @@ class Dispatch:
         self._by_start: dict[bytes, _Groups] = {}
 
     def find(self, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
-        """Return the kind, and what its regex found; None where no rule reads the body."""
+        """Return the kind and the match of its regex; None where no rule reads the body."""
         key = body[:_KEY_BYTES]
         groups = self._by_start.get(key)
         if groups is None:
@@ -74,13 +74,13 @@ class Dispatch:
                 if needle in body:
                     found = kind.match.fullmatch(body)
                     if found:
-                        if place and candidates is groups[-1]:  # what was found will be found again
+                        if place and candidates is groups[-1]:  # the next body that begins so may well be of this kind
                             candidates.insert(0, candidates.pop(place))
                         return kind, found
         return None
 
     def _candidates(self, key: bytes) -> _Groups:
-        """Return the kinds that may open so: with a literal, with free text and a rank, with free text."""
+        """Return the kinds that may open so: those with a literal, those with a rank, and the rest."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
         if len(key) < _KEY_BYTES:
@@ -94,12 +94,12 @@ class Dispatch:
 
 
 def _word(kind: LineKind) -> bytes:
-    """Return what to look for in a body before its regex is asked: a text of blanks is searched slowly for blanks."""
+    """Return a literal of every body, to be looked for before the regex runs; without blanks, which are everywhere."""
     return max(kind.needle.encode("latin-1").split(b" "), key=len)
 
 
 def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
-    """Return what was captured under its names; a name that occurs twice has the alternative that was."""
+    """Return the captured values by name; a name that occurs twice has the value of the alternative that matched."""
     if kind.names_are_unique:
         return dict(zip(kind.fields, values, strict=True))
     fields: dict[str, AnyStr | None] = {}
@@ -110,9 +110,9 @@ def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str,
 
 
 class SingleReader:
-    """Reads bodies; remembers what it read in each from window to window.
+    """Reads bodies, and remembers the result of each from window to window.
 
-    ``indented``: blanks before the body count for nothing.
+    Where ``indented`` is true, blanks in front of a body are ignored.
     """
 
     def __init__(self, dispatch: Dispatch, texts: Texts, *, indented: bool) -> None:
@@ -124,16 +124,16 @@ class SingleReader:
     def _forget(self) -> None:
         self._memo = Memo()
         self._kinds: dict[str | None, int] = {}
-        """Every kind that was read, with its number."""
+        """A number for each kind that was read."""
         self._tables: dict[str, EventColumns] = {}
-        """What was read in the bodies of each kind of which anything is kept."""
+        """The fields of the bodies of each kind that is kept."""
         self._kind_of = array("i")
-        """By body: the number of its kind."""
+        """The number of each body's kind."""
         self._row_of = array("i")
-        """By body: its row in the table of its kind; _NO_ROW where nothing is kept."""
+        """The row of each body in the table of its kind; _NO_ROW where the kind is not kept."""
 
     def read(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
-        """Give what is read in the ``wanted`` bodies, kind by kind, each in their order."""
+        """Read the ``wanted`` bodies; give them kind by kind, each in the order of the lines."""
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
         lines = np.flatnonzero(wanted)
@@ -144,7 +144,7 @@ class SingleReader:
             yield KindRows(kind, lines[rows], self._columns(kind, numbers[rows]))
 
     def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
-        """Return the number of each of these bodies, none of which was read before."""
+        """Judge bodies that were not read before; return the number of each."""
         return list(map(self._judge, spans.texts(index.data)))
 
     def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:

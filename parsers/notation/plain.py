@@ -1,9 +1,9 @@
-"""The plain forms of the strings that nest, read by regex: most formats, names and tensors of a log nest nothing.
+"""Reads by regex the formats, names and tensors that do not nest, which are most of a log.
 
-LALR (``nested.py``) takes some hundred microseconds a string and Lark a tenth of a second to start, and a large log has
-ten thousand distinct strings. Each regex here accepts only text that holds nothing its grammar could read otherwise:
-no symbol, no bracket in a name, no second separator. None means "not plain", and the grammar is asked. Tests hold
-what is plain equal to what LALR reads.
+LALR (``nested.py``) takes some hundred microseconds a string, and Lark a tenth of a second to start; a large log has
+ten thousand distinct strings. Each regex here matches only text that the grammar cannot read in another way: no symbol,
+no bracket in a name, no second separator. For any other text the functions return None, and the grammar reads it. Tests
+hold both ways equal.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from trtforensics.parsers.text.numbers import is_whole
 _COUNT = r"[1-9][0-9]{0,17}"
 _STRIDE = rf"(?:0|-?{_COUNT})"
 _ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:{_COUNT})((?:,{_STRIDE})*))?\)"
-"""Type, the strides up to a packed one, its components, the strides behind it."""
+"""A format: its type, the strides up to a packed one, the components of that, the strides behind it."""
 _FORMAT = re.compile(_ONE_FORMAT, re.ASCII)
 _FURTHER = r"(?:, (?!\Z)|\Z)"
-"""Behind an item of a list: another one follows, or the text ends."""
+"""The separator behind an item of a list, or the end of the text."""
 _FORMATS = re.compile(rf"(?:{_ONE_FORMAT}{_FURTHER})+", re.ASCII)
 
 _ATOM = rf"(?:{_STRIDE}|[A-Za-z_][^\s(),:=]*)"
@@ -31,7 +31,7 @@ for _ in range(4):
 _SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::{_COUNT})?(?:,(?!\))|(?=\))))+)\)"
 _BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
 _SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}{_FURTHER})+", rf"(?:{_BINDING}{_FURTHER})+"
-"""Few logs have any: they are compiled when they are first needed."""
+"""Few logs have symbols, so these regexes are compiled on first use."""
 _WHERE = " where "
 _SYMBOL = re.compile(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
 
@@ -45,9 +45,9 @@ _UNNAMED_LAYER = re.compile(_UNNAMED)
 _FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
 _NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
 _PROFILE = r" \[profile [0-9]+\]"
-"""What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
+"""Texts that TensorRT puts into names, whose parentheses and brackets do not open a type."""
 _NAME = rf"(?! )(?:[^\[(,>{{ \n]++|{_PROFILE}|{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[ {{])+"
-"""Words are taken whole: a type opens behind a blank, or at a bracket."""
+"""A name. Words match as a whole: a type opens behind a blank, or at a bracket."""
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
 _SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
 
@@ -76,7 +76,7 @@ def formats(text: str) -> list[PlainFormat] | None:
 
 
 def is_formats(text: str) -> bool:
-    """Whether :func:`formats` reads a text; each format is then printed as it stands."""
+    """Whether :func:`formats` can read a text; each of its formats is then printed as it stands."""
     return _FORMATS.fullmatch(text) is not None
 
 
@@ -89,7 +89,7 @@ def _format(dtype: str, strides: str, components: str, behind: str) -> PlainForm
 def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
     """Read ``Float(E0:32,(# 2 (SHAPE x)),1) where E0=(* 64 (# 2 (SHAPE x)))``.
 
-    Symbols are replaced by what they stand for there, or in ``definitions``: the formats of the other side.
+    Symbols are replaced by their definitions there, or in ``definitions``, which are the formats of the other side.
     """
     symbols: dict[str, str] = {}
 

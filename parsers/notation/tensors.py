@@ -1,4 +1,4 @@
-"""The tensors, and the detailed fields, of an engine layer."""
+"""Reads the tensors and the detailed fields of an engine layer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DTYPES = {
     "FP4": "FP4",
     "Int4": "Int4",
 }
-"""The types inside a ``Format/Datatype`` text, spelled as everywhere else in a log."""
+"""The types inside a ``Format/Datatype`` text, and their spelling everywhere else in a log."""
 
 _DTYPE_IN_TEXT = re.compile("|".join(sorted(_DTYPES, key=len, reverse=True)))
 _COMPONENTS_IN_TEXT = re.compile(r"channel % (\d+) == 0")
@@ -40,7 +40,7 @@ _TENSORS = r"(?:\[\]|\[ \{ Name: (?:[^}\n]*\})*?[^}\n]* \}\])"
 _PARTS = re.compile(
     rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
 )
-"""A tensor list ends where the next part begins; nothing else in a line reads ``}], Outputs: [``."""
+"""A tensor list ends where the next part begins: nothing else in a line has the form ``}], Outputs: [``."""
 _FIELD = re.compile(
     r", ([A-Z][A-Za-z0-9]*+):"
     r"( (?:\{[^{}]*+\}|\[ONNX Layer: .*|\[[^\]]*+\])| ?[^,]*+(?:,(?! [A-Z][A-Za-z0-9]*+:)[^,]*+)*)"
@@ -49,7 +49,7 @@ _FIELD = re.compile(
 
 
 class Details(NamedTuple):
-    """What a detailed line says of a layer."""
+    """The facts of a layer in a detailed line."""
 
     inputs: tuple[EngineTensor, ...]
     outputs: tuple[EngineTensor, ...]
@@ -58,7 +58,7 @@ class Details(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def short_tensors(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
-    """Read the inputs and outputs of a ``Layer(…)`` line; None where they cannot be told apart."""
+    """Read the inputs and outputs of a ``Layer(…)`` line; None where the text has another form."""
     read = plain.short_tensors(text)
     if read is None:
         return _nested_short(text)
@@ -87,7 +87,7 @@ def _short(name: str, dtype: str, printed: str) -> EngineTensor:
 
 
 def details(text: str) -> Details | None:
-    """Read a detailed line from behind ``Inputs: ``; None where it is not of that form (a line that was cut, say)."""
+    """Read a detailed line from behind ``Inputs: ``; None where it has another form (a line that was cut, say)."""
     parts = _PARTS.fullmatch(text)
     inputs = _detailed_tensors(parts["inputs"]) if parts else None
     outputs = _detailed_tensors(parts["outputs"]) if parts else None
@@ -116,7 +116,7 @@ def _detailed(name: str, printed: str, dimensions: str) -> EngineTensor:
 
 
 def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
-    """Make a tensor from the inspector's words for it, in a log's line or in JSON.
+    """Make a tensor of the inspector's text, from a log's line or from JSON.
 
     ``dims`` is as printed between the brackets. ``text`` is ``Format/Datatype`` (up to TensorRT 10), or ``Format``
     beside a ``dtype`` of its own (TensorRT 11 and RTX).
