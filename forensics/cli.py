@@ -1,11 +1,14 @@
-"""The command line: one subcommand a module, and the only place where an error becomes a sentence and an exit code."""
+"""The command line: a module for each subcommand, and the one place where errors become a sentence and an exit code."""
 
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import importlib
+import os
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,7 +18,7 @@ from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -32,17 +35,17 @@ COMMANDS = {
 }
 
 _UNPRINTED_WIDTH = 80
-"""Of a formatter whose text nobody sees."""
+"""The width of a formatter whose text is not printed."""
 
 RESUMABLE = {"bisect", "collect"}
 """The commands that go on where they were interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports bad usage as every other error: one sentence, exit code 2.
+    """A parser that reports bad usage as every other error: one sentence, exit code 2.
 
-    For every argument that is declared argparse makes a formatter, which looks the terminal's width up through
-    ``shutil``, and that imports every kind of archive. So the width is looked up when help is printed.
+    For every declared argument argparse makes a formatter, which asks ``shutil`` for the terminal's width, and that
+    imports modules for every kind of archive. So the width is looked up only when help is printed.
     """
 
     def __init__(self, **declared: Any) -> None:  # noqa: ANN401 - whatever argparse takes
@@ -61,9 +64,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(command: str | None = None, *, alone: bool = False) -> argparse.ArgumentParser:
-    """Return the parser; only the named command's module is imported, and ``alone`` it is the only one that is known.
+    """Return the parser; only the named command's module is imported.
 
-    The others then cost nothing.
+    With ``alone`` the parser knows no other command, so that the others cost no time.
     """
     parser = _Parser(
         prog="trtforensics",
@@ -116,12 +119,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
-        import shlex  # noqa: PLC0415 - a command that is not interrupted has no use for it
+        import shlex  # noqa: PLC0415 - only an interrupted command needs it
 
         line = shlex.join(["trtforensics", *arguments])
         return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:
-        return ExitCode.OK  # whoever read our output has it all (`| head`)
+        return ExitCode.OK  # the reader of our output has all that it wants (`| head`)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug of ours becomes a sentence and an exit code
         what = f"{type(bug).__name__}: {bug}" if str(bug) else type(bug).__name__
         advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that"
@@ -137,13 +140,46 @@ def command_of(arguments: Sequence[str]) -> str | None:
 def _run(arguments: list[str]) -> int:
     try:
         command = command_of(arguments)
+        if command is not None:
+            _import_numpy()
         args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    from trtforensics.console.memory import of_one_command  # noqa: PLC0415 - --version needs none of it
-
-    with nullcontext() if args.command == "tui" else of_one_command():
+    with nullcontext() if args.command == "tui" else _without_collector():
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+_THREADS = "OPENBLAS_NUM_THREADS"
+
+
+def _import_numpy() -> None:
+    """Import numpy without the threads of its linear algebra, which no command uses: they take a tenth of a second.
+
+    The environment is then as it was, so that programs that a command starts choose for themselves.
+    """
+    chosen = _THREADS in os.environ
+    os.environ.setdefault(_THREADS, "1")
+    try:
+        importlib.import_module("numpy")
+    finally:
+        if not chosen:
+            del os.environ[_THREADS]
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Run a command without Python's search for reference cycles, which is for programs that go on.
+
+    A command makes a million objects that stay until it ends, and a search looks through all of them.
+    """
+    enabled = gc.isenabled()
+    atexit.register(gc.freeze)  # or the interpreter searches once more when it ends
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _failed(message: str, code: ExitCode, *, debug: bool) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.lines.scanned import ScannedLines
     from trtforensics.parsers.text.source import Source, Window
 
 
@@ -57,11 +58,11 @@ def load_build_log(
     _refuse_twice(paths)
     with ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
-        scanner = _scan(sources[0], on_progress)
+        scanned = _scan(sources[0], on_progress)
         for source in sources[1:]:
-            scanner.join(_scan(source, on_progress).part())
+            scanned.join(_scan(source, on_progress))
         infos = tuple(source.info() for source in sources)
-    return _assembled(scanner, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
+    return _assembled(scanned, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
 
 
 def _refuse_twice(paths: Sequence[str]) -> None:
@@ -70,20 +71,20 @@ def _refuse_twice(paths: Sequence[str]) -> None:
             raise UsageError(path, "is named twice", "Name each part of the build once")
 
 
-def _scan(source: Source, on_progress: Callable[[Progress], None]) -> Scanner:
+def _scan(source: Source, on_progress: Callable[[Progress], None]) -> ScannedLines:
     middle = halves.middle_of(source)
     if middle is not None:
 
-        def report(reading: Source, scanner: Scanner) -> None:
+        def report(reading: Source, scanned: ScannedLines) -> None:
             share = (source.size or 0) / middle
-            on_progress(Progress(int(reading.position * share), source.size, int(scanner.counts.total * share)))
+            on_progress(Progress(int(reading.position * share), source.size, int(scanned.counts.total * share)))
 
         return halves.scan(source, middle, report)
     scanner = Scanner()
     for window in source.windows():
         scanner.feed(window)
-        on_progress(Progress(source.position, source.size, scanner.counts.total))
-    return scanner
+        on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
+    return scanner.scanned
 
 
 def _joined(parts: tuple[SourceInfo, ...], sha256: str) -> SourceInfo:
@@ -116,7 +117,7 @@ def read_build_log(
         ReadingCancelled: ``cancelled`` returned True.
     """
     scanner = Scanner()
-    live = _Live(scanner, source, on_log) if on_log is not None and source.size is None else None
+    live = _Live(scanner.scanned, source, on_log) if on_log is not None and source.size is None else None
 
     def attend() -> None:
         if live is not None:
@@ -129,17 +130,17 @@ def read_build_log(
         for window in source.windows():
             scanner.feed(window)
             on_window(window)
-            on_progress(Progress(source.position, source.size, scanner.counts.total))
+            on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
             attend()
         info = source.info()
-    return _assembled(scanner, info)
+    return _assembled(scanner.scanned, info)
 
 
 class _Live:
     """Hands out the log so far at intervals, while the program that writes it still runs."""
 
-    def __init__(self, scanner: Scanner, source: Source, on_log: Callable[[BuildLog], None]) -> None:
-        self._scanner = scanner
+    def __init__(self, scanned: ScannedLines, source: Source, on_log: Callable[[BuildLog], None]) -> None:
+        self._scanned = scanned
         self._source = source
         self._on_log = on_log
         self._lines = 0
@@ -147,20 +148,19 @@ class _Live:
 
     def hand_out(self) -> None:
         """Assemble the log if it is due and there are new lines."""
-        lines, begin = self._scanner.counts.total, time.monotonic()
-        if begin < self._due or lines == self._lines or not self._scanner.recognised:
+        lines, begin = self._scanned.counts.total, time.monotonic()
+        if begin < self._due or lines == self._lines or not self._scanned.recognised:
             return
         self._lines = lines
-        self._on_log(assemble(self._scanner, self._source.so_far()))
+        self._on_log(assemble(self._scanned, self._source.so_far()))
         self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
 
 
-def _assembled(scanner: Scanner, info: SourceInfo) -> BuildLog:
-    if not scanner.recognised:
+def _assembled(scanned: ScannedLines, info: SourceInfo) -> BuildLog:
+    if not scanned.recognised:
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
         raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
-    scanner.forget()
-    return assemble(scanner, info)
+    return assemble(scanned, info)
 
 
 def keep_sources(paths: Sequence[str], output: str) -> None:

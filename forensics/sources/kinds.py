@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.text.decoding import COMPRESSED, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _OPENING = 256 << 10
 """Bytes of text that are examined: a replay names its class after the first layer, some kilobytes in."""
 
-_REPLAY = LateRegex(
+_REPLAY = re.compile(
     rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
     rb'|\A\s*\{\s*"replay"\s*:'
 )
-_TIMING_CACHE = LateRegex(rb'"kind"\s*:\s*"timing-cache"')
-_LAYER_INFO = LateRegex(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
-_PROFILE = LateRegex(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
-_JSON = LateRegex(rb"\A\s*[{\[]\s*[\"{\[\]}]")
+_TIMING_CACHE = re.compile(rb'"kind"\s*:\s*"timing-cache"')
+_LAYER_INFO = re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
+_PROFILE = re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
+_JSON = re.compile(rb"\A\s*[{\[]\s*[\"{\[\]}]")
 
 
 class Kind(StrEnum):
@@ -63,7 +63,7 @@ def kind_of(path: str) -> Kind:
 
 def sniff_kind(opening: bytes) -> Kind | None:
     """Return the kind of a text by its first bytes (a few hundred kilobytes); None for JSON of no known kind."""
-    if not _JSON.compiled.match(opening):
+    if not _JSON.match(opening):
         return Kind.BUILD_LOG
     patterns = {
         Kind.TIMING_CACHE: _TIMING_CACHE,
@@ -71,7 +71,7 @@ def sniff_kind(opening: bytes) -> Kind | None:
         Kind.LAYER_INFO: _LAYER_INFO,
         Kind.PROFILE: _PROFILE,
     }
-    return next((kind for kind, pattern in patterns.items() if pattern.compiled.search(opening)), None)
+    return next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
 
 
 def _is_regular(path: str) -> bool:

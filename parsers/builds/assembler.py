@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from trtforensics.model.log import SourceInfo
     from trtforensics.model.notes import Note, StarvedLayer
     from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.lines.scanner import Scanner
+    from trtforensics.parsers.lines.scanned import ScannedLines
 
 
-def assemble(scanner: Scanner, source: SourceInfo) -> BuildLog:
+def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
     alone = source.parts[0].lines if source.parts else source.lines
     builds: tuple[Build, ...] = ()
     if source.lines:
-        edges = segments(scanner.events, source.lines, alone)
-        builds = _builds(Log(scanner.events, edges, Spans(source, scanner.line_starts)))
+        edges = segments(scanned.events, source.lines, alone)
+        builds = _builds(Log(scanned.events, edges, Spans(source, scanned.line_starts)))
     return BuildLog(
         source=source,
-        lines=scanner.counts,
-        unknown_shapes=len(scanner.drift),
-        unknown_samples=scanner.drift.samples(),
+        lines=scanned.counts,
+        unknown_shapes=len(scanned.drift),
+        unknown_samples=scanned.drift.samples(),
         builds=builds,
-        line_starts=np.array(scanner.line_starts, np.int64),
+        line_starts=np.array(scanned.line_starts, np.int64),
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from trtforensics.model.notes import Note, StarvedLayer
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.grammar import CAUSE
-from trtforensics.parsers.lines.events import KEEP
+from trtforensics.parsers.grammar.line_kinds import CAUSE
+from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
 
 if TYPE_CHECKING:
@@ -20,73 +20,8 @@ if TYPE_CHECKING:
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import Log, Spans, View
 
-NOTED = (
-    "adding_input",
-    "banner",
-    "broadcasting",
-    "cache_deleted",
-    "cache_disabled",
-    "cache_invalid",
-    "cache_loaded",
-    "cache_scope",
-    "cache_serialized",
-    "cache_serializing",
-    "cache_unread",
-    "calibrator_explicit",
-    "calibrator_unused",
-    "default_stream",
-    "deprecated_flag",
-    "deprecated_value",
-    "device_request",
-    "dla_empty",
-    "dla_fallback",
-    "dla_precision",
-    "dla_subgraphs",
-    "dla_unsupported",
-    "dla_validation",
-    "fp16_slow",
-    "input_types",
-    "int64_binding",
-    "int64_clamped",
-    "int64_weights",
-    "layernorm_fp16",
-    "layernorm_overflow",
-    "loop_heuristic",
-    "marking_output",
-    "missing_scale",
-    "mixed_devices",
-    "myelin_assertion",
-    "myelin_budget",
-    "myelin_exception",
-    "names_only",
-    "no_conforming",
-    "no_device",
-    "no_implementation",
-    "non_conforming",
-    "node_name",
-    "onnx_header",
-    "parser_assertion",
-    "plugin_tried",
-    "poly_flags",
-    "poly_mark",
-    "poly_run",
-    "poly_selector",
-    "second_logger",
-    "selector_cache",
-    "shape_guessed",
-    "skipping_tactic",
-    "strongly_typed",
-    "throughput_bound",
-    "type_emulated",
-    "unstable",
-    "weak_typing",
-    "weights_affected",
-    "weights_issue",
-    "weights_layer",
-    "workspace_hint",
-    "workspace_note",
-)
-"""Kinds of line, all of which a log has few of."""
+NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
+"""Kinds of line that findings read, all of which a log has few of."""
 
 
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
@@ -97,9 +32,9 @@ _SHOWN = 3
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
     """Return each build's noted lines and the causes that its warnings and errors name, in the log's order."""
     found = [
-        Note(kind, log.spans.of(line), dict(zip(KEEP[kind], values, strict=True)))
+        Note(kind, log.spans.of(line), dict(zip(KEPT[kind], values, strict=True)))
         for kind in log.present(NOTED)
-        for line, *values in log.each(kind, *KEEP[kind])
+        for line, *values in log.each(kind, *KEPT[kind])
     ]
     for line, text in log.each("message", "text"):
         found += [Note(kind, log.spans.of(line), fields) for kind, fields in causes(text)]

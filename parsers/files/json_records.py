@@ -1,7 +1,7 @@
-"""JSON that TensorRT exports: several documents in one file, records with their places, names written as they stand.
+"""Reads JSON that TensorRT exports: several documents in one file, values with their places, names not escaped.
 
-TensorRT puts names between quotes without escaping them: a quote, a backslash or a control character in a layer's name
-makes a file that no JSON reader takes. Such places are mended and reported; anything else that is wrong is an error.
+TensorRT puts names between quotes without escaping them. A quote, a backslash or a control character in a layer's name
+makes a file that no JSON reader accepts. Such places are repaired and reported; any other damage is an error.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 _decode = json.JSONDecoder(strict=False).raw_decode
 _CLOSES = re.compile(r'(?<!\\)"(?=\s*(?::|[\]}]\s*(?:[,\]}]|$)|,\s*["{\[]|$))')
-"""A quote that ends a text: what follows the end of a key or a value comes next, as it rarely does inside a name."""
+"""A quote that ends a text: behind it stands what follows a key or a value, which rarely stands inside a name."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _FORBIDDEN = re.compile(r'["\\]')
 _SHOWN = 60
 
 
-class Record(NamedTuple):
-    """A value with its place. Containers above the depth that was asked for hold records, all others plain values."""
+class PlacedValue(NamedTuple):
+    """A value with its place. Containers down to the requested depth hold such values, all others plain ones."""
 
     value: Any
     span: SourceSpan
 
 
-class Records:
+class PlacedJson:
     """The documents of a text."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -45,11 +45,11 @@ class Records:
         self._inserted: list[int] = []
         self.repairs: list[Repair] = []
 
-    def documents(self, depth: int) -> Iterator[Record]:
-        """Give the documents in order; ``depth`` is how many levels of containers hold records.
+    def documents(self, depth: int) -> Iterator[PlacedValue]:
+        """Yield the documents in order; ``depth`` is how many levels of containers hold values with places.
 
         Raises:
-            NotEngineInfoError: this is no JSON, and not for the reasons that can be mended; it says where.
+            NotEngineInfoError: this is no JSON, and not for the reasons that can be repaired; the error says where.
         """
         at = skip(self._text, 0)
         while at < len(self._text):
@@ -57,8 +57,8 @@ class Records:
             yield record
             at = skip(self._text, at)
 
-    def _document(self, at: int, depth: int) -> tuple[Record, int]:
-        """Read a document as it stands, or with its texts mended where that is what it takes."""
+    def _document(self, at: int, depth: int) -> tuple[PlacedValue, int]:
+        """Read a document as it stands, or else with its texts repaired."""
         try:
             return self._record(at, depth)
         except NotEngineInfoError as error:
@@ -69,19 +69,19 @@ class Records:
             except NotEngineInfoError:
                 raise error from None
 
-    def _record(self, at: int, depth: int) -> tuple[Record, int]:
+    def _record(self, at: int, depth: int) -> tuple[PlacedValue, int]:
         opening = self._text[at : at + 1]
         if depth and opening in {"{", "["}:
             return self._container(at, depth, closing="}" if opening == "{" else "]")
         span = self._place(at)
         value, end = self._plain(at)
-        return Record(value, span), end
+        return PlacedValue(value, span), end
 
-    def _container(self, begin: int, depth: int, *, closing: str) -> tuple[Record, int]:
+    def _container(self, begin: int, depth: int, *, closing: str) -> tuple[PlacedValue, int]:
         keyed = closing == "}"
         span = self._place(begin)
-        pairs: dict[str, Record] = {}
-        items: list[Record] = []
+        pairs: dict[str, PlacedValue] = {}
+        items: list[PlacedValue] = []
         at = skip(self._text, begin + 1)
         while self._text[at : at + 1] != closing:
             if pairs or items:
@@ -93,7 +93,7 @@ class Records:
                 item, at = self._record(at, depth - 1)
                 items.append(item)
             at = skip(self._text, at)
-        return Record(pairs if keyed else items, span), at + 1
+        return PlacedValue(pairs if keyed else items, span), at + 1
 
     def _behind(self, at: int, mark: str) -> int:
         if self._text[at : at + 1] != mark:
@@ -109,7 +109,7 @@ class Records:
             raise self._error(at, "is nested too deep for an export of TensorRT") from error
 
     def _mend(self, begin: int) -> bool:
-        """Escape the quotes and backslashes inside the texts from here to the end of the file; False: none wants it."""
+        """Escape the quotes and backslashes inside the texts from here to the end; return whether there are any."""
         old = self._text
         marks: list[int] = []
         opening = old.find('"', begin)
@@ -140,6 +140,6 @@ _COPY = "Copy the file again, or export it again"
 
 
 def _unescaped(text: str, begin: int, end: int) -> list[int]:
-    """Return where in a text stand quotes and backslashes that JSON wants escaped."""
+    """Return the places in a text of quotes and backslashes that must be escaped in JSON."""
     escapes = {at for found in _ESCAPE.finditer(text, begin, end) for at in range(*found.span())}
     return [found.start() for found in _FORBIDDEN.finditer(text, begin, end) if found.start() not in escapes]

@@ -1,7 +1,7 @@
-"""JSON with places: where each key and value of a document stands, and which keys stand twice.
+"""Reads JSON with places: where each key and value of a document stands, and which keys stand twice.
 
-Two readers of one language. :func:`locate` runs the grammar (``grammars/nested/replay.lark``) and knows every place;
-:func:`members` walks one object and leaves its values to the json module, fifty times as fast, for loading in bulk.
+There are two readers. :func:`locate` runs the grammar (``grammar/nested_rules/replay.lark``) and knows every place.
+:func:`members` reads one object and leaves its values to the json module; it is fifty times as fast, and loads replays.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _starts(sizes: Iterable[int]) -> list[int]:
     return [begin + number for number, begin in enumerate(accumulate(sizes, initial=0))][:-1]
 
 
-class Member(NamedTuple):
+class ObjectMember(NamedTuple):
     """A key of an object with its value; ``at`` is the offset of the key."""
 
     key: str
@@ -59,7 +59,7 @@ class Member(NamedTuple):
     value: Any
 
 
-def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -> tuple[list[Member], int]:
+def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -> tuple[list[ObjectMember], int]:
     """Read the object that begins at ``at``: its members in order, repeated keys included, and the offset behind it.
 
     ``decode`` reads the value at an offset and returns it with the offset behind it, as
@@ -70,7 +70,7 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
     """
     if text[at : at + 1] != "{":
         raise ValueError("not an object")
-    found: list[Member] = []
+    found: list[ObjectMember] = []
     at = skip(text, at + 1)
     if text[at : at + 1] == "}":
         return found, at + 1
@@ -82,7 +82,7 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
         if text[end : end + 1] != ":":
             raise ValueError("no colon")
         value, end = decode(text, skip(text, end + 1))
-        found.append(Member(key, at, value))
+        found.append(ObjectMember(key, at, value))
         end = skip(text, end)
         if text[end : end + 1] == "}":
             return found, end + 1
@@ -97,7 +97,7 @@ def skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-class _Pair(NamedTuple):
+class _KeyAndValue(NamedTuple):
     key: Token
     value: Node
 
@@ -105,16 +105,16 @@ class _Pair(NamedTuple):
 class Places:
     """Where the keys and values of a document stand, by path; of a key that stands twice, the last.
 
-    Made by :func:`locate`; paths are looked up in the syntax tree when they are asked for.
+    :func:`locate` makes it. A path is looked up in the syntax tree when its place is needed.
     """
 
     def __init__(self, root: Node, lines: Lines) -> None:
         self._root = root
         self._lines = lines
-        self._pairs: dict[int, dict[str, _Pair]] = {}
+        self._pairs: dict[int, dict[str, _KeyAndValue]] = {}
 
     def of(self, path: FieldPath) -> TextSpan:
-        """Return the place of a value; of what is missing, the place of what should hold it."""
+        """Return the place of a value; of a missing value, the place of the container that should hold it."""
         node, at = self._root, _begin(self._root)
         for key in path:
             if isinstance(node, Token):
@@ -140,7 +140,7 @@ class Places:
         return self._lines.place(_begin(self._members(node)[str(path[-1])].key))
 
     def repeated(self) -> list[tuple[FieldPath, TextSpan]]:
-        """Return the keys that stand again later in the same object, each with its own place."""
+        """Return the keys that are repeated later in the same object, each with its own place."""
         found = []
         for path, node in self._walk():
             if isinstance(node, Tree) and node.data == "object":
@@ -189,19 +189,19 @@ class Places:
         pair = self._members(node).get(str(key))
         return pair.value if pair is not None else None
 
-    def _members(self, node: Node) -> dict[str, _Pair]:
+    def _members(self, node: Node) -> dict[str, _KeyAndValue]:
         if id(node) not in self._pairs:
             self._pairs[id(node)] = {json.loads(str(pair.key)): pair for pair in _pairs_of(node)}
         return self._pairs[id(node)]
 
 
-def _pairs_of(node: Node) -> Iterator[_Pair]:
-    """Give the members of an object as the grammar has them; the key is always a token."""
+def _pairs_of(node: Node) -> Iterator[_KeyAndValue]:
+    """Yield the members of an object in the syntax tree; a key is always a token."""
     if isinstance(node, Tree):
         for pair in nested.trees(node, "pair"):
             key, value = pair.children
             if isinstance(key, Token):
-                yield _Pair(key, value)
+                yield _KeyAndValue(key, value)
 
 
 def _begin(node: Node) -> int:

@@ -1,9 +1,9 @@
-"""Engine layers as JSON: ``trtexec --exportLayerInfo``, ``IEngineInspector`` (TensorRT 8.2 to 11).
+"""Reads engine layers as JSON: ``trtexec --exportLayerInfo``, ``IEngineInspector`` (TensorRT 8.2 to 11).
 
-Seen in files of 8.4 to 10.16, of trtexec, Torch-TensorRT and Python: an object with ``Layers`` and, mostly,
-``Bindings``. Layers are names (engine built without detailed profiling verbosity) or objects with the fields of a
-detailed log line. TensorRT 11 has ``I/O Tensors`` for ``Bindings`` and prints ``Datatype`` and ``Format`` apart (from
-NVIDIA's migration guide and RTX 1.7; no file of 11 was seen).
+Files of 8.4 to 10.16, of trtexec, Torch-TensorRT and Python, hold an object with ``Layers`` and, mostly, ``Bindings``.
+Layers are names (engine built without detailed profiling verbosity) or objects with the fields of a detailed log line.
+TensorRT 11 has ``I/O Tensors`` for ``Bindings`` and prints ``Datatype`` and ``Format`` apart (from NVIDIA's migration
+guide and RTX 1.7; we have seen no file of 11).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
-from trtforensics.parsers.files.json_records import Record, Records
+from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.tensors import described
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _IO = ("I/O Tensors", "Bindings")
 _OWN = {"Name", "LayerType", "Inputs", "Outputs", "TacticValue", "TacticName", "Metadata"}
 _DEPTH = 3
-"""A field of a layer is a record, because a layer is where its name stands; what is inside a field is plain."""
+"""Down to the fields of a layer values have places, because the place of a layer is that of its name."""
 _NEXT_STEP = "Give what `trtexec --exportLayerInfo` wrote"
 
 
@@ -39,14 +39,14 @@ def read_layer_json(document: Document) -> EngineInfo:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
     info = document.info
-    records = Records(document.data.decode("utf-8", "replace"), info.path)
+    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
     engines = tuple(_engine(record) for record in records.documents(_DEPTH))
     if not engines:
         raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
     return EngineInfo(info, engines, tuple(records.repairs))
 
 
-def _engine(record: Record) -> Engine:
+def _engine(record: PlacedValue) -> Engine:
     top = record.value
     layers = top.get("Layers") if isinstance(top, dict) else None
     if layers is None or not isinstance(layers.value, list):
@@ -63,7 +63,7 @@ def _engine(record: Record) -> Engine:
     )
 
 
-def _layer(record: Record) -> EngineLayer:
+def _layer(record: PlacedValue) -> EngineLayer:
     if isinstance(record.value, str):
         return _made(record.value, {}, record.span)
     fields = _fields(record)
@@ -73,7 +73,7 @@ def _layer(record: Record) -> EngineLayer:
     return _made(name, fields, record.value["Name"].span)
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _fields(record: PlacedValue) -> dict[str, Any]:
     """Return the members of an object without their places; none where it is no object."""
     return {key: one.value for key, one in record.value.items()} if isinstance(record.value, dict) else {}
 
@@ -96,7 +96,7 @@ def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer
 
 
 def _tactic(value: object, span: SourceSpan) -> int | None:
-    """Read a ``TacticValue``: hexadecimal text (8.2 to 11); a number, which no TensorRT was seen to write, as it is."""
+    """Read a ``TacticValue``: hexadecimal text (8.2 to 11), or a number, which we have seen no TensorRT write."""
     if value is None or value == "":
         return None
     try:
@@ -122,7 +122,7 @@ def _dims(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _io_tensor(record: Record) -> IoTensor:
+def _io_tensor(record: PlacedValue) -> IoTensor:
     if not isinstance(record.value, dict):
         return IoTensor(_text(record.value), "", "", (), record.span)
     fields = _fields(record)
@@ -137,5 +137,5 @@ def _all_tensors(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _text(value: object) -> str:
-    """Spell a value as a detailed log line does: a text as it is, the rest as JSON."""
+    """Spell a value as a detailed log line does: a text as it is, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

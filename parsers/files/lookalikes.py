@@ -1,7 +1,7 @@
-"""What a file is that somebody took for a tactic replay, so that the refusal can name it.
+"""Names the kind of a file that is given as a tactic replay and is none, for the error text.
 
-Forms seen: Polygraphy 0.29 to 0.53.6 (debug replays, run results, saved inputs, the text of ``inspect tactics``),
-trtexec 8 to 10 (layer information, profiles), this tool's own documents.
+It knows files of Polygraphy 0.29 to 0.53.6 (debug replays, run results, saved inputs, the text of ``inspect tactics``),
+of trtexec 8 to 10 (layer information, profiles), and this tool's own documents.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EMPTY = re.compile(rb"[ \t\r\n]*")
 
 
 class What(NamedTuple):
-    """What a file is instead, as the end of a sentence that begins with its name, and what to do."""
+    """The kind of a file as the end of a sentence that begins with its name, and what to do."""
 
     sentence: str
     next_step: str = ""
@@ -37,7 +37,7 @@ _INSPECTED_TEXT = What(
 
 
 def not_json(opening: bytes) -> What | None:
-    """Say what a file is that is no JSON, by its first bytes; None where it may be JSON."""
+    """Name the kind of a file that is no JSON by its first bytes; None where it may be JSON."""
     text = opening.lstrip(b" \t\r\n")
     if text.startswith(_JSON_BEGINS) and not _LOGGED.match(text):
         return None
@@ -52,7 +52,7 @@ def not_json(opening: bytes) -> What | None:
 
 
 def other_json(value: Any) -> What:  # noqa: ANN401 - any JSON value
-    """Say what a JSON document is that has not the outline of a replay."""
+    """Name the kind of a JSON document that has not the outline of a replay."""
     if isinstance(value, dict):
         found = _other_object(value)
     elif isinstance(value, list):

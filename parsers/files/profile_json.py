@@ -1,4 +1,4 @@
-"""Layer times as JSON: ``trtexec --exportProfile`` (TensorRT 7 to 10.16; a list a run, runs appended to one file).
+"""Reads layer times as JSON: ``trtexec --exportProfile`` (TensorRT 7 to 10.16). A file holds a list for each run.
 
 A run is ``[{"count": N}, {"name", "timeMs", "averageMs", "medianMs", "percentage"}, …]``; up to 8.0 without the median.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import LayerTime, ProfileInfo, ProfileRun
-from trtforensics.parsers.files.json_records import Record, Records
+from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 
 if TYPE_CHECKING:
     from trtforensics.parsers.text.document import Document
@@ -25,14 +25,14 @@ def read_profile_json(document: Document) -> ProfileInfo:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
     info = document.info
-    records = Records(document.data.decode("utf-8", "replace"), info.path)
+    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
     runs = tuple(_run(record) for record in records.documents(_DEPTH))
     if not runs:
         raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
     return ProfileInfo(info, runs, tuple(records.repairs))
 
 
-def _run(record: Record) -> ProfileRun:
+def _run(record: PlacedValue) -> ProfileRun:
     rows = record.value if isinstance(record.value, list) else []
     count = rows[0].value.get("count") if rows and isinstance(rows[0].value, dict) else None
     if not isinstance(count, int):
@@ -40,7 +40,7 @@ def _run(record: Record) -> ProfileRun:
     return ProfileRun(count, tuple(_layer(row) for row in rows[1:]), record.span)
 
 
-def _layer(record: Record) -> LayerTime:
+def _layer(record: PlacedValue) -> LayerTime:
     value = record.value if isinstance(record.value, dict) else {}
     name = value.get("name")
     if not isinstance(name, str):

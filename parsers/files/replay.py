@@ -1,7 +1,7 @@
-"""Tactic replays as Polygraphy writes them: text in, :class:`~trtforensics.model.replay.Replay` out.
+"""Reads tactic replays as Polygraphy writes them: text in, :class:`~trtforensics.model.replay.Replay` out.
 
-Loading takes values from the json module; the grammar is asked for places only where there is something to say about
-a field. Neither TensorRT nor Polygraphy is needed, and nothing is ever unpickled.
+The values come from the json module. The grammar finds places only where a field has a problem. Neither TensorRT nor
+Polygraphy is needed, and nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
-from trtforensics.parsers.files.json_text import Lines, Member, Places, locate, members, skip
+from trtforensics.parsers.files.json_text import Lines, ObjectMember, Places, locate, members, skip
 from trtforensics.parsers.files.lookalikes import not_json, other_json
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _TOP = "TacticReplayData"
 _GIVE = "Give the file that Polygraphy's `--save-tactics` wrote"
 _ANY_LATER = "0.30.0 and later"
-"""Who writes an empty replay, which has no tensor to tell the form by."""
+"""The versions that write an empty replay, which has no tensor that shows its form."""
 
 
-class _Object(list[Member]):
+class _Object(list[ObjectMember]):
     """The members of an object that stands right below the top, repeated ones included."""
 
     @property
@@ -35,13 +35,13 @@ class _Object(list[Member]):
 
 class _Values(NamedTuple):
     top: dict[str, Any]
-    layers: list[Member]
+    layers: list[ObjectMember]
     repeated: bool
     """Whether some object has a key twice."""
 
 
 def check_opening(opening: bytes, name: str) -> None:
-    """Refuse what cannot be a replay by its first bytes.
+    """Refuse by its first bytes a file that cannot be a replay.
 
     Raises:
         NotAReplayError: it is a pickle, binary, or text that is no JSON; it says what it seems to be.

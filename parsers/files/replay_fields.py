@@ -1,7 +1,8 @@
-"""The fields of a replay's entries: values of JSON in, entries and what is wrong with them out.
+"""Reads the fields of a replay's entries: JSON values in, entries and their flaws out.
 
-What each value means to Polygraphy 0.53.6 was seen by loading files that have it: some are refused, some load and can
-then never equal what TensorRT offers, because a replayed tactic must equal an offered one in every field.
+The effect of each flaw is that in Polygraphy 0.53.6, observed by loading files that have it. Some files are refused.
+Others load and then never equal what TensorRT offers, because a replayed tactic must equal an offered one in every
+field.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Flaw(NamedTuple):
 
 
 class EntryReader:
-    """Reads the entries of one replay, gathers their flaws, and tells the form in the end."""
+    """Reads the entries of one replay, collects their flaws, and finds the form."""
 
     def __init__(self) -> None:
         self.flaws: list[Flaw] = []
@@ -85,7 +86,7 @@ class EntryReader:
         )
 
     def finish(self) -> ReplayForm | None:
-        """Return the form that all entries have, and add what can be said only of all of them."""
+        """Return the form that all entries have, and add the flaws of the file as a whole."""
         for key, (count, layer, path) in self._ignored.items():
             times = "" if count == 1 else f" ({count} times)"
             what = f"the field `{key}` belongs to no form of a replay{times}; Polygraphy ignores it"
@@ -180,7 +181,7 @@ class EntryReader:
         return tuple(self._tensor(item, (*path, index), legacy=legacy) for index, item in enumerate(found))
 
     def _tensor(self, value: Any, path: FieldPath, *, legacy: bool) -> ReplayTensor:  # noqa: ANN401
-        """Read an input or output; most are the same as one before, and what was right once is right again."""
+        """Read an input or output; one that equals an earlier one without flaws is not read again."""
         form = _form_of(value, legacy=legacy)
         if form is None:
             what = f"is {_kind(value)} where an input or output should be; {_REFUSED}"
@@ -258,7 +259,7 @@ class EntryReader:
 
 
 def _form_of(value: object, *, legacy: bool) -> ReplayForm | None:
-    """Tell the form by the shape of an input or output, and F1 from F2 by the class marker around it."""
+    """Return the form by the shape of an input or output; the class marker around it distinguishes F1 from F2."""
     if isinstance(value, dict):
         return ReplayForm.F4 if "tensor_format" in value else ReplayForm.F5
     form = _LIST_LENGTHS.get(len(value)) if isinstance(value, list) else None
@@ -270,7 +271,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _tactic_advice(value: object) -> str:
-    """Say what to write instead; a float has lost the last digits of a 64-bit id and cannot be restored from itself."""
+    """Advise what to write instead; a float has lost the last digits of a 64-bit id."""
     if isinstance(value, str):
         text = value.strip()
         try:
@@ -288,7 +289,7 @@ _SHOWN = 40
 
 
 def _shown(value: object) -> str:
-    """Spell a value as JSON does, an object or a list by its kind."""
+    """Spell a value as JSON does; of an object or a list, name the type."""
     text = _kind(value) if isinstance(value, dict | list) else json.dumps(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

@@ -1,4 +1,4 @@
-"""Timing-cache exports of our own: text in, :class:`~trtforensics.model.timing_cache.TimingCache` out."""
+"""Reads this tool's own timing-cache exports: text in, :class:`~trtforensics.model.timing_cache.TimingCache` out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import Candidate
-from trtforensics.parsers.files.json_records import Record, Records
+from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 
 if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
@@ -29,7 +29,7 @@ def read_timing_cache(document: Document) -> TimingCache:
             none; it says where.
     """
     info = document.info
-    records = Records(document.data.decode("utf-8", "replace"), info.path)
+    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
     try:
         found = list(records.documents(_DEPTH))
     except NotEngineInfoError as error:
@@ -45,11 +45,11 @@ def read_timing_cache(document: Document) -> TimingCache:
     return TimingCache(info, str(made_from or ""), version, tuple(_key(record) for record in keys.value))
 
 
-def _member(top: dict[str, Record], name: str) -> Any:  # noqa: ANN401 - whatever JSON has there
+def _member(top: dict[str, PlacedValue], name: str) -> Any:  # noqa: ANN401 - whatever JSON has there
     return top[name].value if name in top else None
 
 
-def _key(record: Record) -> MyelinOperation:
+def _key(record: PlacedValue) -> MyelinOperation:
     value, span = record.value, record.span
     if not isinstance(value, dict) or not _KEY.fullmatch(str(value.get("key"))):
         raise NotATimingCacheError(str(span), "a key is not 0x and 32 lower-case hexadecimal digits", _NEXT_STEP)

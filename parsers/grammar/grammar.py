@@ -1,20 +1,25 @@
-"""The grammars of the ``*.lark`` files beside this module, compiled to one byte regex a kind of line.
+"""Compiles the grammars, the ``*.lark`` files beside this module, to one byte regex for each kind of line.
 
-Lark reads the grammars; from its rules and terminals this module makes a :class:`Kind` for every
-rule: the regex that judges a whole line body, the literals that open it or must be in it, and the
-fields it captures. A terminal becomes an atomic group, which is what a lexer does: it never gives
-back. The result is plain data, which ``tables.py`` keeps, so that Lark itself is not imported in
-daily use; ``reference.py`` runs the same grammars through LALR and tests hold both equal.
+Lark reads the grammars. From its rules and terminals this module makes a :class:`LineKind` for every rule: the regex
+that judges a whole body, the literals that open a body or must be in it, the fields that it captures, and what the
+rule's directive says. A terminal becomes an atomic group: like a lexer, it never gives back what it took.
+
+A log is read without this module and without Lark, by the tables that ``generate.py`` makes of the result.
+``reference.py`` runs the same grammars through LALR, and tests hold both equal.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lark.load_grammar import load_grammar
+
+from trtforensics.parsers.grammar.line_kinds import CAUSE, PREFIX, LineKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,26 +27,20 @@ if TYPE_CHECKING:
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 
-LINE = "line"
-PREFIX = "prefix"
-CAUSE = "cause"
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
 _OWN_FILES = {PREFIX: "prefixes.lark", CAUSE: "causes.lark"}
 """The grammars that are no kinds of line."""
 _OWNED = frozenset(_OWN_FILES.values())
 
-REGEX_FLAGS = re.ASCII | re.MULTILINE
-"""ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
-
-_PIECE = r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|."
-"""What a regex is made of: escapes, classes, repetitions, characters."""
-
-_FOLDER = os.path.dirname(__file__)  # noqa: PTH120 - every start would pay for pathlib
+_RULE = r"^([a-z][a-z0-9_]*)\s*:"
+_DIRECTIVE = r"^//:(?P<words>.*)\n(?:(?P<rule>[a-z][a-z0-9_]*)\s*:)?"
+"""A comment such as ``//: bulk keep layer tactic``, and the rule in the next line that it is about."""
+_BULK, _KEEP, _NOTE, _LINES = "bulk", "keep", "note", "lines"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RuleTerminal:
     """A terminal in an alternative: a literal text, or a regex that may fill a field."""
 
     literal: str
@@ -49,53 +48,37 @@ class Part:
     field: str | None
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of line. ``fields`` names the capture groups in order; a name may occur twice (two alternatives)."""
-
-    name: str
-    regex: str
-    fields: tuple[str, ...]
-    openers: tuple[str, ...]
-    """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
-    needle: str
-    """A literal that every body of this kind holds; empty where there is none."""
-    minds_digits: bool
-    """Whether the regex may take one digit where it does not take another."""
-
-    @cached_property
-    def match(self) -> re.Pattern[bytes]:
-        """The compiled regex; use ``fullmatch``."""
-        return re.compile(self.regex.encode("latin-1"), REGEX_FLAGS)
-
-    @cached_property
-    def names_are_unique(self) -> bool:
-        """Whether no two capture groups fill one field."""
-        return len(set(self.fields)) == len(self.fields)
-
-    def can_open(self, start: bytes) -> bool:
-        """Whether a body that starts with these bytes may be of this kind."""
-        text = start.decode("latin-1")
-        return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
-
-
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
     """A rule: the kind of line that it reads, and the sequences of terminals that the kind's regex stands for."""
 
-    kind: Kind
-    alternatives: tuple[tuple[Part, ...], ...]
+    kind: LineKind
+    alternatives: tuple[tuple[RuleTerminal, ...], ...]
+    is_bulk: bool
+    """Whether lines of this kind fill logs."""
 
 
-def minds_digits(regex: str) -> bool:
-    """Say whether a regex may take one digit where it does not take another: it holds one that is no repetition's."""
-    return any(map(_minds, re.findall(_PIECE, regex, re.DOTALL)))
+class _Directive(NamedTuple):
+    """What the comment above a rule says of its lines; see the head of ``common.lark``."""
 
+    is_bulk: bool = False
+    is_noted: bool = False
+    kept: tuple[str, ...] | None = None
+    """The fields to keep; those that the rule names where this is empty; None where lines are only counted."""
 
-def _minds(token: str) -> bool:
-    if token[0] == "[":
-        return len({re.match(token, digit) is None for digit in "0123456789"}) > 1
-    return token[-1].isdigit()
+    def kept_of(self, rule: str, fields: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return which of a rule's fields are kept.
+
+        Raises:
+            ValueError: the directive names a field that the rule has not.
+        """
+        if not self.kept:
+            return None if self.kept is None else tuple(dict.fromkeys(fields))
+        if self.kept == (_LINES,):
+            return ()
+        if not set(self.kept) <= set(fields):
+            raise ValueError(f"{rule} has not all the fields that it keeps: {', '.join(self.kept)}")
+        return self.kept
 
 
 def field_of(terminal: str) -> str | None:
@@ -104,45 +87,62 @@ def field_of(terminal: str) -> str | None:
 
 
 @cache
-def files() -> dict[str, bytes]:
-    """Return the grammar files by their names, in order."""
-    found = {}
-    for name in sorted(os.listdir(_FOLDER)):  # noqa: PTH208 - see _FOLDER
-        if name.endswith(".lark"):
-            with open(os.path.join(_FOLDER, name), "rb") as file:  # noqa: PTH118, PTH123 - see _FOLDER
-                found[name] = file.read()
-    return found
+def files() -> dict[str, str]:
+    """Return the texts of the grammar files by name, in order."""
+    return {path.name: path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.lark"))}
 
 
 def grammar_text(start: str) -> str:
-    """Return a grammar as one text, with its start rule: of the line bodies (LINE), the prefixes or the causes."""
+    """Return a grammar as one text with its start rule: that of line bodies (LINE), prefixes or causes."""
     own = _OWN_FILES.get(start)
     texts = [text for name, text in files().items() if name == own or (own is None and name not in _OWNED)]
-    text = b"\n".join(texts).decode()
+    text = "\n".join(texts)
     return f"{start}: {' | '.join(_rules(text))}\n{text}"
 
 
 def bare_names() -> list[str]:
     """Return the names of the kinds of line that also come without a logger prefix."""
-    return _rules(files()[BARE_FILE].decode())
+    return _rules(files()[BARE_FILE])
 
 
 def _rules(text: str) -> list[str]:
-    return re.findall(r"^([a-z][a-z0-9_]*)\s*:", text, re.MULTILINE)
+    return re.findall(_RULE, text, re.MULTILINE)
+
+
+def _directives(text: str) -> dict[str, _Directive]:
+    """Read the directives of a grammar, by the rules that they are about.
+
+    Raises:
+        ValueError: a directive stands above no rule, or has other words.
+    """
+    found = {}
+    for directive in re.finditer(_DIRECTIVE, text, re.MULTILINE):
+        words = directive["words"].split()
+        is_bulk = words[:1] == [_BULK]
+        use, *kept = words[is_bulk:] or [""]
+        if directive["rule"] is None or use not in {_KEEP, _NOTE, *[""] * is_bulk}:
+            raise ValueError(f"//:{directive['words']} is no directive of a rule")
+        found[directive["rule"]] = _Directive(is_bulk, use == _NOTE, tuple(kept) if use else None)
+    return found
 
 
 def compile_rules(start: str) -> Iterable[CompiledRule]:
-    """Compile a grammar's rules, in the grammar's order."""
-    # Not through ``Lark(...)``: it would build tables for a parser or a lexer that nobody runs here, and with
-    # the package interegular installed compare every two terminals, which takes minutes.
-    from lark.load_grammar import load_grammar  # noqa: PLC0415 - Lark is not needed when the table is cached
+    """Compile a grammar's rules, in the grammar's order.
 
-    grammar, _ = load_grammar(grammar_text(start), "trtforensics", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003 - Lark's own form
+    Raises:
+        ValueError: a directive cannot be read, or names a field that its rule has not.
+    """
+    # Not through ``Lark(...)``: that builds tables for a parser or a lexer, which are not needed here. Where the
+    # package interegular is installed it also compares every two terminals, which takes minutes.
+    text = grammar_text(start)
+    directives = _directives(text)
+    grammar, _ = load_grammar(text, "trtforensics", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003 - Lark's own form
     terminal_list, rules, _ = grammar.compile([start], "*")
     terminals = {terminal.name: terminal for terminal in terminal_list}
     for name, sequences in _sequences(start, rules).items():
-        alternatives = tuple(tuple(_part(n, terminals[n]) for n in s) for s in sequences)
-        yield CompiledRule(_kind(name, sequences, terminals), alternatives)
+        alternatives = tuple(tuple(_terminal(n, terminals[n]) for n in s) for s in sequences)
+        directive = directives.get(name, _Directive())
+        yield CompiledRule(_kind(name, sequences, terminals, directive), alternatives, directive.is_bulk)
 
 
 def _sequences(start: str, rules: Iterable[Rule]) -> dict[str, list[tuple[str, ...]]]:
@@ -154,27 +154,32 @@ def _sequences(start: str, rules: Iterable[Rule]) -> dict[str, list[tuple[str, .
     return alternatives
 
 
-def _kind(name: str, sequences: list[tuple[str, ...]], terminals: dict[str, TerminalDef]) -> Kind:
-    regex, fields = _Writer(terminals).write(sequences)
+def _kind(
+    name: str, sequences: list[tuple[str, ...]], terminals: dict[str, TerminalDef], directive: _Directive
+) -> LineKind:
+    regex, fields = _RegexWriter(terminals).write(sequences)
     literal = {n: t.pattern.value if t.pattern.type == "str" else "" for n, t in terminals.items()}
     common = [n for n in sequences[0] if all(n in s for s in sequences)]
-    return Kind(
+    return LineKind(
         name=name,
         regex=regex,
         fields=fields,
         openers=tuple(sorted({literal[s[0]] for s in sequences})),
         needle=max((literal[n] for n in common), key=len, default=""),
-        minds_digits=minds_digits(regex),
+        kept=directive.kept_of(name, fields),
+        noted=directive.is_noted,
     )
 
 
-def _part(name: str, terminal: TerminalDef) -> Part:
+def _terminal(name: str, terminal: TerminalDef) -> RuleTerminal:
     pattern = terminal.pattern
-    return Part(pattern.value, "", None) if pattern.type == "str" else Part("", pattern.value, field_of(name))
+    if pattern.type == "str":
+        return RuleTerminal(pattern.value, "", None)
+    return RuleTerminal("", pattern.value, field_of(name))
 
 
-class _Writer:
-    """Writes alternatives as one regex and remembers which capture group is which field."""
+class _RegexWriter:
+    """Writes alternatives as one regex and remembers the field of each capture group."""
 
     def __init__(self, terminals: dict[str, TerminalDef]) -> None:
         self._terminals = terminals
@@ -185,7 +190,7 @@ class _Writer:
         return regex, tuple(self._fields)
 
     def _alternatives(self, sequences: list[tuple[str, ...]]) -> str:
-        """Write alternatives, common beginnings first, so that optional parts become optional again."""
+        """Write alternatives with their common beginnings taken out, so that optional parts become optional again."""
         if len(sequences) == 1:
             return "".join(self._terminal(name) for name in sequences[0])
         shared = _common_opening(sequences)
@@ -221,7 +226,7 @@ def _common_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _optional_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the opening that can be left out of every sequence that has it: {P x, x} gives P."""
+    """Return the opening that every sequence that has it also does without: {P x, x} gives P."""
     longest = max(sequences, key=len)
     for size in range(len(longest), 0, -1):
         opening = longest[:size]

@@ -1,10 +1,12 @@
-"""Which bulk kinds can be read by counting blanks, derived from the grammar's own alternatives.
+"""Layouts: how lines of the bulk kinds are read by counting blanks. They are derived from the grammar's alternatives.
 
-An alternative is a row of terminals. Its literals that hold a blank are anchors: counting separators
-from the left end of the line up to the first free text, and behind the last one from the right end, says where
-each must stand; one between two free texts is searched for. What lies between two anchors is a segment: a number,
-a tactic id, a text without blanks, or a free text. A layout never decides alone: every literal is compared, every
-number checked, and a text counts only after its terminals' regex took exactly it (``bulk.py``).
+An alternative is a row of terminals. Its literals that hold a blank are anchors. The place of an anchor follows from
+counting separators: from the left end of the line up to the first free text, and from the right end behind the last
+free text. An anchor between two free texts is searched for. What lies between two anchors is a segment: a number, a
+tactic id, a text without blanks, or a free text.
+
+A layout never decides alone: ``bulk.py`` compares every literal, checks every number, and accepts a text only where the
+regex of its terminals matches exactly it.
 """
 
 from __future__ import annotations
@@ -17,57 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.parsers.grammar.grammar import CompiledRule, Kind, Part
-
-BULK = (
-    "tactic_named",
-    "tactic_timed",
-    "average",
-    "timing_runner",
-    "fastest",
-    "profiling_completed",
-    "set_tactic_name",
-    "myelin_row",
-    "chose",
-    "format_combination",
-    "reformat_combination",
-    "costs_begin",
-    "reformat_costs_begin",
-    "no_valid_tactics",
-    "no_valid_tactics_old",
-    "searching_input",
-    "registering_layer",
-    "registering_tensor",
-    "parsing_node",
-    "importing_initializer",
-    "default_quantization",
-    "plugin_creator",
-    "running",
-    "layer_memory",
-    "graph_dim",
-    "graph_port",
-    "stage",
-    "unrecognized_mma",
-    "convolution_input",
-    "cached_result",
-    "myelin_op",
-    "myelin_table",
-    "myelin_columns",
-    "removing",
-    "node_inputs",
-    "node_outputs",
-    "fusing",
-    "layer_short",
-    "layer_detailed",
-    "timing_old",
-    "tactic_old",
-    "metric_latency",
-)
-"""The kinds that fill logs. Another one is one more line here; which of its alternatives can be read so is derived."""
+    from trtforensics.parsers.grammar.grammar import CompiledRule, RuleTerminal
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 
 class Content(Enum):
-    """What a segment holds, and so how it is checked."""
+    """What a segment holds, which decides how it is checked."""
 
     NUMBER = auto()
     INTEGER = auto()
@@ -78,22 +35,22 @@ class Content(Enum):
     NONBLANK = auto()
     """Any text without separators."""
     WORD = auto()
-    """A text without separators that its regex must take."""
+    """A text without separators that its regex must match."""
     FREE = auto()
-    """A text that its regex must take; it may hold blanks."""
+    """A text, perhaps with blanks, that its regex must match."""
 
 
 _MOST_SEARCHED = 2
-"""Anchors that a layout may search for: each costs a search in every line that opens like its own."""
+"""The most anchors that a layout may search for: each costs a search in every line that may be of the layout."""
 
 _BLANK_FREE = {Content.NUMBER, Content.INTEGER, Content.TACTIC, Content.HEX, Content.NONBLANK, Content.WORD}
 
 
 class Anchor(NamedTuple):
-    """A literal and where it stands: its first blank is separator ``place`` of the body, from the left or the right.
+    """A literal and its place: its first blank is separator number ``place`` of the body, from the left or the right.
 
-    ``offset`` is that blank's place in the literal. ``place`` is None for a literal at the body's beginning or end, and
-    for one that is ``searched``: it stands where it is first found.
+    ``offset`` is that blank's offset in the literal. ``place`` is None for a literal at the beginning or end of the
+    body, and for one that is ``searched``, which stands where a search first finds it.
     """
 
     text: bytes
@@ -104,9 +61,9 @@ class Anchor(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What stands between two anchors: one ``terminal``, or some with literals that hold no blank between them.
+    """The text between two anchors: one ``terminal``, or several with literals without blanks between them.
 
-    ``regex`` captures the ``fields``, in their order, one group each.
+    ``regex`` captures the ``fields`` in their order, one group each.
     """
 
     content: Content
@@ -116,19 +73,19 @@ class Segment(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """One alternative of a kind: where ``anchors[i]`` ends, ``segments[i]`` begins; a first anchor of b"" is the start.
+    """One alternative of a kind. ``segments[i]`` begins where ``anchors[i]`` ends; the first anchor may be empty.
 
-    ``separators`` is how many the body must hold, None where a free text makes that open.
+    ``separators`` is the number of separators in the body; None where it holds a free text.
     """
 
-    kind: Kind
+    kind: LineKind
     anchors: tuple[Anchor, ...]
     segments: tuple[Segment, ...]
     separators: int | None
     closed: bool
     """Whether the last anchor is the end of the line."""
     first_byte: bytes
-    """What a body that opens with text begins with; empty where that may be more than one byte."""
+    """The first byte of a body that opens with text; empty where several bytes are possible."""
 
     @property
     def opener(self) -> bytes:
@@ -137,9 +94,9 @@ class Layout(NamedTuple):
 
     @property
     def from_right(self) -> bool:
-        """Whether anchors are searched for from the right: where one that is counted ends them.
+        """Whether anchors are searched for from the right, which is so where the last anchor is counted.
 
-        Names come first in a line and hold what looks like an anchor, as ``(Unnamed Layer* 1) [Shuffle]`` does.
+        Names come first in a line, and they may hold text that looks like an anchor: ``(Unnamed Layer* 1) [Shuffle]``.
         """
         return any(anchor.searched for anchor in self.anchors) and not self.anchors[-1].searched
 
@@ -150,22 +107,25 @@ class Layout(NamedTuple):
 
 
 def layouts(rules: Iterable[CompiledRule]) -> list[Layout]:
-    """Derive the layouts of the bulk kinds: opening literals first, then anchors that are counted, then the most."""
-    by_name = {rule.kind.name: rule for rule in rules}
+    """Derive the layouts of the bulk kinds.
+
+    Those with an opening literal come first, then those with a counted anchor, then those with the most anchors.
+    """
     found = []
-    for name in BULK:
-        for alternative in by_name[name].alternatives:
-            layout = _layout(by_name[name].kind, _merge_literals(alternative))
+    for rule in (rule for rule in rules if rule.is_bulk):
+        for alternative in rule.alternatives:
+            layout = _layout(rule.kind, _merge_literals(alternative))
             if layout is not None and any(anchor.text for anchor in layout.anchors):
                 found.append(layout)
     return sorted(found, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
 
 
 def ranks(found: Iterable[Layout]) -> dict[str, int]:
-    """Return by the names of kinds which of them has a line that two can read: the one of the lowest rank.
+    """Return a rank for each kind: a line that two kinds can read belongs to the kind of the lower rank.
 
-    Programs that share a file run lines into each other. A literal opening wins anyway; among the others those come
-    last that search in every line, because each asks only for what is left. A kind without a layout is behind them all.
+    Such lines occur where programs that share a file run them into each other. An opening literal wins anyway. Among
+    the other kinds those that search in every line come last, so that they search only the lines that are left. A kind
+    without a layout comes behind them all.
     """
     free = [layout for layout in found if not layout.opener]
     searching = {layout.kind.name for layout in free if layout.only_searched}
@@ -175,9 +135,9 @@ def ranks(found: Iterable[Layout]) -> dict[str, int]:
 
 
 _FIRST_BYTE = r"\(*(?:\?>)([^\\\[\](){}.?*+^$|])(?![?*+{])(?!.*\|)"
-"""A literal at the beginning of a segment's regex, in which there is no choice."""
+"""A literal character at the beginning of a segment's regex that holds no choice."""
 _BLANK_FREE_TERMINAL = r"(?:\w|\[[-\w]+\](?:\{\d+\}|\+)?)+(?:\(\?=.*\))?"
-"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``; what must follow may stand behind it."""
+"""A terminal of letters, digits and classes of them, as ``0x[0-9a-f]{8}``, perhaps with a lookahead behind it."""
 _CHARACTERS = r"\[(\^?)((?:[^\]\\]|\\.)*)\]\+|\\S\+"
 _NUMBERS = ("0", "12345678", "0.5", "1234.00005678")
 _TACTICS = ("0x0", "0x0123456789abcdef")
@@ -187,7 +147,7 @@ _INTEGERS = ("0", "12345678")
 
 @cache
 def _content(regex: str) -> Content:
-    """Say what a terminal holds, by what its regex accepts."""
+    """Return what a terminal holds, by the texts that its regex accepts."""
     if regex == ".+":
         return Content.REST
     return _numeric(regex) or _text(regex)
@@ -218,9 +178,9 @@ def _text(regex: str) -> Content:
     return Content.WORD if negated == (" " in members) else Content.FREE
 
 
-def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
-    """Return literals as texts, adjacent ones as one."""
-    merged: list[str | Part] = []
+def _merge_literals(parts: tuple[RuleTerminal, ...]) -> list[str | RuleTerminal]:
+    """Return an alternative with its literals as texts, adjacent literals as one."""
+    merged: list[str | RuleTerminal] = []
     for part in parts:
         if part.literal and merged and isinstance(merged[-1], str):
             merged[-1] += part.literal
@@ -229,8 +189,8 @@ def _merge_literals(parts: tuple[Part, ...]) -> list[str | Part]:
     return merged
 
 
-def _layout(kind: Kind, items: list[str | Part]) -> Layout | None:
-    """Cut an alternative at its anchors; None where it cannot be read by counting blanks and a search or two."""
+def _layout(kind: LineKind, items: list[str | RuleTerminal]) -> Layout | None:
+    """Cut an alternative at its anchors; None where counting blanks and a search or two are not enough to read it."""
     texts, segments = _cut(items)
     free = [i for i, segment in enumerate(segments) if segment.content in {Content.FREE, Content.REST}]
     first, last = (free[0], free[-1]) if free else (len(texts), len(texts))
@@ -251,11 +211,11 @@ def _first_byte(segment: Segment) -> bytes:
     return first[1].encode("latin-1") if first else b""
 
 
-def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
-    """Return the anchors' texts and the segments between them; an anchor more where the line ends with one."""
+def _cut(items: list[str | RuleTerminal]) -> tuple[list[str], list[Segment]]:
+    """Return the anchors' texts and the segments between them; one anchor more where the line ends with a literal."""
     texts: list[str] = [items[0] if isinstance(items[0], str) else ""]
     segments: list[Segment] = []
-    held: list[str | Part] = []
+    held: list[str | RuleTerminal] = []
     rest = items[1:] if isinstance(items[0], str) else items
     for position, item in enumerate(rest):
         is_last = position == len(rest) - 1
@@ -270,7 +230,7 @@ def _cut(items: list[str | Part]) -> tuple[list[str], list[Segment]]:
     return texts, segments
 
 
-def _segment(items: list[str | Part]) -> Segment:
+def _segment(items: list[str | RuleTerminal]) -> Segment:
     parts = [item for item in items if not isinstance(item, str)]
     fields = tuple(part.field for part in parts if part.field is not None)
     contents = [_content(part.regex) for part in parts]
@@ -282,15 +242,15 @@ def _segment(items: list[str | Part]) -> Segment:
     return Segment(Content.WORD if blank_free else Content.FREE, fields, regex, terminal=False)
 
 
-def _regex(item: str | Part) -> str:
-    """Write a literal or a terminal as the kind's own regex has it."""
+def _regex(item: str | RuleTerminal) -> str:
+    """Write a literal or a terminal as it stands in the kind's regex."""
     if isinstance(item, str):
         return re.escape(item)
     return f"((?>{item.regex}))" if item.field is not None else f"(?>{item.regex})"
 
 
 def _anchors(texts: list[str], first: int, last: int, *, closed: bool) -> tuple[Anchor, ...]:
-    """Say where each anchor stands: counted up to the ``first`` free segment and behind the ``last``, else searched."""
+    """Return the anchors: counted up to the ``first`` free segment and behind the ``last``, searched between them."""
     anchors = []
     for index, text in enumerate(texts):
         literal, offset = text.encode("latin-1"), text.find(" ")

@@ -1,8 +1,8 @@
 """LALR parsers for the strings that nest: fused names, formats, the tensors of an engine layer.
 
-One small grammar each in ``nested_rules/``. They run lazily and once per distinct string, because a
-log has few distinct names and LALR costs some fifty microseconds a name. What nests nothing is read without it
-(``plain.py``), so that most logs never need Lark; it is imported when the first string that nests is met.
+Each has a small grammar in ``nested_rules/``. LALR costs some fifty microseconds a string, so a string is parsed only
+when it is needed, and each distinct string once. Strings that do not nest are read by regex (``plain.py``). So most
+logs never need Lark, and it is imported with the first string that nests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines without their prefixes, many at once, and what is read in them."""
+"""Line bodies, which are lines without their prefixes, many at once; and the rows that are read from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Bodies:
-    """The bodies of the lines to read: where each begins and ends, and its separators."""
+    """The bodies of a window's lines: where each begins and ends, and its separators."""
 
     def __init__(self, index: LineIndex, starts: Positions, separators_before: Positions) -> None:
         self.index = index
@@ -43,8 +43,8 @@ class Bodies:
         return Spans(lines, self.starts[lines], self.ends[lines])
 
 
-class Reading(NamedTuple):
-    """Lines of one kind, and their columns; of no kind where no rule reads them."""
+class KindRows(NamedTuple):
+    """Lines of one kind, and a column for each kept field; ``kind`` is None where no rule reads the lines."""
 
     kind: str | None
     lines: Positions
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
 
 def grouped(numbers: npt.NDArray[Any], count: int) -> Iterator[tuple[int, Positions]]:
-    """Give each number below ``count`` that is among some, with where it stands, in order."""
+    """Give each number below ``count`` that occurs in an array, in order, with the places where it occurs."""
     order = numbers.argsort(kind="stable")
     limits = np.bincount(numbers, minlength=count).cumsum().tolist()
     for number, (low, high) in enumerate(zip([0, *limits], limits[:count], strict=False)):

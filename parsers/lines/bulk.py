@@ -1,12 +1,13 @@
 """Reads the bulk kinds of a whole window at once, by their layouts.
 
-For each layout: the lines that open with its literal, the places where its other anchors must stand, every
-literal compared, every number checked. A text is looked up (``interning.py``); the first time it is seen, its
-terminals' regex must take it, all of it and no more, where it stands. Whatever fails any of this is left for
-the kind's regex (``scanner.py``), so the grammar stays the only judge.
+A layout is tried on all lines that open with its literal. The places of its other anchors are computed, each literal is
+compared there, and each number is checked. A text is looked up (``interning.py``); when it is new, the regex of its
+terminals must match exactly this text. A line that fails any check is left for the regex of its kind
+(``singly.py``), so the grammar stays the only judge.
 
-A line that two kinds can read, as programs that share a file make them, has the kind of the lower rank, however it is
-read: so a line with all the anchors of a layout but other texts is left for the regex too.
+Programs that share a file run lines into each other, and then two kinds can read a line. It belongs to the kind of the
+lower rank, whichever way it is read. So a line with all anchors of a layout but texts that do not fit is left for the
+regex too.
 """
 
 from __future__ import annotations
@@ -18,13 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.grammar.grammar import REGEX_FLAGS
 from trtforensics.parsers.grammar.layouts import Content
-from trtforensics.parsers.lines.bodies import Reading, grouped
+from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
+from trtforensics.parsers.lines.bodies import KindRows, grouped
 from trtforensics.parsers.lines.events import (
     DURATION_FIELDS,
     INTEGER_FIELDS,
-    KEEP,
     NUMERIC_FIELDS,
     TACTIC_FIELDS,
     duration,
@@ -34,7 +34,6 @@ from trtforensics.parsers.lines.events import (
     tactic_id,
 )
 from trtforensics.parsers.lines.interning import Memo, Spans
-from trtforensics.parsers.lines.lazy import LazyText
 from trtforensics.parsers.lines.openers import Openers, WordTable
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
     from trtforensics.parsers.grammar.layouts import Anchor, Layout, Segment
+    from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.lines.bodies import Bodies
     from trtforensics.parsers.lines.events import Texts
     from trtforensics.parsers.text.line_index import LineIndex
@@ -56,10 +55,10 @@ if TYPE_CHECKING:
     Columns = dict[str, npt.NDArray[Any]]
 
 _MANY = 5000
-"""Lines that take longer to search one by one than their window at once."""
+"""From so many lines on it is faster to search the whole window for a literal first."""
 
 _REFUSED = -1
-"""Instead of what a text means: its terminals do not take it."""
+"""Stands for the number of a text that its terminals do not match."""
 
 _READ: dict[Content, Callable[[bytes], float]] = {
     Content.NUMBER: duration,
@@ -67,24 +66,26 @@ _READ: dict[Content, Callable[[bytes], float]] = {
     Content.TACTIC: tactic_id,
     Content.HEX: tactic_id,
 }
-"""How a number is read one by one, by what its segment holds."""
+"""The function that reads a single number, by the content of its segment."""
 
 
-class _Found(NamedTuple):
-    """What a layout read, and the ``refused`` lines with all its anchors, but other texts."""
+class _LayoutRead(NamedTuple):
+    """The rows that a layout read, and the ``refused`` lines: all anchors are there, but some text does not fit."""
 
-    reading: Reading
+    reading: KindRows
     refused: Positions
 
 
 class BulkReader:
-    """Reads bulk kinds; keeps its memos from window to window."""
+    """Reads the bulk kinds, and remembers texts from window to window."""
 
-    def __init__(self, kinds: Iterable[Kind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts) -> None:
+    def __init__(
+        self, kinds: Iterable[LineKind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts
+    ) -> None:
         self._openers = Openers(kinds)
         readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
         self._by_opening: dict[int, list[_LayoutReader]] = {}
-        """By the first word of the opening literal."""
+        """Layouts by the first eight bytes of their opening literal, as a word."""
         self._by_short_opening: list[_LayoutReader] = []
         self._by_text: list[_LayoutReader] = []
         for reader in readers:
@@ -99,8 +100,8 @@ class BulkReader:
         for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
             same.sort(key=_LayoutReader.order)
 
-    def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
-        """Give what can be read of the ``wanted`` lines that open with a literal, and unmark those that were."""
+    def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
+        """Read those of the ``wanted`` lines that open with a literal, and unmark them."""
         for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if self._by_opening else ():
             yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
         if self._by_short_opening:
@@ -108,8 +109,8 @@ class BulkReader:
             near = left[self._openers.near_short(bodies.openings[left])]
             yield from self._read(self._by_short_opening, bodies, near, wanted)
 
-    def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[Reading]:
-        """Give what can be read of the ``wanted`` lines that open with text, and unmark those that were."""
+    def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
+        """Read those of the ``wanted`` lines that open with text, and unmark them."""
         if self._by_text:
             left = np.flatnonzero(wanted)
             free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
@@ -124,15 +125,15 @@ class BulkReader:
     @staticmethod
     def _read(
         readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
-    ) -> Iterator[Reading]:
-        """Have these readers read what they can of the lines that are left, of each kind the most frequent first.
+    ) -> Iterator[KindRows]:
+        """Try these readers in turn on the lines that are left; within a kind the most frequent layout comes first.
 
-        Of their openings so many bytes are ``known`` to stand there.
+        The first ``known`` bytes of their openings are already compared.
         """
         rank, refused = -1, np.zeros(0, np.int64)
         for reader in readers:
             if reader.rank != rank:
-                if len(refused):  # for the regex: they may be of that kind yet
+                if len(refused):  # the regex may still find them to be of the kind before
                     left = np.setdiff1d(left, refused, assume_unique=True)
                 rank, refused = reader.rank, refused[:0]
             opening = reader.opening[known:]
@@ -147,7 +148,7 @@ class BulkReader:
                 yield result.reading
             if not len(left):
                 break
-        # What was frequent will be; no line is of two layouts of a kind.
+        # A layout that was frequent stays so. The order within a kind does not matter: no line has two of its layouts.
         readers.sort(key=_LayoutReader.order)
 
 
@@ -167,22 +168,25 @@ class _LayoutReader:
         self._anchors = sorted(ordered, key=lambda placed: placed[1].searched)
         searched = (anchor.text.strip(b" ") for anchor in layout.anchors if layout.only_searched)
         self._searched = max(searched, key=len, default=b"")
-        """What is searched for in every line, where nothing else tells which may be of this layout."""
+        """A literal that every line of this layout holds, where no other quick check selects the lines."""
         self._closing = layout.anchors[-1].text if layout.closed and not layout.opener else b""
-        """What a line must end with, where its beginning does not tell."""
+        """The end of every line of this layout, where its beginning is free text."""
 
     @cached_property
     def _readers(self) -> list[tuple[int, _Direct]]:
-        """By segment; texts come last, which cost most. Most layouts read no line of a log."""
-        kept = KEEP.get(self.layout.kind.name, ())
+        """A reader for each segment; texts come last because they cost most.
+
+        Made on first use: most layouts read no line of a log.
+        """
+        kept = self.layout.kind.kept or ()
         readers = enumerate(_reader(segment, kept, self._texts) for segment in self.layout.segments)
         return sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
 
     def order(self) -> tuple[int, int]:
-        """Return what decides which reader is asked first."""
+        """Return the sort key for the order in which readers are tried."""
         return self.rank, -self.lines
 
-    def read(self, bodies: Bodies, lines: Positions) -> _Found:
+    def read(self, bodies: Bodies, lines: Positions) -> _LayoutRead:
         lines, begins, ends = self._places(bodies, self._near(bodies, lines))
         alike = lines
         columns: Columns = {}
@@ -195,10 +199,10 @@ class _LayoutReader:
                 begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
                 columns = {name: column.compress(sure) for name, column in columns.items()}
         refused = alike[:0] if len(lines) == len(alike) else np.setdiff1d(alike, lines, assume_unique=True)
-        return _Found(Reading(self.layout.kind.name, lines, columns), refused)
+        return _LayoutRead(KindRows(self.layout.kind.name, lines, columns), refused)
 
     def _near(self, bodies: Bodies, lines: Positions) -> Positions:
-        """Return the lines that may be of this layout, by what is quickly told."""
+        """Return the lines that may be of this layout, by checks that cost little."""
         separators = self.layout.separators
         if len(lines) > _MANY and not bodies.index.has(self._searched):
             return lines[:0]
@@ -268,7 +272,7 @@ def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
 
 
 class _Direct:
-    """A segment that is read into one column; none where ``name`` is empty."""
+    """Reads a segment into one column; without a ``name`` the segment is checked and not kept."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -285,7 +289,7 @@ class _Direct:
 
 
 class _Number(_Direct):
-    """A number in its usual form, read as words; any other form that its terminal takes, one by one."""
+    """Reads numbers: in the usual form many at once, in any other form that the terminal matches one by one."""
 
     def __init__(self, name: str, segment: Segment) -> None:
         super().__init__(name)
@@ -332,7 +336,7 @@ _TACTIC_READERS: dict[Content, type[_Number]] = {Content.TACTIC: _Tactic, Conten
 
 
 class _Plain(_Direct):
-    """Texts that need no check: their terminal takes whatever stands there."""
+    """Reads texts that need no check: their terminal matches any text."""
 
     def __init__(self, name: str, texts: Texts) -> None:
         super().__init__(name)
@@ -349,14 +353,14 @@ class _Plain(_Direct):
 
 
 class _Ignored(_Direct):
-    """Texts that need no check and that nobody wants."""
+    """Skips texts that need no check and are not kept."""
 
     def _values(self, bodies: Bodies, spans: Spans) -> tuple[None, Bools]:  # noqa: ARG002 - as the others
         return None, np.ones(len(spans.lines), np.bool_)
 
 
 class _Taken(_Plain):
-    """Texts that count after their terminal took them: all of them, and no more, where they stand."""
+    """Reads texts that count only where their terminal matches exactly the whole text."""
 
     def __init__(self, name: str, segment: Segment, texts: Texts) -> None:
         super().__init__(name, texts)
@@ -372,25 +376,15 @@ class _Taken(_Plain):
         return [self._texts.id(text) if own else _REFUSED for own, text in zip(taken, texts, strict=True)]
 
     def _taken(self, index: LineIndex, spans: Spans) -> list[bool]:
-        """Say of each text whether the terminal takes it."""
+        """Say of each text whether the terminal matches exactly it."""
         data, match = index.data, _compiled(self._regex).match
         begins, ends, limits = spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
-        if self._lazy is None:
-            found = map(match, repeat(data), begins, limits)
-            return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
-        taken = self._lazy.surely_takes(data, begins, ends, limits)
-        for row in [row for row, sure in enumerate(taken) if not sure]:
-            one = match(data, begins[row], limits[row])
-            taken[row] = one is not None and one.end() == ends[row]
-        return taken
-
-    @cached_property
-    def _lazy(self) -> LazyText | None:
-        return LazyText.of(self._regex)
+        found = map(match, repeat(data), begins, limits)
+        return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
 
 
 class _Composite(_Direct):
-    """Texts of several terminals, or of a number in a form of its own; columns keep what the regex read in each."""
+    """Reads texts that several terminals make up, by their regex; columns remember the fields of each distinct text."""
 
     def __init__(self, segment: Segment, names: tuple[str, ...], texts: Texts) -> None:
         super().__init__("")
@@ -410,7 +404,7 @@ class _Composite(_Direct):
         return sure
 
     def _judged(self, index: LineIndex, spans: Spans) -> list[int]:
-        """Return the row in the columns of what was read in each text."""
+        """Return the row in the columns that holds the fields of each text."""
         match, limits = _compiled(self._regex).match, index.ends[spans.lines].tolist()
         found = map(match, repeat(index.data), spans.begins.tolist(), limits)
         return [self._row(one, end) for one, end in zip(found, spans.ends.tolist(), strict=True)]
@@ -427,12 +421,12 @@ class _Composite(_Direct):
 
 @cache
 def _compiled(regex: str) -> re.Pattern[bytes]:
-    """Compile a segment's regex: when it is needed, for most never are."""
+    """Compile a segment's regex on first use; most are never needed."""
     return re.compile(regex.encode("latin-1"), REGEX_FLAGS)
 
 
 def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:
-    """Return where an anchor must stand; in a line with too few separators that is not between the other anchors."""
+    """Return where an anchor must stand; in a line with too few separators, a place outside of the other anchors."""
     if anchor.place is None:
         places = bodies.ends[lines] - len(anchor.text)
     else:

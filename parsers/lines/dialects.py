@@ -1,7 +1,7 @@
-"""Which logger wrote a line: its prefix comes off, the body goes on to the grammars.
+"""Finds out which logger wrote a line, by its prefix; the body behind the prefix is for the grammars of lines.
 
-Decided per line, never per file: a log holds what trtexec, TensorRT's Python logger, Polygraphy and
-the user's own program wrote, in any order. ``prefixes.py`` reads those of many lines at once.
+Each line is judged by itself: a log holds lines of trtexec, TensorRT's Python logger, Polygraphy and the user's own
+program in any order. ``prefixes.py`` reads the prefixes of many lines at once.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.model.regexes import LateRegex
-from trtforensics.parsers.grammar import grammar, tables
+from trtforensics.parsers.grammar import line_kinds, tables
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 _SEVERITY = {
     **dict.fromkeys((b"F", b"!", b"INTERNAL_ERROR", b"INTERNALERROR", b"BUG", b"CRITICAL"), "E"),
@@ -44,12 +43,12 @@ WEAK_DIALECTS = frozenset(
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
-_USUAL, *_OTHERS = tables.kinds(grammar.PREFIX)
-"""Of two kinds that read a line the first has it. That is trtexec's, and many a log has no other."""
+_USUAL, *_OTHERS = tables.kinds(line_kinds.PREFIX)
+"""Where two kinds can read a prefix, the first wins. That is trtexec's, the only one in many logs."""
 DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
 _OPENINGS = frozenset((b"[", b">", b"_"))
-"""What a prefix opens with, if not with a letter or a digit: a line of ``&&&&`` needs no other kind's regex either."""
+"""The bytes that open a prefix beside letters and digits; for any other line, ``&&&&`` say, no regex has to run."""
 
 
 class Prefix(NamedTuple):
@@ -81,22 +80,23 @@ def prefix_of(line: bytes) -> Prefix | None:
     return _prefix(kind, found.groups()[own : own + len(kind.fields)], found.end())
 
 
-def _prefix(kind: Kind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
+def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
     return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), end)
 
 
 @cache
-def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, Kind]]:
-    """Return one regex for all other kinds, in their order, and which group is whose: it takes milliseconds to compile.
+def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
+    """Return one regex for all other kinds, in their order, and the kind of each group.
 
-    A line without a prefix costs one call.
+    One regex, because a line without a prefix then costs one call. Many logs do without it, and it takes milliseconds
+    to compile.
     """
-    kinds: dict[int, Kind] = {}
+    kinds: dict[int, LineKind] = {}
     group = 1
     for kind in _OTHERS:
         kinds[group] = kind
         group += 1 + len(kind.fields)
-    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), grammar.REGEX_FLAGS), kinds
+    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), line_kinds.REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:
@@ -105,17 +105,17 @@ def _severity(level: bytes) -> str:
     return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
 
 
-_SITE = LateRegex(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
+_SITE = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")
 
 
 def _without_site(body: bytes) -> bytes:
-    """Take the place in the source off that some loggers print behind a message."""
+    """Remove the place in the source code that some loggers print behind a message."""
     at = body.rfind(b" [" if body.endswith(b"]") else b" ")
-    return body[:at] if at >= 0 and _SITE.compiled.fullmatch(body, at) else body
+    return body[:at] if at >= 0 and _SITE.fullmatch(body, at) else body
 
 
 def _unquoted(body: bytes) -> bytes:
-    """Undo JSON's escapes; of a message of several lines the first speaks, as everywhere. What is no JSON stays."""
+    """Undo JSON's escapes, and return the first line of the message; text that is no JSON stays as it is."""
     if body.isascii() and b"\\" not in body and body.find(b'"') == len(body) - 1:
         return body[:-1]
     try:
@@ -126,4 +126,4 @@ def _unquoted(body: bytes) -> bytes:
 
 
 WRAPPED = {"onnxruntime_site": _without_site, "word_site": _without_site, "triton_json": _unquoted}
-"""Loggers that wrap the message: what gives it back."""
+"""The loggers that wrap the message, each with the function that unwraps it."""

@@ -1,19 +1,20 @@
-"""Lines that no rule reads: counted by shape, with the first line of each as a sample.
+"""Counts the lines that no rule reads by their shape, and keeps the first line of each shape as a sample.
 
-A shape is the line with its numbers, ids and quoted names blanked out, so that a thousand lines of a
-new TensorRT's new message are one entry, and a person sees at a glance what the tool does not know.
+A shape is the line with its numbers, ids and quoted names blanked out. A thousand lines of a new message of TensorRT
+are so one entry, and a person sees at a glance which messages this tool does not know.
 """
 
 from __future__ import annotations
 
+import re
+
 from trtforensics.model.log import UnknownShape
-from trtforensics.model.regexes import LateRegex
 
 MAX_SAMPLES = 20
 _MAX_SHAPES = 4096
 _TEXT_LIMIT = 500
 _SHAPE_LIMIT = 200
-_VARYING = LateRegex(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
+_VARYING = re.compile(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
 class Drift:
@@ -25,7 +26,7 @@ class Drift:
 
     def add(self, line: int, body: bytes) -> None:
         """Note an unknown line."""
-        shape = _VARYING.compiled.sub(b"#", body[:_TEXT_LIMIT])[:_SHAPE_LIMIT]
+        shape = _VARYING.sub(b"#", body[:_TEXT_LIMIT])[:_SHAPE_LIMIT]
         if shape not in self._shapes and len(self._shapes) >= _MAX_SHAPES:
             shape = b""
         entry = self._shapes.setdefault(shape, [line, 0])

@@ -1,8 +1,8 @@
-"""What the scanner found, in columns: one table a kind of line, sorted by line, never an object a row.
+"""The events of a log in columns: a table for each kind of line, sorted by line, and never an object a row.
 
-``KEEP`` says which fields of which kinds anybody needs later; every other kind is only counted. A
-field's name decides its type: 64-bit tactic ids, durations, integers, and everything else as an
-index into one pool of texts, so that a name that a log prints a thousand times is kept once.
+The grammar says which kinds and fields are kept (the directives of ``common.lark``); lines of every other kind are only
+counted. A field's name decides its type: 64-bit tactic ids, durations, integers, and for everything else an index into
+one pool of texts. So a name that a log prints a thousand times is stored once.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from trtforensics.model.timings import NO_TACTIC
+from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE
 
 if TYPE_CHECKING:
@@ -23,141 +24,16 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-KEEP: dict[str, tuple[str, ...]] = {
-    "banner": ("verdict", "program", "version", "command"),
-    "section": ("section",),
-    "option": ("name", "value"),
-    "device": ("name", "value"),
-    "device_available": ("name", "uuid"),
-    "tensorrt_version": ("version",),
-    "library": ("text",),
-    "poly_run": ("command",),
-    "poly_verdict": ("verdict",),
-    "poly_module": ("text",),
-    "init_cuda": (),
-    "init_builder": (),
-    "plugin_creator": (),
-    "onnx_rule": (),
-    "onnx_header": ("name", "value"),
-    "adding_input": ("tensor", "dims"),
-    "parse_begin": (),
-    "parsing_node": ("node", "op"),
-    "node_inputs": ("tensors",),
-    "node_outputs": ("tensors",),
-    "registering_layer": ("layer", "node"),
-    "registering_helper": ("layer",),
-    "stage_original": ("count",),
-    "stage": ("stage", "count"),
-    "strategy_begin": ("strategy",),
-    "strategy_initial": ("strategy", "ms"),
-    "strategy_chosen": ("strategy", "ms"),
-    "strategy_skipped": ("strategy", "ms"),
-    "fusing": ("pass", "first", "second"),
-    "fusing_weights": ("first", "second"),
-    "merging": ("layers",),
-    "adding_reformat": ("layer", "tensor", "source", "target"),
-    "foreign_node": ("layer", "metadata"),
-    "costs_begin": ("layer",),
-    "format_combination": ("inputs", "outputs"),
-    "reformat_costs_begin": (),
-    "reformat_combination": ("source", "target"),
-    "timing_runner": ("layer", "runner", "runner_id"),
-    "timing_old": ("layer", "runner"),
-    "set_tactic_name": ("kernel", "tactic"),
-    "tactic_timed": ("tactic", "ms"),
-    "tactic_named": ("kernel", "tactic", "ms"),
-    "tactic_old": ("tactic", "ms"),
-    "tactic_skipped": ("tactic", "requested", "available"),
-    "tactic_skipped_old": ("tactic", "requested", "available"),
-    "chose": ("runner", "tactic"),
-    "chose_old": ("runner", "tactic"),
-    "cached_result": ("layer", "inputs", "outputs", "runner", "tactic", "ms"),
-    "myelin_op": ("op", "key", "metadata"),
-    "myelin_row": ("ms", "kernel", "hash"),
-    "myelin_selected": ("hash", "ms"),
-    "profiling_completed": ("layer", "seconds"),
-    "engine_generated": ("seconds",),
-    "engine_generated_old": ("seconds",),
-    "engine_built": ("seconds",),
-    "engine_created": ("number",),
-    "engine_size": ("number",),
-    "deserialization": ("count",),
-    "plan_engines": (),
-    "engine_layers": (),
-    "engine_layers_detailed": (),
-    "layer_short": ("type", "name", "tactic", "tensors"),
-    "layer_detailed": ("name", "type", "details"),
-    "metric_latency": ("name", "ms", "max_ms", "median_ms"),
-    "metric_total": ("name", "number"),
-    "strongly_typed": (),
-    "myelin_cpu": (),
-    "convergence": (),
-    "no_implementation": ("layer",),
-    "skipping_tactic": ("tactic", "text"),
-    # kinds that findings read (notes.py)
-    "broadcasting": ("layer", "count", "text"),
-    "cache_deleted": ("count", "hits"),
-    "cache_disabled": (),
-    "cache_invalid": (),
-    "cache_loaded": ("count",),
-    "cache_scope": ("scope",),
-    "cache_serialized": ("count",),
-    "cache_serializing": ("uuid", "commit"),
-    "cache_unread": ("text",),
-    "calibrator_explicit": (),
-    "calibrator_unused": (),
-    "default_stream": (),
-    "deprecated_flag": ("flag", "text"),
-    "deprecated_value": ("flag", "text"),
-    "device_request": ("requested", "available"),
-    "dla_empty": (),
-    "dla_fallback": ("layer",),
-    "dla_precision": ("layer",),
-    "dla_subgraphs": ("layer",),
-    "dla_unsupported": ("layer",),
-    "dla_validation": ("layer",),
-    "fp16_slow": (),
-    "input_types": ("text",),
-    "int64_binding": ("tensor",),
-    "int64_clamped": (),
-    "int64_weights": (),
-    "layernorm_fp16": ("text",),
-    "layernorm_overflow": ("text",),
-    "loop_heuristic": ("layer",),
-    "marking_output": ("tensor",),
-    "missing_scale": ("tensor",),
-    "myelin_assertion": ("text",),
-    "myelin_budget": ("available", "requested"),
-    "myelin_exception": ("text",),
-    "mixed_devices": (),
-    "names_only": ("verbosity",),
-    "no_conforming": ("layer",),
-    "no_device": (),
-    "node_name": ("node",),
-    "non_conforming": ("layer",),
-    "parser_assertion": ("text",),
-    "plugin_tried": ("name", "version", "text"),
-    "poly_flags": ("text",),
-    "poly_mark": ("scope",),
-    "poly_selector": (),
-    "second_logger": (),
-    "selector_cache": (),
-    "shape_guessed": ("tensor", "text"),
-    "throughput_bound": ("text",),
-    "type_emulated": ("type",),
-    "unstable": ("number",),
-    "weak_typing": (),
-    "weights_affected": ("count", "text"),
-    "weights_issue": ("text",),
-    "weights_layer": ("layer",),
-    "workspace_hint": ("requested",),
-    "workspace_note": (),
-    # not rules of the grammar: what the scanner notes about lines of any kind
+_NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
     "dialect": ("dialect",),
     "resumed": (),
     "layer_name": ("name",),
 }
+"""What the scanner notes about lines of any kind, or of none."""
+
+KEPT = {kind.name: kind.kept for kind in tables.kinds() if kind.kept is not None} | _NOTED_BY_SCANNER
+"""The fields that are kept of each kind of which lines are kept."""
 
 TACTIC_FIELDS = frozenset({"tactic", "hash"})
 DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "median_ms"})
@@ -172,12 +48,12 @@ _ENDLESS = 3.4e38
 
 
 class Texts:
-    """Every text that a log holds in a kept field, once. Undecodable bytes become replacement characters."""
+    """The pool of texts: each text of a kept field once. Undecodable bytes become replacement characters."""
 
-    def __init__(self) -> None:
-        self._ids: dict[bytes, int] = {}
+    def __init__(self, raw: Iterable[bytes] = ()) -> None:
+        self._ids: dict[bytes, int] = {text: number for number, text in enumerate(raw)}
         self._texts: list[str] = []
-        """Those that were decoded so far."""
+        """The texts that were decoded so far."""
 
     def id(self, raw: bytes) -> int:
         """Return the index of a text, new or known."""
@@ -206,29 +82,29 @@ class Texts:
 
 
 def tactic_id(raw: bytes) -> int:
-    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer; a longer one is not told."""
+    """Read a tactic id, hexadecimal or signed decimal, as an unsigned 64-bit integer; NO_TACTIC for a longer one."""
     if raw[:2] == b"0x":
         return int(raw, 16) & _ALL_BITS
     return int(raw) & _ALL_BITS if len(raw) <= LONGEST_WHOLE + 1 else NO_TACTIC  # a minus and the digits
 
 
 def duration(raw: bytes) -> float:
-    """Read a number; one that is not finite (``inf``, ``nan``, 3.40282e+38) becomes NaN, "not told"."""
+    """Read a number; one that is not finite (``inf``, ``nan``, 3.40282e+38) becomes NaN, which means "none"."""
     value = float(raw)
     return value if -_ENDLESS < value < _ENDLESS else math.nan
 
 
 def integer(raw: bytes) -> int:
-    """Read a count; one beyond 64 bits, which no TensorRT prints, counts as not told."""
+    """Read a count; NO_INTEGER for one beyond 64 bits, which no TensorRT prints."""
     value = int(raw) if len(raw) <= LONGEST_WHOLE else NO_INTEGER
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
 
-class Rows:
+class EventColumns:
     """The rows of one kind: their lines, and a typed column for each kept field."""
 
     def __init__(self, kind: str, texts: Texts) -> None:
-        self.names = KEEP[kind]
+        self.names = KEPT[kind]
         self.lines = array("q")
         self.columns: dict[str, array[Any]] = {name: new_column(name) for name in self.names}
         self._texts = texts
@@ -242,7 +118,7 @@ class Rows:
             self.columns[name].append(missing if raw is None else read(raw))
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Append many rows; a field that is not in ``columns`` is not printed by any of them."""
+        """Append many rows; none of the lines prints a field that is not in ``columns``."""
         self.lines.frombytes(np.ascontiguousarray(lines, np.int64).view(np.uint8).data)
         for name, _, missing in self._readers:
             column = self.columns[name]
@@ -258,7 +134,7 @@ class Rows:
             del column[row]
 
     def sort(self, since: int) -> None:
-        """Bring the rows from index ``since`` on, which were added in pieces, into line order."""
+        """Sort the rows from index ``since`` on by line; each reader added its own."""
         order = np.argsort(np.frombuffer(self.lines[since:], np.int64), kind="stable")
         if (order[1:] >= order[:-1]).all():
             return
@@ -302,7 +178,7 @@ def duration_or_none(value: float) -> float | None:
 
 
 def not_printed(name: str) -> tuple[str, list[float]]:
-    """Return the type that a field's name decides, and what stands in its column where a line does not print it."""
+    """Return the type of a field's column, by its name, and the value that stands for "not printed"."""
     if name in TACTIC_FIELDS:
         return "Q", [NO_TACTIC]
     if name in DURATION_FIELDS:
@@ -311,12 +187,12 @@ def not_printed(name: str) -> tuple[str, list[float]]:
 
 
 def new_column(name: str) -> array[Any]:
-    """Return an empty column of the type that a field's name decides."""
+    """Return an empty column for a field; its name decides the type."""
     return array(not_printed(name)[0])
 
 
 def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
-    """Return how a field is read into its column, and what stands there where the line does not print it."""
+    """Return the function that reads a field for its column, and the value that stands for "not printed"."""
     _, (missing,) = not_printed(name)
     if name in TACTIC_FIELDS:
         return tactic_id, missing
@@ -328,17 +204,16 @@ def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], flo
 class Events:
     """All tables of a log."""
 
-    def __init__(self) -> None:
-        self.texts = Texts()
-        self._rows = {kind: Rows(kind, self.texts) for kind in KEEP}
+    def __init__(self, texts: Texts | None = None) -> None:
+        self.texts = Texts() if texts is None else texts
+        self._rows = {kind: EventColumns(kind, self.texts) for kind in KEPT}
 
-    def __getitem__(self, kind: str) -> Rows:
+    def __getitem__(self, kind: str) -> EventColumns:
         return self._rows[kind]
 
     def only(self, kinds: Iterable[str]) -> Events:
         """Return some tables without the others."""
-        some = Events()
-        some.texts = self.texts
+        some = Events(self.texts)
         some._rows |= {kind: self._rows[kind] for kind in kinds}
         return some
 
@@ -347,29 +222,32 @@ class Events:
         limits = ((kind, bisect_left(r.lines, first), bisect_right(r.lines, last)) for kind, r in self._rows.items())
         return {kind: range(low, high) for kind, low, high in limits if low < high}
 
-    def tables(self) -> Tables:
-        """Return everything as plain columns, to be sent to another process."""
-        return self.texts.raw(), {kind: (r.lines, r.columns) for kind, r in self._rows.items() if r.lines}
+    def __reduce__(self) -> tuple[Callable[..., Events], tuple[Any, ...]]:
+        """Be sent to another process as plain columns."""
+        columns = {kind: (rows.lines, rows.columns) for kind, rows in self._rows.items() if rows.lines}
+        return Events._of_columns, (self.texts.raw(), columns)
 
-    def extend(self, tables: Tables, shift: int) -> None:
+    @classmethod
+    def _of_columns(cls, raw: list[bytes], columns: dict[str, tuple[array[int], dict[str, array[Any]]]]) -> Self:
+        events = cls(Texts(raw))
+        for kind, own in columns.items():
+            events[kind].lines, events[kind].columns = own
+        return events
+
+    def extend(self, later: Events, shift: int) -> None:
         """Append another's rows, ``shift`` lines further down; its texts get the ids they have here."""
-        raw, rows = tables
-        ids = np.array([*(self.texts.id(text) for text in raw), NO_TEXT], np.int32)  # index -1 is NO_TEXT
-        for kind, (lines, columns) in rows.items():
-            values = {name: np.frombuffer(column, column.typecode) for name, column in columns.items()}
+        ids = np.array([*(self.texts.id(text) for text in later.texts.raw()), NO_TEXT], np.int32)  # index -1 is NO_TEXT
+        for kind, rows in ((kind, rows) for kind, rows in later._rows.items() if rows.lines):
+            values = {name: np.frombuffer(column, column.typecode) for name, column in rows.columns.items()}
             moved = {name: ids[v] if v.dtype == np.int32 else v for name, v in values.items()}
-            self._rows[kind].extend(np.frombuffer(lines, np.int64) + shift, moved)
+            self._rows[kind].extend(np.frombuffer(rows.lines, np.int64) + shift, moved)
 
     def sizes(self) -> dict[str, int]:
         """Return how many rows each kind has."""
         return {kind: len(rows.lines) for kind, rows in self._rows.items()}
 
     def sort(self, before: Mapping[str, int]) -> None:
-        """Bring what was added since ``before`` into line order."""
+        """Sort the rows that were added since ``before`` by line."""
         for kind, rows in self._rows.items():
             if len(rows.lines) > before[kind] + 1:
                 rows.sort(before[kind])
-
-
-Tables = tuple[list[bytes], dict[str, tuple["array[int]", dict[str, "array[Any]"]]]]
-"""Texts in the order of their indexes, and for each kind its lines and columns."""

@@ -1,8 +1,7 @@
-"""A large plain file read by two processes: the second half by a worker, while this one reads the first.
+"""Reads a large plain file with two processes: a worker reads the second half while this process reads the first.
 
-Any line feed is a safe cut, because everything that a line means for another is worked out afterwards from columns;
-the little that the scanner carries from line to line is joined in ``Scanner.join``. The worker is a fork, which needs
-no start; where there are threads, or no fork, a fresh interpreter. It sends its columns back through a pipe.
+The worker is a fork, which needs no start. Where a fork is not safe or not there, it is a fresh interpreter. It sends
+what it read back through a pipe, and ``ScannedLines.join`` puts both halves together.
 """
 
 from __future__ import annotations
@@ -13,23 +12,24 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from trtforensics.parsers.lines.scanner import Part, Scanner
+from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trtforensics.parsers.lines.scanned import ScannedLines
     from trtforensics.parsers.text.source import Source
 
 LEAST_BYTES = 16 << 20
 """Below this a second interpreter costs more than it saves."""
 
 _FIRST_SHARE = 0.42
-"""The worker has to send what it found, and to wait for whoever starts it."""
+"""The worker reads less: it starts later, and has to send what it read."""
 
 
 def middle_of(source: Source) -> int | None:
-    """Return where the second half of a source would begin; None where it is better or only read in one go."""
+    """Return where the second half of a source would begin; None where the source is read in one go."""
     if _processors() < 2 or source.size is None or source.size < LEAST_BYTES:  # noqa: PLR2004
         return None
     return source.line_at(int(source.size * _FIRST_SHARE))
@@ -40,36 +40,40 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def scan(source: Source, middle: int, on_part: Callable[[Source, Scanner], None]) -> Scanner:
+def scan(source: Source, middle: int, on_part: Callable[[Source, ScannedLines], None]) -> ScannedLines:
     """Scan a source whose second half begins at ``middle``; ``on_part`` is called as the first half goes on.
 
     Raises:
         SourceError: the source cannot be read on.
     """
-    scanner = Scanner()
     with _worker(source.path, middle) as worker:
-        for window in source.windows(end=middle):
-            scanner.feed(window)
-            on_part(source, scanner)
-        scanner.forget()
+        scanned = _scan_first(source, middle, on_part)
         source.skip_rest()
-        part = worker()
-    source.count_skipped(len(part.line_starts))
-    scanner.join(part)
-    return scanner
+        later = worker()
+    source.count_skipped(len(later.line_starts))
+    scanned.join(later)
+    return scanned
+
+
+def _scan_first(source: Source, middle: int, on_part: Callable[[Source, ScannedLines], None]) -> ScannedLines:
+    scanner = Scanner()
+    for window in source.windows(end=middle):
+        scanner.feed(window)
+        on_part(source, scanner.scanned)
+    return scanner.scanned
 
 
 @contextmanager
-def _worker(path: str, begin: int) -> Iterator[Callable[[], Part]]:
-    """Start a worker on a file from ``begin`` on; gives a function that waits for what it found.
+def _worker(path: str, begin: int) -> Iterator[Callable[[], ScannedLines]]:
+    """Start a worker on a file from ``begin`` on; give a function that waits for its result.
 
-    A worker that dies, for want of memory say, is replaced by reading its part here.
+    Where the worker dies, for want of memory say, this process reads the part.
     """
     with (_forked if _may_fork() else _started)(path, begin) as pipe:
 
-        def result() -> Part:
+        def result() -> ScannedLines:
             try:
-                found: Part = pickle.load(pipe)  # noqa: S301 - our own process wrote it
+                found: ScannedLines = pickle.load(pipe)  # noqa: S301 - our own process wrote it
             except (EOFError, pickle.UnpicklingError):
                 return _scan_from(path, begin)
             return found
@@ -78,7 +82,7 @@ def _worker(path: str, begin: int) -> Iterator[Callable[[], Part]]:
 
 
 def _may_fork() -> bool:
-    """Whether a fork is safe: another thread may hold a lock at that moment, which nobody would give back."""
+    """Whether a fork is safe: a lock that another thread holds would never be released in the child."""
     import threading  # noqa: PLC0415 - only a large file is read by two
 
     return sys.platform == "linux" and threading.active_count() == 1
@@ -110,7 +114,10 @@ def _started(path: str, begin: int) -> Iterator[BinaryIO]:
     import subprocess  # noqa: PLC0415 - a fork, which is the rule, does without
 
     command = [sys.executable, "-m", "trtforensics.parsers.lines.halves", path, str(begin)]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # numpy's linear algebra, which is not used, starts none
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    ) as process:
         try:
             yield cast("BinaryIO", process.stdout)
         finally:
@@ -122,12 +129,12 @@ def _send(path: str, begin: int, pipe: BinaryIO) -> None:
     pipe.flush()
 
 
-def _scan_from(path: str, begin: int) -> Part:
+def _scan_from(path: str, begin: int) -> ScannedLines:
     scanner = Scanner()
     with open_source(path) as source:
         for window in source.windows(begin=begin):
             scanner.feed(window)
-    return scanner.part()
+    return scanner.scanned
 
 
 if __name__ == "__main__":

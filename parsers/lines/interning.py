@@ -1,7 +1,7 @@
-"""Texts in a window, looked up many at once: a hash of each span by words, a table of the hashes seen.
+"""Numbers for the texts of a window, looked up many at once by a hash of each text.
 
-What a text means is asked once, in Python, when it is new. A log prints some names hundreds of thousands of times,
-and cutting every one of them out for a dictionary costs several times as much as hashing where they stand.
+A caller reads a text in Python only once, when it is new. A log prints some names hundreds of thousands of times: to
+cut each of them out for a dictionary costs several times as much as to hash the texts where they stand.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
 
-    _Read = Callable[["Spans"], list[int]]
+    _ReadTexts = Callable[["Spans"], list[int]]
 
 _FEW = 200
-"""Rows below which a dictionary is faster than some fifty calls of numpy."""
+"""Number of texts below which a dictionary is faster than some fifty calls of numpy."""
 
 _LONGEST = 1024
-"""Bytes of a text beyond which it is looked up by itself: each sixteen bytes are a step for all."""
+"""Bytes beyond which a text is looked up by itself: the longest text decides how long all take."""
 
 _MOST = 1 << 16
-"""Texts to remember; a log that has more begins again."""
+"""Texts to remember; where a log has more, remembering starts again."""
 
 _BLOCK = 128
-"""Bytes that are hashed at once, perhaps fewer; what is longer, in further steps."""
+"""Bytes that are hashed at once; a longer text takes further steps."""
 _SHORT = 64
-"""Bytes of a text up to which it is not worth while to hash the shorter ones by themselves."""
+"""Where no text has more bytes, it is not worth while to hash the shorter texts by themselves."""
 _SEEDS = np.frombuffer(os.urandom(_BLOCK), np.uint64) | np.uint64(1)
-"""A factor for each word, of this process alone, so that nobody can write a log whose texts collide; by chance two of a
-million texts do so in one of 10**7 logs."""
+"""A random factor for each word, so that nobody can write a log whose texts collide. By chance, two of a million texts
+collide in one of 10**7 logs."""
 
 _FACTOR = np.uint64(MIXER)
 _HALF = np.uint64(32)
@@ -51,7 +51,7 @@ _HALF = np.uint64(32)
 
 @cache
 def _masks(count: int) -> Words:
-    """Return by the length of a text, up to so many words, which bits of its words are its own."""
+    """Return for each length of a text, up to ``count`` words, the masks of the bits that belong to the text."""
     size = count * WORD
     return np.negative((np.arange(size) < np.arange(size + 1)[:, None]).view(np.int8)).view(np.uint64)
 
@@ -61,7 +61,7 @@ _NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
 
 
 class Spans(NamedTuple):
-    """Where a text begins and ends in each of some lines."""
+    """A text in each of some lines: where it begins and ends."""
 
     lines: Positions
     begins: Positions
@@ -77,21 +77,24 @@ class Spans(NamedTuple):
 
 
 class Memo:
-    """Remembers a number for each text; one for all texts that differ in ``alike`` only, which are digits in a row.
+    """Remembers a number for each text; the caller's function gives the numbers of new texts, by their spans.
 
-    Who asks gives a function for new ones, of where they stand.
+    Bytes of ``alike``, a run of consecutive ones such as the digits, count as one: texts that differ in nothing else
+    share their number.
     """
 
     def __init__(self, alike: bytes = b"") -> None:
         self._singly: dict[bytes, int] = {}
-        self._table = _Table()
+        self._table = _HashTable()
         self._alike = alike
 
-    def values(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+    def values(self, index: LineIndex, spans: Spans, read: _ReadTexts) -> Values:
         """Return the number of each text."""
         if len(spans.lines) < _FEW:
             return self._one_by_one(index, spans, read)
-        values, found, hashes = self._find(index, spans)
+        lengths = np.minimum(spans.ends - spans.begins, _LONGEST)
+        hashes = _hashes(index, spans.begins, lengths, self._alike)  # of a longer text, of its beginning
+        values, found = self._table.find(hashes)
         longer = np.flatnonzero(spans.ends - spans.begins > _LONGEST)
         if len(longer):
             values[longer] = self._one_by_one(index, spans.of(longer), read)
@@ -102,32 +105,18 @@ class Memo:
             values[new], _ = self._table.find(hashes[new])
         return values
 
-    def known(self, index: LineIndex, spans: Spans) -> tuple[Values, Bools]:
-        """Return the number of each text, and whether it is known without asking: perhaps not of all that were read."""
-        if len(spans.lines) < _FEW:
-            return np.zeros(len(spans.lines), np.int32), np.zeros(len(spans.lines), np.bool_)
-        values, found, _ = self._find(index, spans)
-        found &= spans.ends - spans.begins <= _LONGEST
-        return values, found
-
-    def _find(self, index: LineIndex, spans: Spans) -> tuple[Values, Bools, Words]:
-        """Return the number of each text, whether it is known, and its hash; of long texts by their beginning."""
-        lengths = np.minimum(spans.ends - spans.begins, _LONGEST)
-        hashes = _hashes(index, spans.begins, lengths, self._alike)
-        return *self._table.find(hashes), hashes
-
-    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _Read) -> None:
-        """Ask for the number of each text that occurs at ``new``."""
-        changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # many stand in one line after the other
+    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _ReadTexts) -> None:
+        """Ask for the number of each distinct text of the rows ``new``."""
+        changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # equal texts often stand in consecutive lines
         rows = np.concatenate((new[:1], new[changes + 1]))
         first = _first_of_each(hashes[rows])
         distinct = hashes[rows[first]]
         learned = np.array(read(spans.of(rows[first])), np.int32)
         if self._table.count + len(distinct) > _MOST:
-            self._table = _Table()
+            self._table = _HashTable()
         self._table.add(distinct, learned)
 
-    def _one_by_one(self, index: LineIndex, spans: Spans, read: _Read) -> Values:
+    def _one_by_one(self, index: LineIndex, spans: Spans, read: _ReadTexts) -> Values:
         memo = self._singly
         if len(memo) > _MOST:
             memo.clear()
@@ -145,16 +134,16 @@ class Memo:
 
 
 def _first_of_each(hashes: Words) -> Positions:
-    """Return where each hash stands first, in order: who is asked may learn by it, and the log decides the order.
+    """Return where each distinct hash occurs first, in order, so that new texts get their numbers in the log's order.
 
-    (``np.unique`` would do, but imports ``numpy.ma`` for it.)
+    ``np.unique`` would do the same, but imports ``numpy.ma``.
     """
     order = hashes.argsort(kind="stable")
     ordered = hashes[order]
     return np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))])
 
 
-class _Table:
+class _HashTable:
     """Numbers by hash: open addressing in a power of two of slots, at most half of them full."""
 
     def __init__(self) -> None:
@@ -177,7 +166,7 @@ class _Table:
         return self._values[slots], found
 
     def add(self, hashes: Words, values: Values) -> None:
-        """Put in hashes, all of them new and different."""
+        """Add hashes, all of them new and different."""
         self.count += len(hashes)
         if 2 * self.count > len(self._keys):
             known = np.flatnonzero(self._keys)
@@ -195,37 +184,10 @@ class _Table:
             hashes, values, slot = hashes[~put], values[~put], (slot[~put] + 1) & last
 
 
-class WordSet:
-    """Words of eight bytes that were put in, many at once."""
-
-    def __init__(self) -> None:
-        self._table = _Table()
-
-    def add(self, words: Words) -> None:
-        """Put in words, known ones and equal ones among them."""
-        hashes = _mixed(words)
-        new = hashes[~self._table.find(hashes)[1]]
-        if len(new):
-            new = new[_first_of_each(new)]
-            if self._table.count + len(new) > _MOST:
-                self._table = _Table()
-            self._table.add(new, np.zeros(len(new), np.int32))
-
-    def holds(self, words: Words) -> Bools:
-        """Say which words were put in."""
-        return self._table.find(_mixed(words))[1]
-
-
-def _mixed(words: Words) -> Words:
-    """Return a hash of each word that no other word has, but for 0, which counts as 1."""
-    hashes = words * _FACTOR
-    return np.maximum(hashes ^ (hashes >> _HALF), np.uint64(1))
-
-
 def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: bytes) -> Words:
     """Return a hash of each text, never 0: a sum of its words, mixed, each times the factor of its place."""
     longest = int(lengths.max())
-    if longest > _SHORT:  # each word of the longest is a step for all
+    if longest > _SHORT:  # the longest text decides how many words are hashed of each
         short = 2 * lengths <= min(longest, _BLOCK)
         if 2 * np.count_nonzero(short) > len(lengths):
             hashes = np.empty(len(lengths), np.uint64)
@@ -243,7 +205,7 @@ def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: byte
 
 
 def _of_blocks(words: Words, lengths: Positions, alike: bytes) -> Words:
-    """Return a hash of the first words of each text, and of what is left of its length."""
+    """Return a hash of the first words of each text and of its length from there on."""
     count = words.shape[1]
     if alike:
         words = _with_digits_alike(words, alike)
@@ -257,7 +219,7 @@ def _of_blocks(words: Words, lengths: Positions, alike: bytes) -> Words:
 
 
 def _with_digits_alike(words: Words, digits: bytes) -> Words:
-    """Make these digits the first of them: several times as fast by arithmetic as by a table."""
+    """Replace each of these digits by the first; arithmetic is several times as fast as a table."""
     text = words.view(np.uint8)
     above = text - np.uint8(digits[0])  # what is less comes out above its digits
     above *= (above < len(digits)).view(np.uint8)

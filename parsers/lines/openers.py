@@ -1,4 +1,4 @@
-"""Which lines open with a literal of the grammar: that wins over every kind that opens with free text."""
+"""Says which lines open with a literal of the grammar; such a kind comes before all that open with free text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
+    from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ _SHIFT = np.uint64(64 - _SLOT_BITS)
 
 
 class WordTable:
-    """Some words of which each has a slot of its own: a multiplication finds it."""
+    """A perfect hash table: a multiplication finds the slot of each word."""
 
     def __init__(self, words: list[int]) -> None:
         self.words = words
@@ -40,7 +40,7 @@ class WordTable:
         self._known = np.array([*words, 0], np.uint64)
 
     def places(self, words: Words) -> npt.NDArray[np.uint16]:
-        """Return the place of each word; that behind the last for one that is not here."""
+        """Return the place of each word in ``words``; ``len(words)`` for a word that is not there."""
         places = self._places[((words * np.uint64(self._factor)) >> _SHIFT).astype(np.int64)]
         places[self._known[places] != words] = len(self.words)
         return places
@@ -51,13 +51,13 @@ def _slots(words: list[int], factor: int) -> list[int]:
 
 
 class Openers:
-    """The literals that open kinds of which no alternative opens with text.
+    """The literals that open the kinds of which no alternative opens with free text.
 
-    A body is looked up by its first eight bytes, and by the byte behind what the literals with those have in common.
-    The few shorter literals are tried where two bytes are theirs.
+    A body is looked up by its first eight bytes, then by the byte behind the common beginning of the literals that
+    share those. The few shorter literals are compared where their first two bytes fit.
     """
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
+    def __init__(self, kinds: Iterable[LineKind]) -> None:
         texts = {opener.encode("latin-1") for kind in kinds if "" not in kind.openers for opener in kind.openers}
         self._short = [text for text in texts if len(text) < WORD]
         by_head: dict[int, list[bytes]] = {}
@@ -94,12 +94,12 @@ class _Family:
 
     @cached_property
     def _common(self) -> int:
-        """How many bytes all have in common."""
+        """The length of the beginning that all have in common."""
         return len(os.path.commonprefix(self._texts))  # noqa: RUF071 - bytes of any kind, no paths
 
     @cached_property
     def _next(self) -> Bools:
-        """The bytes that may stand behind what all have in common."""
+        """The bytes that may stand behind the common beginning."""
         behind = np.zeros(256, np.bool_)
         for text in self._texts:
             behind[text[self._common] if len(text) > self._common else slice(None)] = True

@@ -1,9 +1,10 @@
-"""The prefixes of a whole window's lines, each read by as few of its first bytes as decide it.
+"""Reads the prefixes of a whole window's lines, each by the few first bytes that decide it.
 
-How many bytes decide, the first line of a logger tells: its prefix and a byte or so behind it. They are looked up among
-those of the lines before, where all digits count as one (no rule minds which stands where), for a clock ticks from line
-to line. A line that begins with the same 32 bytes as the line before has its prefix without being looked up, and one
-that begins with a blank or a bracket of JSON has none. What no beginning decides is read by the whole line.
+The first line of a logger shows how many bytes decide: its prefix and a byte or so behind it. So many bytes of further
+lines are looked up among those seen before. All digits count as one there, because a clock ticks from line to line, and
+no rule asks which digit stands where. A line that begins with the same 32 bytes as the line before has the same prefix
+and is not looked up. A line that begins with a byte that opens no prefix has none. Where no beginning decides, the
+whole line is read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.lines.alike import DIGITS
 from trtforensics.parsers.lines.dialects import DIALECTS, may_open, prefix_of
 from trtforensics.parsers.lines.interning import Memo, Spans
 from trtforensics.parsers.text.numbers import blocks
@@ -28,25 +28,26 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int32]
     Positions = npt.NDArray[np.int64]
 
+_DIGITS = b"0123456789"
 _SHORT = 32
 _LONGEST = 512
 _MOST_SIZES = 12
 _WHOLE = _LONGEST + 1
-"""Bytes that are more than any size: the line decides."""
+"""More bytes than any beginning has: the whole line decides."""
 _OPEN = -1
-"""Instead of a prefix's number: these bytes do not decide it."""
+"""Stands for the number of a prefix that these bytes do not decide."""
 _LOOKS_FAR = "named"
 """A prefix that counts only before certain messages."""
 _GOES_ON = dict.fromkeys(("trtexec", "bare", "tagged", "other"), re.compile(rb"[\[(]")) | {
     "word_site": re.compile(rb"Severity\.")
 }
-"""What behind a prefix may be more of it, or make it another logger's."""
+"""Text behind a prefix that may belong to it, or make it another logger's."""
 _BEHIND = {"tagged": len("   [V] "), "word_site": len("Severity.")}
-"""How many bytes behind a prefix have a say in that, for those where it is not one."""
+"""How many bytes behind a prefix are needed to decide that, where more than one is."""
 
 
-class _Read(NamedTuple):
-    """A prefix in numbers: place in DIALECTS (-1: none), the level's letter, bytes, separators."""
+class _PrefixCode(NamedTuple):
+    """A prefix in numbers: its place in DIALECTS (-1: none), its level's letter, its bytes and separators."""
 
     dialect: int
     severity: int
@@ -54,11 +55,11 @@ class _Read(NamedTuple):
     separators: int
 
 
-_NONE = _Read(-1, 0, 0, 0)
+_NONE = _PrefixCode(-1, 0, 0, 0)
 
 
 class Prefixes(NamedTuple):
-    """The prefixes of a window's lines, in columns; see :class:`_Read`."""
+    """The prefixes of a window's lines, in columns; see :class:`_PrefixCode`."""
 
     dialect: npt.NDArray[np.int64]
     severity: npt.NDArray[np.int64]
@@ -70,13 +71,13 @@ class PrefixReader:
     """Reads prefixes window by window and remembers those it has seen."""
 
     def __init__(self) -> None:
-        self._codes: dict[_Read, int] = {}
+        self._codes: dict[_PrefixCode, int] = {}
         """Every distinct prefix with its number, in the order of the numbers."""
-        self._by_start = {_SHORT: Memo(DIGITS)}
-        """By so many first bytes."""
-        self._by_line = Memo(DIGITS)
+        self._by_start = {_SHORT: Memo(_DIGITS)}
+        """Prefixes by the beginnings of lines, a memo for each length in bytes."""
+        self._by_line = Memo(_DIGITS)
         self._found: dict[int, tuple[int, int]] = {}
-        """Lines of the window that were read and not decided: the number of the prefix, and how many bytes decide."""
+        """Prefixes of the window that were read before their bytes decided: the number, and how many bytes decide."""
 
     def read(self, index: LineIndex) -> Prefixes:
         """Return the prefix of every line."""
@@ -117,7 +118,7 @@ class PrefixReader:
             found = self._codes.setdefault(read, len(self._codes)), needed
         number, needed = found
         if needed < _WHOLE and len(self._by_start) < _MOST_SIZES:
-            self._by_start.setdefault(needed, Memo(DIGITS))
+            self._by_start.setdefault(needed, Memo(_DIGITS))
         if needed <= size or limit - begin < size:
             return number
         self._found[begin] = found
@@ -126,7 +127,7 @@ class PrefixReader:
 
 @cache
 def _may_open() -> npt.NDArray[np.bool_]:
-    """Return by a line's first byte whether it may have a prefix: most of other programs' lines have none by that."""
+    """Return for each first byte whether a line may have a prefix; that rules out most lines of other programs."""
     return np.array([may_open(bytes((byte,))) for byte in range(256)])
 
 
@@ -141,13 +142,13 @@ def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
     return np.flatnonzero(other)
 
 
-def _read(text: bytes) -> tuple[_Read, int]:
+def _read(text: bytes) -> tuple[_PrefixCode, int]:
     """Read the prefix of a line's beginning, and how many of its bytes decide it."""
     prefix = prefix_of(text)
     if prefix is None:
         return _NONE, _WHOLE
     separators = sum(1 for byte in text[: prefix.end] if byte <= ord(" "))
-    read = _Read(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
+    read = _PrefixCode(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
     return read, _needed(text, prefix)
 
 

@@ -1,27 +1,25 @@
-"""Windows of lines in, events out: prefix off, kind found by the compiled grammar, fields into columns.
+"""Reads windows of lines into columns of events: the prefix comes off, the grammar gives the kind and its fields.
 
-The grammar is the only judge. Bulk kinds are read a window at a time (``bulk.py``); every other line, and
-whatever bulk reading is not sure of, is judged by its kind's regex (``singly.py``).
+The grammar is the only judge. Lines of the bulk kinds are read a window at a time (``bulk.py``). Every other line, and
+every line of which bulk reading is not sure, is judged by the regex of its kind (``singly.py``).
 """
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.model.log import LineCounts
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
-from trtforensics.parsers.lines.drift import Drift
-from trtforensics.parsers.lines.events import KEEP, NO_TEXT, Events
+from trtforensics.parsers.lines.events import KEPT, NO_TEXT
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.lines.scanned import ScannedLines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.text.line_index import LineIndex
 
@@ -30,53 +28,39 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.grammar import Kind
     from trtforensics.parsers.grammar.layouts import Layout
-    from trtforensics.parsers.lines.bodies import Reading
-    from trtforensics.parsers.lines.events import Tables, Texts
+    from trtforensics.parsers.grammar.line_kinds import LineKind
+    from trtforensics.parsers.lines.bodies import KindRows
+    from trtforensics.parsers.lines.events import Texts
     from trtforensics.parsers.lines.prefixes import Prefixes
     from trtforensics.parsers.text.windows import Window
 
-    _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[Reading]]
+    _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[KindRows]]
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
-"""By a line's dialect, of which -1 means that it has none."""
+"""Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
 _IS_MESSAGE = np.zeros(128, np.bool_)
-"""By the letter of a line's level."""
+"""Whether lines of a level are messages, by the level's letter."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
 
 
-class Part(NamedTuple):
-    """What a scanner found in the later part of a log, its lines counted from 1; see :meth:`Scanner.join`."""
-
-    tables: Tables
-    drift: Drift
-    line_starts: array[int]
-    counts: tuple[int, int, int, int]
-    recognised: bool
-    dialect: int
-    after_verdict: bool
-    first_said: int | None
-    first_banner: int | None
-
-
-class _Piece:
-    """Lines of a window that can be read at once: those that stand in it, or those that their logger wrapped."""
+class _LineBatch:
+    """Lines of a window that are read at once: those that stand in it, or those that their logger wrapped."""
 
     def __init__(self, bodies: Bodies, lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]) -> None:
         self.bodies = bodies
         self.lines = lines
-        """Of each body, its line in the window, from 0."""
+        """The line of each body in the window, from 0."""
         self.left = left
-        """The bodies that are of this piece and still to be read."""
+        """Whether each body is of this batch and still to be read."""
 
     def drop_blanks(self) -> npt.NDArray[np.int64]:
-        """Take the lines that are blank, or a prefix with nothing behind it, from what is left; return them."""
+        """Unmark the lines that are blank, or a prefix with nothing behind it; return them."""
         bodies = self.bodies
         blank = self.left & (bodies.last - bodies.first == bodies.ends - bodies.starts)
         for row in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
-            blank[row] = bodies.text(row).isspace()  # a separator is also what no isspace() knows, 0x1E say
+            blank[row] = bodies.text(row).isspace()  # separators are more than white space: 0x1E is one
         self.left &= ~blank
         lines: npt.NDArray[np.int64] = self.lines[blank]
         return lines
@@ -84,35 +68,35 @@ class _Piece:
 
 @dataclass(slots=True)
 class _Singles:
-    """Single lines of a window, from 0, that mean something by what stands around them."""
+    """Lines of a window, counted from 0, whose meaning depends on the lines around them."""
 
     unknown: list[tuple[int, bytes]] = field(default_factory=list)
-    """A logger's lines that no rule reads, with their bodies."""
+    """Lines of loggers that no rule reads, with their bodies."""
     unprefixed: list[int] = field(default_factory=list)
-    """Other programs' lines."""
+    """Lines of other programs."""
     headings: list[int] = field(default_factory=list)
-    """Of dumps of layers."""
+    """Headings of dumps of layers."""
     banners: list[tuple[int, bool]] = field(default_factory=list)
-    """Each with whether it is a verdict."""
+    """Banners, each with whether it is a verdict."""
 
 
 def _stages(
-    kinds: tuple[Kind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
+    kinds: tuple[LineKind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
 ) -> Sequence[_Stage]:
-    """Return what is asked in turn for lines of some kinds; each reads of those that are left what it can."""
+    """Return the readers for lines of some kinds; each is tried on the lines that those before it left."""
     rank = ranks(found)
     single = SingleReader(Dispatch(kinds, rank), texts, indented=indented)
     if not bulk:
         return [single.read]
     reader = BulkReader(kinds, found, rank, texts)
-    return [reader.read_opened, single.recall, reader.read_free, single.read]
+    return [reader.read_opened, reader.read_free, single.read]
 
 
-def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
-    """Return the window's bodies; those that their logger wrapped are taken out of it, into a text of their own."""
+def _batches(index: LineIndex, prefixes: Prefixes) -> list[_LineBatch]:
+    """Return the window's bodies; bodies that their logger wrapped are unwrapped into a batch of their own."""
     bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
     wrapped = _WRAPPED[prefixes.dialect]
-    whole = _Piece(bodies, np.arange(len(index)), ~wrapped)
+    whole = _LineBatch(bodies, np.arange(len(index)), ~wrapped)
     lines = np.flatnonzero(wrapped)
     if not len(lines):
         return [whole]
@@ -120,207 +104,147 @@ def _pieces(index: LineIndex, prefixes: Prefixes) -> list[_Piece]:
     texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(lines), strict=True)]
     unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
     own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(lines), np.int64))
-    return [whole, _Piece(own, lines, np.ones(len(lines), np.bool_))]
+    return [whole, _LineBatch(own, lines, np.ones(len(lines), np.bool_))]
 
 
 class Scanner:
-    """Reads windows one after the other; ``events``, ``counts`` and ``drift`` are complete after the last.
+    """Reads windows one after the other; ``scanned`` is complete after the last.
 
-    ``bulk`` False judges every line by its regex alone, which tests hold equal.
+    With ``bulk`` False every line is judged by its regex alone; tests hold both ways equal.
     """
 
     def __init__(self, *, bulk: bool = True) -> None:
-        self.events = Events()
-        self.drift = Drift()
-        self.line_starts = array("q")
-        self.recognised = False
-        """Whether any line is TensorRT's or trtexec's beyond doubt."""
-        self._typed = self._unprefixed = self._blank = self._unknown = 0
+        self.scanned = ScannedLines()
         self._prefixes = PrefixReader()
         self._messages = Memo()
+        texts = self.scanned.events.texts
         self._severities = np.zeros(len(_IS_MESSAGE), np.int32)
-        """By the letter of a line's level: the text that it is."""
+        """The text of each level, as its index in the pool, by the level's letter."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
-            self._severities[letter] = self.events.texts.id(bytes((letter,)))
-        found, bare_kinds, texts = tables.layouts(), tables.bare_kinds(), self.events.texts
+            self._severities[letter] = texts.id(bytes((letter,)))
+        found, bare_kinds = tables.layouts(), tables.bare_kinds()
         bare = {kind.name for kind in bare_kinds}
         without_prefix = [layout for layout in found if layout.kind.name in bare]
         self._stages = _stages(tables.kinds(), found, texts, indented=False, bulk=bulk)
-        """What is asked in turn for the lines of loggers."""
+        """The readers of loggers' lines, in turn."""
         self._bare_stages = _stages(bare_kinds, without_prefix, texts, indented=True, bulk=bulk)
-        """And for those without a prefix."""
-        self._dialect = -1
-        self._after_verdict = False
+        """The readers of lines without a prefix, in turn."""
         self._names_line = -1
         """The last line of a names-only dump, while it goes on."""
-        self._first_said: int | None = None
-        self._first_banner: int | None = None
-
-    @property
-    def counts(self) -> LineCounts:
-        """The lines so far, each in one class."""
-        return LineCounts(self._typed, self._unprefixed, self._blank, self._unknown)
 
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
         index = window.index
         if window.text is window.data:
-            self.line_starts.frombytes((index.starts + window.offset).tobytes())
+            self.scanned.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:
-            self.line_starts.extend(window.starts)
+            self.scanned.line_starts.extend(window.starts)
         prefixes = self._prefixes.read(index)
         prefixed = prefixes.dialect >= 0
-        before = self.events.sizes()
+        before = self.scanned.events.sizes()
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
         said, singles = prefixed.copy(), _Singles()
-        pieces = _pieces(index, prefixes)
-        for piece in pieces:
-            self._note_messages(window.first_line, piece, prefixes.severity[piece.lines])
-            blank = piece.drop_blanks()
-            self._blank += len(blank)
+        batches = _batches(index, prefixes)
+        for batch in batches:
+            self._note_messages(window.first_line, batch, prefixes.severity[batch.lines])
+            blank = batch.drop_blanks()
+            self.scanned.blank += len(blank)
             said[blank] = False
-            self._read(window.first_line, piece, prefixed[piece.lines], singles)
+            self._read(window.first_line, batch, prefixed[batch.lines], singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
-        self._note_names(window.first_line, pieces[0].bodies, sorted(singles.headings), singles.unprefixed)
+        self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         self._note_first(window.first_line, said, sorted(singles.banners))
         self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
-        self.events.sort(before)
-
-    def forget(self) -> None:
-        """Give back the memory of everything that only helps to read further lines; none may follow."""
-        self._stages = self._bare_stages = ()
-        self._prefixes = PrefixReader()
-
-    def part(self) -> Part:
-        """Return everything, to be joined to the scanner of what comes before."""
-        return Part(
-            self.events.tables(),
-            self.drift,
-            self.line_starts,
-            (self._typed, self._unprefixed, self._blank, self._unknown),
-            self.recognised,
-            self._dialect,
-            self._after_verdict,
-            self._first_said,
-            self._first_banner,
-        )
-
-    def join(self, part: Part) -> None:
-        """Take over what another scanner found in the lines that follow, the first of which carries a prefix."""
-        shift = len(self.line_starts)
-        before = self.events.sizes()
-        self.events.extend(part.tables, shift)
-        if part.first_said is not None:
-            if part.dialect >= 0 and self._dialect >= 0:
-                self._drop_same_dialect(before["dialect"])
-            own = part.first_banner is None or part.first_said < part.first_banner
-            if self._after_verdict and own:
-                self.events["resumed"].add(part.first_said + shift, {})
-                self.events.sort(before)
-        self.drift.join(part.drift, shift)
-        self.line_starts.extend(part.line_starts)
-        typed, unprefixed, blank, unknown = part.counts
-        self._typed += typed
-        self._unprefixed += unprefixed
-        self._blank += blank
-        self._unknown += unknown
-        self.recognised = self.recognised or part.recognised
-        self._dialect, self._after_verdict = part.dialect, part.after_verdict
-
-    def _drop_same_dialect(self, row: int) -> None:
-        """Forget a change of logger that is none: the part before ended with the same."""
-        rows = self.events["dialect"]
-        if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self._dialect]]:
-            rows.delete(row)
+        self.scanned.events.sort(before)
 
     def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
-        """Note which loggers wrote these lines, and where they change."""
+        """Note where the logger changes."""
         if not len(lines):
             return
         dialects = dialects[lines]
-        self.recognised = self.recognised or bool(_STRONG[dialects].any())
-        changes = np.flatnonzero(dialects != np.concatenate(([self._dialect], dialects[:-1])))
+        self.scanned.recognised = self.scanned.recognised or bool(_STRONG[dialects].any())
+        changes = np.flatnonzero(dialects != np.concatenate(([self.scanned.dialect], dialects[:-1])))
         for change in changes.tolist():
             name = DIALECTS[dialects[change]].encode()
-            self.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
-        self._dialect = int(dialects[-1])
+            self.scanned.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
+        self.scanned.dialect = int(dialects[-1])
 
-    def _note_messages(self, first_line: int, piece: _Piece, severity: npt.NDArray[np.int64]) -> None:
+    def _note_messages(self, first_line: int, batch: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
         """Note every warning and error."""
-        index = piece.bodies.index
-        spans = piece.bodies.spans(np.flatnonzero(piece.left & _IS_MESSAGE[severity]))
-        text = self._messages.values(index, spans, lambda new: self.events.texts.ids(new.texts(index.data)))
+        index = batch.bodies.index
+        spans = batch.bodies.spans(np.flatnonzero(batch.left & _IS_MESSAGE[severity]))
+        text = self._messages.values(index, spans, lambda new: self.scanned.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
-        self.events["message"].extend(piece.lines[spans.lines] + first_line, columns)
+        self.scanned.events["message"].extend(batch.lines[spans.lines] + first_line, columns)
 
-    def _read(self, first_line: int, piece: _Piece, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
-        """Read every line that is left of a piece."""
+    def _read(self, first_line: int, batch: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+        """Read the lines that are left of a batch."""
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
-                wanted = piece.left & of_logger
+                wanted = batch.left & of_logger
                 if not wanted.any():
                     break
-                for kind, bodies, columns in stage(piece.bodies, wanted):
-                    piece.left[bodies] = False
-                    lines = piece.lines[bodies]
+                for kind, bodies, columns in stage(batch.bodies, wanted):
+                    batch.left[bodies] = False
+                    lines = batch.lines[bodies]
                     if kind is not None:
                         self._note_typed(kind, lines + first_line, columns)
                         self._note_single(kind, lines, columns, singles)
                     elif of_logger is prefixed:
-                        singles.unknown += zip(lines.tolist(), piece.bodies.texts(bodies), strict=True)
+                        singles.unknown += zip(lines.tolist(), batch.bodies.texts(bodies), strict=True)
                     else:
                         singles.unprefixed += lines.tolist()
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Keep what was read in the lines of these numbers."""
-        self._typed += len(numbers)
-        self.recognised = True
-        if kind in KEEP:
-            self.events[kind].extend(numbers, columns)
+        """Count lines of a kind, and keep their fields where the kind is kept."""
+        self.scanned.typed += len(numbers)
+        self.scanned.recognised = True
+        if kind in KEPT:
+            self.scanned.events[kind].extend(numbers, columns)
 
     def _note_single(
         self, kind: str, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]], singles: _Singles
     ) -> None:
         if kind == "banner":
-            texts = self.events.texts
+            texts = self.scanned.events.texts
             both = zip(lines.tolist(), columns["verdict"].tolist(), strict=True)
             singles.banners += [(line, texts[verdict] != "RUNNING") for line, verdict in both if verdict != NO_TEXT]
         elif kind == "engine_layers_detailed":
             singles.headings += lines.tolist()
 
     def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
-        """Count a logger's lines that no rule reads."""
-        self._unknown += len(unknown)
+        """Count the lines of loggers that no rule reads."""
+        self.scanned.unknown += len(unknown)
         for line, body in unknown:
-            self.drift.add(first_line + line, body)
+            self.scanned.drift.add(first_line + line, body)
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
-        """Count other programs' lines; right behind a ``Layers:`` line they are the layers' names."""
-        self._unprefixed += len(unprefixed)
+        """Count the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
+        self.scanned.unprefixed += len(unprefixed)
         names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
         for heading in (self._names_line - first_line, *headings):
             line = heading + 1
             while line in names:
-                self.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
                 line += 1
             self._names_line = first_line + line - 1
 
     def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
-        if self._first_said is None and said.any():
-            self._first_said = first_line + int(said.argmax())
-        if self._first_banner is None and banners:
-            self._first_banner = first_line + banners[0][0]
+        if self.scanned.first_said is None and said.any():
+            self.scanned.first_said = first_line + int(said.argmax())
+        if self.scanned.first_banner is None and banners:
+            self.scanned.first_banner = first_line + banners[0][0]
 
     def _note_resumed(self, first_line: int, said: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
-        """Note the first line that a logger writes behind a verdict, unless a new run begins first."""
-        pending = self._after_verdict
+        """Note the first line of a logger behind a verdict, unless a new run begins before it."""
+        pending = self.scanned.after_verdict
         at = 0
         for line, is_verdict in [*banners, (-1, False)]:
             limit = len(said) if line < 0 else int(said.searchsorted(line))
             if pending and at < limit:
-                self.events["resumed"].add(first_line + int(said[at]), {})
+                self.scanned.events["resumed"].add(first_line + int(said[at]), {})
                 pending = False
             if line >= 0:
                 pending = is_verdict
                 at = limit
-        self._after_verdict = pending
+        self.scanned.after_verdict = pending

@@ -1,4 +1,4 @@
-"""Formats as the autotuner prints them: ``Half(100352,50176:2,224,1)`` is a type and strides, ``:2`` is packed."""
+"""Reads formats of the autotuner: ``Half(100352,50176:2,224,1)`` is a type and strides, the second packed by two."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Format:
 
 @lru_cache(maxsize=1 << 16)
 def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None:
-    """Read a list of formats; None where it is not one. ``definitions`` is the other side, with its ``where E0=…``."""
+    """Read a list of formats; None where a text is none. ``definitions`` is the other side, with its ``where E0=…``."""
     if not text:
         return ()
     read = plain.formats(text) or plain.symbolic_formats(text, definitions)

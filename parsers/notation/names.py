@@ -1,53 +1,53 @@
-"""What the name of an engine layer says: its members, its profile, the ONNX nodes of its metadata.
+"""Reads the name of an engine layer (its members, its profile) and the ONNX nodes of its metadata.
 
-Name forms: TensorRT 7 to 11 (see ``grammars/nested/name.lark``). Metadata: ``[ONNX Layer: a]`` items
-parted by 0x1E (TensorRT) or 0x1F (Myelin), since 8.6.
+Names have the forms of TensorRT 7 to 11 (see ``grammar/nested_rules/name.lark``). Metadata, since 8.6, is a list of
+items such as ``[ONNX Layer: a]`` with 0x1E (TensorRT) or 0x1F (Myelin) between them.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
 
 if TYPE_CHECKING:
     from lark import Token
 
-_PROFILE = LateRegex(r" \[profile (\d{1,18})\]")
+_PROFILE = re.compile(r" \[profile (\d{1,18})\]")
 _OF_PROFILE = " [profile "
-"""To look for it first is several times as fast: most names hold none."""
-_REFORMAT = LateRegex(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
+"""Looking for this text before the regex is several times as fast, because most names do not hold it."""
+_REFORMAT = re.compile(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input|Output) (?:Tensor )?\d+ to ")
 _OF_REFORMAT = "Reformat"
-_KERNEL = LateRegex(r"(.*)_myl(\d{1,18})_\d+")
+_KERNEL = re.compile(r"(.*)_myl(\d{1,18})_\d+")
 _OF_MYELIN = "_myl"
 _FOREIGN_NODE = "{ForeignNode["
 _TRIED_REFORMAT = "Optimizer Reformat"
 _MYELIN_MADE = ("__myl_", "__mye", "__myln")
 _ITEM = "[ONNX Layer: "
-_SEPARATORS = LateRegex("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
+_SEPARATORS = re.compile("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
 
 
 def profile_of(name: str) -> int | None:
-    """Return the optimisation profile that a name is of (`` [profile 1]``); None for the first or only one."""
-    found = _PROFILE.compiled.search(name) if _OF_PROFILE in name else None
+    """Return the optimisation profile in a name (`` [profile 1]``); None for the first or only profile."""
+    found = _PROFILE.search(name) if _OF_PROFILE in name else None
     return int(found.group(1)) if found else None
 
 
 def without_profile(name: str) -> str:
     """Return a name without its profile suffix."""
-    return _PROFILE.compiled.sub("", name) if _OF_PROFILE in name else name
+    return _PROFILE.sub("", name) if _OF_PROFILE in name else name
 
 
 def is_reformat(name: str) -> bool:
-    """Whether a layer or tensor was put in by TensorRT to change a format."""
-    return name.startswith(_OF_REFORMAT) and _REFORMAT.compiled.match(name) is not None
+    """Whether TensorRT inserted a layer or tensor to change a format."""
+    return name.startswith(_OF_REFORMAT) and _REFORMAT.match(name) is not None
 
 
 def is_foreign_node(name: str) -> bool:
-    """Whether a layer is a part of the network that was given to another compiler as a whole."""
+    """Whether a layer is a part of the network that another compiler (Myelin) compiles as a whole."""
     return name.startswith(_FOREIGN_NODE)
 
 
@@ -58,7 +58,7 @@ def is_tried_reformat(name: str) -> bool:
 
 def myelin_graph(name: str) -> int | None:
     """Return the number of the ForeignNode whose kernel this is (``…_myl7_1``: 7), or None."""
-    found = _KERNEL.compiled.fullmatch(without_profile(name)) if _OF_MYELIN in name else None
+    found = _KERNEL.fullmatch(without_profile(name)) if _OF_MYELIN in name else None
     return int(found.group(2)) if found else None
 
 
@@ -66,13 +66,13 @@ def myelin_graph(name: str) -> int | None:
 def members(name: str) -> tuple[str, ...]:
     """Return the names of the network layers that were fused into an engine layer, without profile suffixes.
 
-    A ForeignNode gives its two end points (their range is in its metadata, nowhere else). A reformat, and a
-    kernel that Myelin named itself, give none. A name that is no fusion is its own only member.
+    A ForeignNode has its two end points as members; only its metadata names the layers between them. A reformat and a
+    kernel that Myelin named itself have none. A name that is no fusion is its own only member.
     """
     name = without_profile(name)
     if is_reformat(name) or name.startswith(_MYELIN_MADE):
         return ()
-    kernel = _KERNEL.compiled.fullmatch(name)
+    kernel = _KERNEL.fullmatch(name)
     fused = kernel.group(1) if kernel else name
     parts = plain.members(fused) or _nested(fused)
     return (name,) if parts is None else tuple(dict.fromkeys(parts))
@@ -94,8 +94,8 @@ def onnx_nodes(metadata: str) -> tuple[str, ...]:
     """Return the ONNX nodes that a metadata text names, in order, each once.
 
     In a subgraph (``[ONNX Layer: mul | then_g (then_branch) | if (If)]``) the node is the first part.
-    Where a terminal or a web page swallowed the separators, items are parted at ``][``.
+    Where a terminal or a web page removed the separators, items are split at ``][``.
     """
-    items = (item.strip() for item in _SEPARATORS.compiled.split(metadata))
+    items = (item.strip() for item in _SEPARATORS.split(metadata))
     paths = (item[len(_ITEM) : -1] for item in items if item.startswith(_ITEM) and item.endswith("]"))
     return tuple(dict.fromkeys(path.partition(" | ")[0] for path in paths if path))

@@ -1,9 +1,9 @@
-"""The plain forms of the strings that nest, read by regex: most formats, names and tensors of a log nest nothing.
+"""Reads by regex the formats, names and tensors that do not nest, which are most of a log.
 
-LALR (``nested.py``) takes some hundred microseconds a string and Lark a tenth of a second to start, and a large log has
-ten thousand distinct strings. Each regex here accepts only text that holds nothing its grammar could read otherwise:
-no symbol, no bracket in a name, no second separator. None means "not plain", and the grammar is asked. Tests hold
-what is plain equal to what LALR reads.
+LALR (``nested.py``) takes some hundred microseconds a string, and Lark a tenth of a second to start; a large log has
+ten thousand distinct strings. Each regex here matches only text that the grammar cannot read in another way: no symbol,
+no bracket in a name, no second separator. For any other text the functions return None, and the grammar reads it. Tests
+hold both ways equal.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.text.numbers import is_whole
 
 _COUNT = r"[1-9][0-9]{0,17}"
 _STRIDE = rf"(?:0|-?{_COUNT})"
 _ONE_FORMAT = rf"([A-Z][A-Za-z0-9]*)\(((?:{_STRIDE}(?:,{_STRIDE})*)?)(?:(:{_COUNT})((?:,{_STRIDE})*))?\)"
-"""Type, the strides up to a packed one, its components, the strides behind it."""
-_FORMAT = LateRegex(_ONE_FORMAT, re.ASCII)
+"""A format: its type, the strides up to a packed one, the components of that, the strides behind it."""
+_FORMAT = re.compile(_ONE_FORMAT, re.ASCII)
 _FURTHER = r"(?:, (?!\Z)|\Z)"
-"""Behind an item of a list: another one follows, or the text ends."""
-_FORMATS = LateRegex(rf"(?:{_ONE_FORMAT}{_FURTHER})+", re.ASCII)
+"""The separator behind an item of a list, or the end of the text."""
+_FORMATS = re.compile(rf"(?:{_ONE_FORMAT}{_FURTHER})+", re.ASCII)
 
 _ATOM = rf"(?:{_STRIDE}|[A-Za-z_][^\s(),:=]*)"
 _OPERATOR = r"[^\s(),:=]+"
@@ -32,32 +31,32 @@ for _ in range(4):
 _SYMBOLIC = rf"([A-Z][A-Za-z0-9]*)\(((?:{_EXPRESSION}(?::{_COUNT})?(?:,(?!\))|(?=\))))+)\)"
 _BINDING = rf"(E[0-9]+)=({_EXPRESSION})"
 _SYMBOLICS, _BINDINGS = rf"(?:{_SYMBOLIC}{_FURTHER})+", rf"(?:{_BINDING}{_FURTHER})+"
-"""Few logs have any: they are compiled when they are first needed."""
+"""Few logs have symbols, so these regexes are compiled on first use."""
 _WHERE = " where "
-_SYMBOL = LateRegex(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
+_SYMBOL = re.compile(r"(?<![^\s(),:=])E[0-9]+(?![^\s(),:=])")
 
-_SEPARATOR = LateRegex(r" \+ | \|\| ")
-_INNER_SEPARATOR = LateRegex(r" \+ |, ")
+_SEPARATOR = re.compile(r" \+ | \|\| ")
+_INNER_SEPARATOR = re.compile(r" \+ |, ")
 _POINTWISE, _FOREIGN, _FOREIGN_END = "PWN(", "{ForeignNode[", "]}"
 _NESTING = (_POINTWISE, _FOREIGN, "\n")
 
 _UNNAMED = r"\(Unnamed Layer\* [0-9]+\) \[[A-Z][A-Za-z0-9_ ]*\]"
-_UNNAMED_LAYER = LateRegex(_UNNAMED)
+_UNNAMED_LAYER = re.compile(_UNNAMED)
 _FOREIGN_NODE = rf"\{{ForeignNode\[(?:{_UNNAMED}|[^\[\](),>\n])*\]\}}"
 _NO_TYPE = r"\((?![A-Z][A-Za-z0-9]*\[)"
 _PROFILE = r" \[profile [0-9]+\]"
-"""What TensorRT puts into names; neither the parenthesis nor the brackets there can open a type."""
+"""Texts that TensorRT puts into names, whose parentheses and brackets do not open a type."""
 _NAME = rf"(?! )(?:[^\[(,>{{ \n]++|{_PROFILE}|{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[ {{])+"
-"""Words are taken whole: a type opens behind a blank, or at a bracket."""
+"""A name. Words match as a whole: a type opens behind a blank, or at a bracket."""
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
-_SHORT = LateRegex(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
+_SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
 
 _ONE_DETAILED = (
     r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
     r"(, (?:Format/Datatype|Strides): [^{}\n]*) \}"
 )
-_DETAILED = LateRegex(_ONE_DETAILED, re.ASCII)
-_DETAILED_LIST = LateRegex(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
+_DETAILED = re.compile(_ONE_DETAILED, re.ASCII)
+_DETAILED_LIST = re.compile(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
 
 
 class PlainFormat(NamedTuple):
@@ -71,14 +70,14 @@ class PlainFormat(NamedTuple):
 
 def formats(text: str) -> list[PlainFormat] | None:
     """Read ``Float(784,28,1), Half(100352,50176:2,224,1)``: numbers alone, at most one of them packed."""
-    if not _FORMATS.compiled.fullmatch(text):
+    if not _FORMATS.fullmatch(text):
         return None
-    return [_format(*found) for found in _FORMAT.compiled.findall(text)]
+    return [_format(*found) for found in _FORMAT.findall(text)]
 
 
 def is_formats(text: str) -> bool:
-    """Whether :func:`formats` reads a text; each format is then printed as it stands."""
-    return _FORMATS.compiled.fullmatch(text) is not None
+    """Whether :func:`formats` can read a text; each of its formats is then printed as it stands."""
+    return _FORMATS.fullmatch(text) is not None
 
 
 def _format(dtype: str, strides: str, components: str, behind: str) -> PlainFormat:
@@ -90,7 +89,7 @@ def _format(dtype: str, strides: str, components: str, behind: str) -> PlainForm
 def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
     """Read ``Float(E0:32,(# 2 (SHAPE x)),1) where E0=(* 64 (# 2 (SHAPE x)))``.
 
-    Symbols are replaced by what they stand for there, or in ``definitions``: the formats of the other side.
+    Symbols are replaced by their definitions there, or in ``definitions``, which are the formats of the other side.
     """
     symbols: dict[str, str] = {}
 
@@ -104,11 +103,11 @@ def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
         ):
             return None
         for symbol, value in re.findall(_BINDING, bindings, re.ASCII):
-            symbols[symbol] = _SYMBOL.compiled.sub(known, value)
+            symbols[symbol] = _SYMBOL.sub(known, value)
     found = re.findall(_SYMBOLIC, text.partition(_WHERE)[0], re.ASCII)
     if any(strides.count(":") > 1 for _, strides in found):
         return None
-    return [_symbolic(dtype, _SYMBOL.compiled.sub(known, strides).split(",")) for dtype, strides in found]
+    return [_symbolic(dtype, _SYMBOL.sub(known, strides).split(",")) for dtype, strides in found]
 
 
 def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
@@ -125,10 +124,10 @@ def members(name: str) -> tuple[str, ...] | None:
         return ends(inner) if inner and "\n" not in inner and _FOREIGN_END not in inner else None
     if name.startswith(_POINTWISE) and name.endswith(")"):
         inner = name[len(_POINTWISE) : -1]
-        others = _UNNAMED_LAYER.compiled.sub("", inner)
-        parts = [] if any(sign in others for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.compiled.split(inner)
+        others = _UNNAMED_LAYER.sub("", inner)
+        parts = [] if any(sign in others for sign in ("(", ")", _FOREIGN)) else _INNER_SEPARATOR.split(inner)
     else:
-        parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.compiled.split(name)
+        parts = [] if any(opening in name for opening in _NESTING) else _SEPARATOR.split(name)
     return tuple(parts) if parts and all(parts) else None
 
 
@@ -155,7 +154,7 @@ def _short_list(text: str) -> list[Printed] | None:
     found: list[Printed] = []
     at = 0
     while at < len(text):
-        tensor = _SHORT.compiled.match(text, at)
+        tensor = _SHORT.match(text, at)
         if tensor is None:
             return None
         name, new, new_dims, old, old_dims = tensor.groups("")
@@ -166,6 +165,6 @@ def _short_list(text: str) -> list[Printed] | None:
 
 def detailed_tensors(text: str) -> list[Printed] | None:
     """Read ``[ { Name: x, Location: Device, Dimensions: [1,3], Format/Datatype: Half }]``: name, format, dimensions."""
-    if not _DETAILED_LIST.compiled.fullmatch(text):
+    if not _DETAILED_LIST.fullmatch(text):
         return None
-    return [(name, printed, dims) for name, dims, printed in _DETAILED.compiled.findall(text)]
+    return [(name, printed, dims) for name, dims, printed in _DETAILED.findall(text)]

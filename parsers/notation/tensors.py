@@ -1,12 +1,12 @@
-"""The tensors, and the detailed fields, of an engine layer."""
+"""Reads the tensors and the detailed fields of an engine layer."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.log import EngineTensor
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
 from trtforensics.parsers.text.numbers import is_whole
@@ -29,19 +29,19 @@ _DTYPES = {
     "FP4": "FP4",
     "Int4": "Int4",
 }
-"""The types inside a ``Format/Datatype`` text, spelled as everywhere else in a log."""
+"""The types inside a ``Format/Datatype`` text, and their spelling everywhere else in a log."""
 
-_DTYPE_IN_TEXT = LateRegex("|".join(sorted(_DTYPES, key=len, reverse=True)))
-_COMPONENTS_IN_TEXT = LateRegex(r"channel % (\d+) == 0")
+_DTYPE_IN_TEXT = re.compile("|".join(sorted(_DTYPES, key=len, reverse=True)))
+_COMPONENTS_IN_TEXT = re.compile(r"channel % (\d+) == 0")
 _WIDE = {"Two": 2, "Four": 4, "Eight": 8, "Sixteen": 16, "Thirty-two": 32}
-_WIDE_IN_TEXT = LateRegex(rf"({'|'.join(_WIDE)}) wide channel vectorized")
-_V11 = LateRegex(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
+_WIDE_IN_TEXT = re.compile(rf"({'|'.join(_WIDE)}) wide channel vectorized")
+_V11 = re.compile(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
 _TENSORS = r"(?:\[\]|\[ \{ Name: (?:[^}\n]*\})*?[^}\n]* \}\])"
-_PARTS = LateRegex(
+_PARTS = re.compile(
     rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
 )
-"""A tensor list ends where the next part begins; nothing else in a line reads ``}], Outputs: [``."""
-_FIELD = LateRegex(
+"""A tensor list ends where the next part begins: nothing else in a line has the form ``}], Outputs: [``."""
+_FIELD = re.compile(
     r", ([A-Z][A-Za-z0-9]*+):"
     r"( (?:\{[^{}]*+\}|\[ONNX Layer: .*|\[[^\]]*+\])| ?[^,]*+(?:,(?! [A-Z][A-Za-z0-9]*+:)[^,]*+)*)"
 )
@@ -49,7 +49,7 @@ _FIELD = LateRegex(
 
 
 class Details(NamedTuple):
-    """What a detailed line says of a layer."""
+    """The facts of a layer in a detailed line."""
 
     inputs: tuple[EngineTensor, ...]
     outputs: tuple[EngineTensor, ...]
@@ -58,7 +58,7 @@ class Details(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def short_tensors(text: str) -> tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]] | None:
-    """Read the inputs and outputs of a ``Layer(…)`` line; None where they cannot be told apart."""
+    """Read the inputs and outputs of a ``Layer(…)`` line; None where the text has another form."""
     read = plain.short_tensors(text)
     if read is None:
         return _nested_short(text)
@@ -87,13 +87,13 @@ def _short(name: str, dtype: str, printed: str) -> EngineTensor:
 
 
 def details(text: str) -> Details | None:
-    """Read a detailed line from behind ``Inputs: ``; None where it is not of that form (a line that was cut, say)."""
-    parts = _PARTS.compiled.fullmatch(text)
+    """Read a detailed line from behind ``Inputs: ``; None where it has another form (a line that was cut, say)."""
+    parts = _PARTS.fullmatch(text)
     inputs = _detailed_tensors(parts["inputs"]) if parts else None
     outputs = _detailed_tensors(parts["outputs"]) if parts else None
     if parts is None or inputs is None or outputs is None:
         return None
-    fields = {key: value.strip(" ") for key, value in _FIELD.compiled.findall(parts["fields"])}
+    fields = {key: value.strip(" ") for key, value in _FIELD.findall(parts["fields"])}
     return Details(inputs, outputs, fields)
 
 
@@ -110,23 +110,23 @@ _DETAILED = ("NAME", "FORMAT", "DIMS")
 
 
 def _detailed(name: str, printed: str, dimensions: str) -> EngineTensor:
-    v11 = _V11.compiled.fullmatch(printed)
+    v11 = _V11.fullmatch(printed)
     dtype, text = (v11["dtype"], v11["format"]) if v11 else ("", printed.partition(": ")[2])
     return described(name, dimensions, text, dtype)
 
 
 def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
-    """Make a tensor from the inspector's words for it, in a log's line or in JSON.
+    """Make a tensor of the inspector's text, from a log's line or from JSON.
 
     ``dims`` is as printed between the brackets. ``text`` is ``Format/Datatype`` (up to TensorRT 10), or ``Format``
     beside a ``dtype`` of its own (TensorRT 11 and RTX).
     """
     sizes, components = _dims(dims)
     if not dtype:
-        found = _DTYPE_IN_TEXT.compiled.search(text)
+        found = _DTYPE_IN_TEXT.search(text)
         dtype = _DTYPES[found.group()] if found else text
-    packed = _COMPONENTS_IN_TEXT.compiled.search(text)
-    wide = _WIDE_IN_TEXT.compiled.search(text)
+    packed = _COMPONENTS_IN_TEXT.search(text)
+    wide = _WIDE_IN_TEXT.search(text)
     if packed and is_whole(packed.group(1)):
         components = int(packed.group(1))
     elif wide:

@@ -1,6 +1,6 @@
-"""From stored bytes to UTF-8 text: gzip, Zstandard, UTF-16 and byte order marks, told by content and never by name.
+"""Decodes stored bytes to UTF-8 text: gzip, Zstandard, UTF-16 and byte order marks, recognised by their content.
 
-Every function takes and gives blocks of bytes of any size and holds a few megabytes at most, however far the
+Every function takes and yields blocks of bytes of any size. None holds more than a few megabytes, however far
 compressed data expands.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 SKIPPABLE_FRAMES = tuple(bytes((first,)) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
-"""What a Zstandard file may begin with instead; ``pzstd`` does."""
+"""The frames that ``pzstd`` begins a Zstandard file with."""
 
 COMPRESSED = (GZIP, ZSTANDARD, *SKIPPABLE_FRAMES)
 
@@ -27,11 +27,11 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _GZIP_FORMAT = 31
 """zlib's ``wbits`` for a gzip header, the largest window, and a verified checksum."""
 _ZSTANDARD_STEP = 512
-"""Compressed bytes fed at once: four of them can expand to 128 KiB, so this bounds one step's text to 16 MiB."""
+"""Compressed bytes decompressed at once. Four of them can expand to 128 KiB, so one step gives at most 16 MiB."""
 
 
 def pieces(block: bytes, size: int) -> Iterator[bytes]:
-    """Give a block as it is, or in pieces of at most ``size`` bytes if it is longer."""
+    """Yield a block as it is, or, if it is longer, in pieces of at most ``size`` bytes."""
     if len(block) <= size:
         yield block
         return
@@ -45,9 +45,10 @@ def is_encoded(head: bytes) -> bool:
 
 
 def sniff(blocks: Iterator[bytes], signatures: Collection[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Return the signature a stream opens with (empty: none of them), and the stream from its beginning.
+    """Return the signature that a stream opens with (empty: none of them), and the stream from its beginning.
 
-    Reads on only while the beginning may still become a signature, so the first line of a slow pipe is not held back.
+    More is read only while the beginning may still become a signature, so that the first line of a slow pipe is not
+    held back.
     """
     head = b""
     for block in blocks:
@@ -59,12 +60,12 @@ def sniff(blocks: Iterator[bytes], signatures: Collection[bytes]) -> tuple[bytes
 
 
 def decompress(form: bytes, chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
-    """Give the text of stored chunks in blocks of about ``limit`` bytes; ``form`` is what :func:`sniff` found.
+    """Yield the text of stored chunks in blocks of about ``limit`` bytes; ``form`` is the signature of :func:`sniff`.
 
-    Text is handed on as soon as the chunk that holds it is there.
+    The text of a chunk is yielded before the next chunk is read.
 
     Raises:
-        SourceError: compressed data that is damaged, or ends too early. The text before that was given.
+        SourceError: compressed data is damaged or ends too early. The text before that was yielded.
     """
     if not form:
         return chunks
@@ -74,7 +75,7 @@ def decompress(form: bytes, chunks: Iterator[bytes], where: str, limit: int) -> 
 def to_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Drop a byte order mark, and transcode UTF-16 that has one; PowerShell's ``>`` writes it.
 
-    What is no valid UTF-16 becomes a replacement character; bytes without a mark are passed on untouched.
+    Invalid UTF-16 becomes a replacement character. Bytes without a mark are passed on untouched.
     """
     mark, blocks = sniff(blocks, (_UTF8_MARK, *_UTF16))
     first = next(blocks)[len(mark) :]
@@ -89,7 +90,7 @@ def to_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
-    """Give the text of all members; zero bytes after a member are padding, as tapes and block devices leave it."""
+    """Yield the text of all members. Zero bytes behind a member are padding, as tapes and block devices leave it."""
     import zlib  # noqa: PLC0415 - few sources are compressed
 
     member = None
@@ -111,7 +112,7 @@ def _gunzip(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
 
 
 def _unzstandard(chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:
-    """Give the text of all frames, fed in small steps because the library bounds what it takes, not what it gives."""
+    """Yield the text of all frames, in small steps because the library limits its input and not its output."""
     import zstandard  # noqa: PLC0415 - few sources are compressed
 
     decompressor = zstandard.ZstdDecompressor()

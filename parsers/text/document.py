@@ -31,8 +31,8 @@ def read_document(
 ) -> Document:
     """Read a whole source into memory.
 
-    ``check`` sees the first block of the text and the source's name before anything else is read, and refuses what
-    cannot be such a document by raising, however large it is.
+    ``check`` is called with the first block of the text and the source's name before more is read. It raises where
+    this cannot be such a document, so that a large file of another kind is refused at once.
 
     Raises:
         SourceError: the source cannot be read, or its text is longer than ``max_bytes``.

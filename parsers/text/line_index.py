@@ -1,8 +1,7 @@
-"""Where the lines, the blanks and the words of a text are: the arrays that every bulk layout reads.
+"""Indexes a text: arrays of the places of its lines and separators, and a view of it as words of eight bytes.
 
-``separators`` holds the position of every byte up to the blank (32): blanks, line feeds, tabs, control
-characters. Counting them from the left or from the right end of a line finds a field without looking
-at the bytes between.
+A separator is every byte up to the blank (32): blanks, line feeds, tabs, control characters. Counting them from the
+left or the right end of a line finds a field without looking at the bytes between.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ LINE_FEED = 0x0A
 
 
 class LineIndex:
-    """The lines of a clean text (no CR before a line feed, no escape sequences); every array has one entry a line.
+    """The index of a clean text: one without CR before a line feed, and without escape sequences.
 
-    ``starts`` and ``ends`` are byte positions (the end is the line feed's); ``first`` and ``last`` are places in
-    ``separators``: of the first separator at or after the start, and of the line feed.
+    The arrays have one entry a line. ``starts`` and ``ends`` are byte positions; the end is that of the line feed.
+    ``first`` and ``last`` are places in ``separators``: that of the first separator of the line, and of the line feed.
     """
 
     def __init__(self, text: bytes) -> None:
@@ -51,13 +50,13 @@ class LineIndex:
         return len(self.ends)
 
     def has(self, literal: bytes) -> bool:
-        """Whether a literal stands anywhere in the text: asked once, at some gigabytes a second."""
+        """Whether a literal stands anywhere in the text; each literal is searched for once, at gigabytes a second."""
         if literal not in self._has:
             self._has[literal] = literal in self.data
         return self._has[literal]
 
     def holds(self, at: Positions, literal: bytes) -> Bools:
-        """Say whether a literal, of at most 256 bytes, stands at these positions: its first word, then the rest."""
+        """Say at which positions a literal of at most 256 bytes stands: its first word is compared, then the rest."""
         holds = _opens_with(self.words[at], literal[:WORD])
         rest = literal[WORD:]
         if rest:
@@ -66,7 +65,7 @@ class LineIndex:
         return holds
 
     def close_with(self, lines: Positions, literal: bytes) -> Bools:
-        """Say whether lines end with the last eight bytes of a literal; the first line only where it is long enough."""
+        """Say which lines end with the last eight bytes of a literal; not certain for a first line that is shorter."""
         word = literal[-WORD:]
         closes: Bools = self._closings[lines] >> np.uint64(8 * (WORD - len(word))) == int.from_bytes(word, "little")
         return closes

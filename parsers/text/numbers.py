@@ -1,7 +1,7 @@
-"""Numbers in text, many at once: words of eight bytes instead of a Python call each.
+"""Reads numbers in text, many at once: with words of eight bytes instead of a Python call for each number.
 
-Every function takes byte positions in one buffer and returns values and which of them are certain.
-What is not certain (a sign, an exponent, ``inf``, too many digits) is for the regex and ``float()``.
+Every function takes byte positions in one buffer, and returns values and which of them are certain. The other numbers
+(a sign, an exponent, ``inf``, too many digits) are left for the regex and ``float()``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 WORD = 8
 MIXER = 0x9E37_79B9_7F4A_7C15
-"""A large odd number: multiplied by it, words that differ in a few bits differ in their upper half."""
+"""A large odd number. Words that differ in a few bits differ in their upper half when they are multiplied by it."""
 PADDING = b"\0" * 256
-"""What must follow the text, so that a literal can be compared anywhere in it."""
+"""Bytes that must follow the text, so that a literal can be compared at any place in it."""
 
 
 LONGEST_WHOLE = 20
-"""Signs of the longest whole number below 2**64. Python refuses to read one of some thousand digits."""
+"""Characters of the longest whole number below 2**64. Python refuses to read a number of some thousand digits."""
 
 
 def is_whole(text: str) -> bool:
@@ -56,7 +56,7 @@ _LAST_BYTES = np.array(
     [[_ALL_BITS & ~((1 << 8 * min(max(16 - size - 8 * word, 0), 8)) - 1) for word in range(2)] for size in range(17)],
     np.uint64,
 )
-"""By how many of two words' last bytes are meant: their bits."""
+"""Masks for two words, by how many of their last bytes count."""
 
 
 def words_of(text: bytes) -> Words:
@@ -74,7 +74,7 @@ def blocks(text: bytes, at: Positions, size: int) -> Words:
 
 
 def decimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Floats, Bools]:
-    """Read ``12``, ``0.0129196``: at most sixteen bytes, exactly what ``float()`` gives."""
+    """Read numbers such as ``12`` and ``0.0129196`` of at most sixteen bytes; the values equal those of ``float()``."""
     length = ends - starts
     read_high, read_low = _last_sixteen(text, ends, length)
     low, places = _without_point(read_low, read_high >> _SEVEN_BYTES)
@@ -96,16 +96,16 @@ def decimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Floats, B
 
 
 def _last_sixteen(text: bytes, ends: Positions, length: Positions) -> tuple[Words, Words]:
-    """Return the sixteen bytes up to ``ends`` as two words, with zeros in front of the ``length`` that count."""
+    """Return the sixteen bytes up to ``ends`` as two words; those in front of the last ``length`` become zeros."""
     words = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
     keep_high, keep_low = _LAST_BYTES.take(length, axis=0, mode="clip").T
     return (words[:, 0] & keep_high) | (_ZEROS & ~keep_high), (words[:, 1] & keep_low) | (_ZEROS & ~keep_low)
 
 
 def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, npt.NDArray[np.int64]]:
-    """Take the first point out of each word: what is in front of it moves up by a byte, and ``carried`` is put there.
+    """Take the first point out of each word: the bytes in front of it move up by one, and ``carried`` fills the gap.
 
-    Returns the words and how many bytes stood behind the point; -1, and the word as it was, where there is none.
+    Returns the words, and how many bytes stood behind each point; -1 and the word as it was where it has no point.
     """
     marks = words ^ _DOTS
     found = (marks - _ONES) & ~marks & _TOPS
@@ -116,7 +116,7 @@ def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, npt
 
 
 def _eight_digits(words: Words) -> tuple[Words, Bools]:
-    """Read words of eight digits; say which are."""
+    """Read words of eight digits, and say which words are."""
     certain = ((words & _HIGH_NIBBLES) == _ZEROS) & (((words + _SIXES) & _HIGH_NIBBLES) == _ZEROS)
     value = (words & _LOW_NIBBLES) * np.uint64(2561) >> _EIGHT
     value = (value & np.uint64(0x00FF_00FF_00FF_00FF)) * np.uint64(6_553_601) >> np.uint64(16)
@@ -133,7 +133,7 @@ def integers(text: bytes, starts: Positions, ends: Positions) -> tuple[npt.NDArr
 
 
 def signed(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
-    """Read one to twenty digits, perhaps behind a minus, as what they are modulo 2**64."""
+    """Read one to twenty digits, perhaps behind a minus, modulo 2**64."""
     minus = np.frombuffer(text, np.uint8)[starts] == ord("-")
     length = ends - starts - minus
     values, certain = np.zeros(len(starts), np.uint64), (length > 0) & (length <= LONGEST_WHOLE) & (ends >= _SIXTEEN)
@@ -148,7 +148,7 @@ def signed(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bool
 
 
 def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words, Bools]:
-    """Read ``0x`` and 1 to 16 lower-case digits, as two words; a digit is right if its nibble would be printed so."""
+    """Read ``0x`` and 1 to 16 lower-case digits as two words; a digit is right if its nibble is printed so."""
     length = ends - starts - 2
     digits = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
     if not (length == _SIXTEEN).all():

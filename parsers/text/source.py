@@ -1,4 +1,4 @@
-"""A source as windows of text lines: a file, a FIFO or standard input, plain or compressed, in any usual encoding."""
+"""Reads a source as windows of lines: a file, a FIFO or standard input, plain or compressed, in any usual encoding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "Window", "open_source"]
 
 MAX_BYTES = 64 << 30
-"""Text beyond this is refused unless the caller says otherwise: a few kilobytes of zeros compress to nothing."""
+"""The largest text that is read unless the caller says otherwise: gigabytes of zeros compress to a small file."""
 
 WINDOW_BYTES = 4 << 20
 
@@ -26,7 +26,7 @@ _LINE_SEARCH = 4 << 20
 
 
 class Source:
-    """A readable source, opened; a context manager. Make one with :func:`open_source`."""
+    """An open source, and a context manager that closes it. :func:`open_source` makes one."""
 
     def __init__(self, stored: StoredBytes, max_bytes: int, window_bytes: int) -> None:
         self.path = stored.path
@@ -58,13 +58,13 @@ class Source:
         return self._stored.size
 
     def while_waiting(self, on_wait: Callable[[], None]) -> None:
-        """Have a function called ten times a second while a pipe brings nothing; what it raises ends the reading."""
+        """Call a function ten times a second while a pipe brings nothing; an exception from it ends the reading."""
         self._stored.on_wait = on_wait
 
     def line_at(self, near: int) -> int | None:
         """Return the byte where a line with a prefix begins, at or soon after ``near``.
 
-        None where there is none, and where bytes of the source are not bytes of its text.
+        None where there is no such line, and where the source is encoded, so that its bytes are not those of its text.
         """
         if self.size is None or self.size > self._max_bytes or is_encoded(self._stored.head(_LONGEST_MARK)):
             return None
@@ -72,14 +72,15 @@ class Source:
         return found + 1 if found >= 0 else None
 
     def windows(self, begin: int = 0, end: int | None = None) -> Iterator[Window]:
-        """Give the text as windows of whole lines, once; none for an empty source.
+        """Yield the text as windows of whole lines, once; no window for an empty source.
 
-        A window holds about ``window_bytes`` of a file, and of a pipe what has arrived, so that lines flow while the
-        writer still runs. ``begin`` and ``end`` are for a file that is read in parts, cut at :meth:`line_at`.
+        A window holds about ``window_bytes`` of a file. Of a pipe it holds the bytes that have arrived, so that lines
+        are shown while the writer still runs. ``begin`` and ``end`` are for a file that is read in parts, cut at
+        :meth:`line_at`.
 
         Raises:
             SourceError: compressed data is damaged or truncated, the text is larger than ``max_bytes``, or the system
-                cannot read on. The lines before that were given.
+                cannot read on. The lines before that were yielded.
             RuntimeError: called a second time.
         """
         if self._started:
@@ -88,18 +89,18 @@ class Source:
         return self._windows(begin, end)
 
     def skip_rest(self) -> None:
-        """Hash the bytes behind the last window, which somebody else reads; their lines are still to be counted."""
+        """Hash the bytes behind the last window, which another process reads; see :meth:`count_skipped`."""
         last = b""
         for chunk in self._stored.chunks(begin=self._stored.position):
             last = chunk
         self._cutter.cut = not last.endswith(b"\n")
 
     def count_skipped(self, lines: int) -> None:
-        """Take in how many lines the bytes are that were skipped."""
+        """Add the number of lines in the skipped bytes."""
         self._cutter.skip(lines)
 
     def info(self) -> SourceInfo:
-        """Return what the source was, once its windows were all given.
+        """Return the facts of the source; to be called after its last window.
 
         Raises:
             RuntimeError: called earlier.
@@ -109,7 +110,7 @@ class Source:
         return self.so_far()
 
     def so_far(self) -> SourceInfo:
-        """Return what the source was up to the last window; the bytes may be ahead of the lines."""
+        """Return the facts of the source up to the last window; its bytes may be ahead of its lines."""
         stored = self._stored
         return SourceInfo(self.path, stored.position, self._cutter.lines, stored.sha256, self._cutter.cut)
 
@@ -141,8 +142,8 @@ def open_source(
 ) -> Source:
     """Open a file, a FIFO or standard input (``-``) for reading.
 
-    ``max_bytes`` bounds the decoded text. ``window_bytes`` (at least 1) is the aim for a window: a longer line makes a
-    larger one. ``hashes`` are given the stored bytes too, for who wants one of several files.
+    ``max_bytes`` limits the decoded text. ``window_bytes`` (at least 1) is about the size of a window; a longer line
+    makes a larger window. ``hashes`` are updated with the stored bytes too, for one digest of several files.
 
     Raises:
         SourceError: the path is missing, a directory, not permitted, a socket, a device that may never end, or

@@ -1,4 +1,4 @@
-"""The bytes of a source as they are stored, counted and hashed as they pass; and which paths are refused, and why."""
+"""Reads the stored bytes of a source, counts and hashes them, and refuses paths that cannot be read to an end."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _FIRST_CHUNK = 256 << 10
 _LINE_SEARCH = 64 << 10
 _STDIN = 0
 _PATIENCE_MS = 50
-"""How long a pipe's bytes are gathered before they are handed on: a person does not notice, and `cat` fills a chunk."""
+"""How long bytes of a pipe are gathered to a chunk: too short for a person to notice, enough for `cat` to fill it."""
 
 _ATTENTION_MS = 100
-"""How often ``on_wait`` is called: whoever asks to stop does not notice the delay."""
+"""How often ``on_wait`` is called: a person who stops the reading does not notice the delay."""
 
 _PIPE_IN = "Pipe a log in (trtexec … 2>&1 | trtforensics parse -) or name a file"
 _TERMINAL = r"/dev/(?:tty|pts/)"
@@ -34,14 +34,15 @@ _READABLE_DEVICE = r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+"
 
 
 class StoredBytes:
-    """A file, FIFO or standard input (``-``) as chunks of at most ``chunk_bytes``, given once.
+    """A file, FIFO or standard input (``-``) as chunks of at most ``chunk_bytes``, yielded once.
 
-    A regular file is read up to the size it had when it was opened; not mapped, which is no faster, and would kill the
-    process where the file is cut meanwhile. ``chunk_bytes`` may be raised while reading; it starts small, because the
-    first chunk tells the form and shows the first lines early. ``on_wait`` is called ten times a second while a pipe
-    brings nothing (on Windows never), and ends the reading by raising. ``hashes`` are given the bytes too.
+    A regular file is read up to the size it had when it was opened. It is not mapped into memory: that is no faster,
+    and it kills the process where the file is truncated meanwhile. ``chunk_bytes`` may be raised while reading. It
+    starts small, because the first chunk shows the encoding and the first lines. ``on_wait`` is called ten times a
+    second while a pipe brings nothing (on Windows never); an exception from it ends the reading. ``hashes`` are updated
+    with the bytes too.
 
-    Opening waits for the writer of a FIFO, as every reader does.
+    Opening a FIFO waits for its writer.
 
     Raises:
         SourceError: the path is missing, a directory, not permitted, a socket, a device, or a terminal as input.
@@ -71,12 +72,12 @@ class StoredBytes:
         self._file.close()
 
     def chunks(self, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Give the bytes in order; of a regular file perhaps only those from ``begin`` to ``end``.
+        """Yield the bytes in order; of a regular file perhaps only those from ``begin`` to ``end``.
 
         Raises:
             SourceError: the system cannot read on, or a regular file became shorter.
         """
-        goes_on = begin == self.position  # the digest of a part from the middle is nobody's
+        goes_on = begin == self.position  # a part from the middle has no digest of its own
         try:
             for chunk in self._parts(begin, end) if self.size else self._streamed():
                 self.position += len(chunk)
@@ -116,7 +117,7 @@ class StoredBytes:
             start = stop
 
     def _line_end(self, start: int, stop: int) -> int:
-        """Return where the last line before ``stop`` ends, so that whole lines need not be put together again."""
+        """Return where the last line before ``stop`` ends, so that chunks hold whole lines."""
         near = max(start, stop - _LINE_SEARCH)
         found = self._peek(near, stop - near).rfind(b"\n")
         return near + found + 1 if found >= 0 else stop
@@ -126,7 +127,7 @@ class StoredBytes:
             yield chunk
 
     def _gather(self) -> bytes:
-        """Wait for bytes, then take those that follow within the patience; empty at the end of the stream."""
+        """Wait for bytes, then gather for a moment those that follow; empty at the end of the stream."""
         import select  # noqa: PLC0415 - a file does without
 
         descriptor = self._file.fileno()
@@ -159,7 +160,7 @@ def _open(path: str) -> io.FileIO:
 
 
 def _refuse_special(path: str) -> None:
-    """Refuse before opening: opening a device can already have effects, and a socket's error says little.
+    """Refuse special files before opening: opening a device can have effects, and a socket's error says little.
 
     Raises:
         SourceError: what the path names cannot be read to an end.

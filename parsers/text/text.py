@@ -1,4 +1,4 @@
-"""The lines of a source for display, at random, without a Python object a line."""
+"""Keeps the lines of a source for display, to be read in any order, without a Python object for each line."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class _Block:
 
 
 class LogText:
-    """Lines of a source for display, by number; grows while the source is read.
+    """The lines of a source for display, by number; grows while the source is read.
 
     Each window is one bytes object and four bytes a line. The first 64 MB stay in memory, so a usual log never touches
-    the disk; what follows is spilled to an anonymous temporary file (in ``$TMPDIR``) that the page cache keeps at hand,
-    so a log of gigabytes costs memory only for its line starts. Safe for one thread that appends and one that reads.
+    the disk. The text behind them goes to an anonymous temporary file (in ``$TMPDIR``), so a log of gigabytes costs
+    memory only for its line starts. One thread may append while another one reads.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class LogText:
         return self._count
 
     def line(self, number: int) -> str:
-        """Return a line (from 1), what is no UTF-8 replaced.
+        """Return a line (from 1); invalid UTF-8 becomes replacement characters.
 
         Raises:
             IndexError: there is no such line, or not yet.
@@ -104,8 +104,8 @@ class LogText:
     def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
         """Return the number of the next line, from ``start`` (inclusive), that holds ``needle``.
 
-        Case counts only where the needle has a capital letter. Nothing wraps around: a start outside the text is moved
-        to its near end, or finds nothing if the text lies the other way.
+        Case counts only where the needle has a capital letter. The search does not wrap around. A start outside of the
+        text is moved to its near end; where the text lies in the other direction, nothing is found.
         """
         if "\n" in needle:
             return None
@@ -116,7 +116,7 @@ class LogText:
         return None
 
     def _towards_end(self, start: int, *, backwards: bool) -> Iterator[tuple[int, int, _Block]]:
-        """Give blocks in the order of the search, each with the first and last line to look at."""
+        """Yield blocks in the order of the search, each with the first and the last line to search."""
         count = self._count
         if backwards:
             last = min(start, count)
@@ -144,7 +144,7 @@ class LogText:
 
 
 class _SpillFile:
-    """A temporary file without a name that grows at its end: made when it is first needed, gone with this object."""
+    """A temporary file without a name that grows at its end. It is made on first use, and goes with this object."""
 
     def __init__(self) -> None:
         self._file: BinaryIO | None = None

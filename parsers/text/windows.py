@@ -1,14 +1,14 @@
-"""From blocks of text to windows of whole lines, numbered, with byte offsets, endings and escape sequences removed."""
+"""Cuts blocks of text into windows of whole, numbered lines; removes line endings and escape sequences from them."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.model.regexes import LateRegex
 from trtforensics.parsers.text.decoding import pieces
 from trtforensics.parsers.text.line_index import LineIndex
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 LONGEST_LINE = 16 << 20
-"""Bytes before the line feed beyond which a line is cut. The longest lines of TensorRT are far below a megabyte."""
+"""The most bytes of a line that is not cut. The longest lines of TensorRT are far below a megabyte."""
 
 CUT_LINE = 64 << 10
-"""Bytes that are left of a line that is cut."""
+"""Bytes that are kept of a line that is cut."""
 
-_ESCAPE_SEQUENCES = LateRegex(
+_ESCAPE_SEQUENCES = re.compile(
     rb"\x1b(?:"
     rb"\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor movements, erasing
     rb"|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)"  # OSC: window titles, hyperlinks
@@ -36,7 +36,7 @@ class Window:
     r"""Whole lines of a source, a few megabytes of them.
 
     ``first_line`` is the number (from 1) of the first line, ``offset`` the byte where it begins in the decoded text.
-    ``data`` is the text as decoded, with line endings and escape sequences. The rest is made when it is asked for.
+    ``data`` is the decoded text with line endings and escape sequences. The other attributes are made on first use.
 
     A line of more than :data:`LONGEST_LINE` bytes is alone in its window and cut to its first :data:`CUT_LINE` bytes,
     in ``data`` too; the numbers and offsets of the lines after it are right.
@@ -48,22 +48,22 @@ class Window:
 
     @cached_property
     def text(self) -> bytes:
-        r"""The lines, each ended by ``\n`` alone (the last one perhaps by nothing), without ANSI escape sequences."""
+        r"""The lines, each ended by ``\n`` alone (the last perhaps by nothing), without ANSI escape sequences."""
         text = self.data.replace(b"\r\n", b"\n") if b"\r" in self.data else self.data
         if b"\x1b" not in text:
             return text
-        clean = _ESCAPE_SEQUENCES.compiled.sub(b"", text)
+        clean = _ESCAPE_SEQUENCES.sub(b"", text)
         vanished = not text.endswith(b"\n") and (not clean or clean.endswith(b"\n"))
-        return clean + b"\n" if vanished else clean  # a last line of escape sequences only is a line all the same
+        return clean + b"\n" if vanished else clean  # a last line of nothing but escape sequences is still a line
 
     @cached_property
     def index(self) -> LineIndex:
-        """Where the lines of the text are, and its blanks."""
+        """The places of the text's lines and separators."""
         return LineIndex(self.text)
 
     @property
     def count(self) -> int:
-        """How many lines there are; who has read them has counted them."""
+        """How many lines there are."""
         if "index" in self.__dict__:
             return len(self.index)
         ends = int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == ord("\n")))  # much faster than bytes.count
@@ -90,30 +90,30 @@ class Window:
 class WindowCutter:
     r"""Cuts a text that arrives in blocks at its last line feeds.
 
-    ``lines`` counts the lines given so far, and ``cut`` tells whether the last one had no line feed. Only ``\n`` ends
-    a line: names and metadata hold 0x1E, form feeds and the like.
+    ``lines`` counts the lines so far, and ``cut`` says whether the last one had no line feed. Only ``\n`` ends a line,
+    because names and metadata hold 0x1E, form feeds and the like.
     """
 
     def __init__(self, offset: int = 0) -> None:
         self.cut = False
         self._counted = 0
         self._last: Window | None = None
-        """The window given last, whose lines are counted when the next one is made: by then its reader has done it."""
+        """The last window. Its lines are counted when the next one is made: by then its reader has indexed them."""
         self._offset = offset
         self._held: list[bytes] = []
         self._held_bytes = 0
 
     @property
     def lines(self) -> int:
-        """Lines given so far."""
+        """The number of lines so far."""
         return self._counted + (self._last.count if self._last is not None else 0)
 
     def skip(self, lines: int) -> None:
-        """Take in lines that somebody else has read."""
+        """Add lines that another process read."""
         self._counted, self._last = self.lines + lines, None
 
     def windows(self, blocks: Iterable[bytes]) -> Iterator[Window]:
-        """Give the whole lines of each block as soon as it is there; what follows its last line feed waits."""
+        """Yield the whole lines of each block at once; the text behind its last line feed waits for the next block."""
         for block in blocks:
             for piece in pieces(block, LONGEST_LINE):
                 yield from self._feed(piece)
@@ -123,7 +123,7 @@ class WindowCutter:
         self.skip(0)
 
     def _feed(self, piece: bytes) -> Iterator[Window]:
-        """Only the line that was held can be too long: a piece is not longer than the longest line."""
+        """Cut a piece at its last line feed. Only the held line can be too long, because a piece never is."""
         first_end = piece.find(b"\n")
         if first_end >= 0 and self._held_bytes + first_end > LONGEST_LINE:
             self._hold(piece[:first_end])
@@ -143,7 +143,7 @@ class WindowCutter:
             self._held = [b"".join(self._held)[:CUT_LINE]]
 
     def _whole(self, rest: bytes | memoryview) -> Window:
-        """Make a window of what is held and of the rest of its lines."""
+        """Make a window of the held text and the rest of its lines."""
         data = b"".join((*self._held, rest)) if self._held or not isinstance(rest, bytes) else rest
         return self._window(data, len(data))
 

@@ -87,7 +87,7 @@ def _same_without_bulk(path: str) -> None:
                     scanner.feed(window)
             except ForensicsError:
                 return  # damaged as a whole: an encoding that breaks off
-    bulk, alone = scanners
+    bulk, alone = (scanner.scanned for scanner in scanners)
     assert bulk.counts == alone.counts
     assert bulk.events.sizes() == alone.events.sizes()
 

@@ -33,8 +33,7 @@ except SystemExit as stopped:
 assert not status, status
 """
 PARSE_A_LOG = f"""
-import sys, numpy, trtforensics.parsers.grammar.tables
-trtforensics.parsers.grammar.tables.tables()  # a first start compiles the grammars, with Lark
+import sys, numpy
 for name in {NOT_FOR_A_LOG}:  # what numpy imports, and an editable installation, is none of ours
     sys.modules.pop(name, None)
 from trtforensics.cli import main

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
 from trtforensics.parsers.grammar import grammar
-from trtforensics.parsers.grammar.grammar import LINE
-from trtforensics.parsers.lines.events import KEEP
+from trtforensics.parsers.grammar.line_kinds import LINE
+from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import WindowCutter
 
@@ -29,16 +29,16 @@ def _scan(text: bytes, *, bulk: bool, block: int = 1 << 20) -> Scanner:
 def _content(scanner: Scanner) -> dict[str, object]:
     """Everything a scanner found, texts resolved."""
     tables = {}
-    for kind in KEEP:
-        rows = scanner.events[kind]
+    for kind in KEPT:
+        rows = scanner.scanned.events[kind]
         span = range(len(rows.lines))
         tables[kind] = (rows.lines.tolist(), {name: rows.values(name, span) for name in rows.names})
     return {
         "tables": tables,
-        "counts": scanner.counts,
-        "recognised": scanner.recognised,
-        "unknown": scanner.drift.samples(),
-        "starts": scanner.line_starts.tolist(),
+        "counts": scanner.scanned.counts,
+        "recognised": scanner.scanned.recognised,
+        "unknown": scanner.scanned.drift.samples(),
+        "starts": scanner.scanned.line_starts.tolist(),
     }
 
 

@@ -15,7 +15,7 @@ from lark.load_grammar import load_grammar
 from tests.support.judging import fields_of
 from tests.support.property_settings import examples
 from trtforensics.parsers.grammar import grammar, reference, tables
-from trtforensics.parsers.grammar.grammar import LINE
+from trtforensics.parsers.grammar.line_kinds import LINE
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.singly import Dispatch
 from trtforensics.parsers.text.source import open_source

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.model.timings import NO_TACTIC, Candidate
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
@@ -104,7 +105,7 @@ EXPECTED: dict[str, Callable[[Build], list[dict[str, Any]]]] = {
 }
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(NAMES, TACTICS, TIMES), min_size=1, max_size=4))
 def test_a_record_is_a_line_as_json_dumps_prints_it(drawn: list[tuple[str, int | None, float | None]]) -> None:
     (build,) = LOG.builds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,3 +38,9 @@ def files_of(folder: Path) -> Iterator[Path]:
 def label(path: Path) -> str:
     """Return a path from the root of the repository, for test ids."""
     return path.relative_to(ROOT).as_posix()
+
+
+def import_path(*first: Path) -> str:
+    """Return a PYTHONPATH of these folders and of those that are on it already."""
+    inherited = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([*map(str, first), *([inherited] if inherited else [])])

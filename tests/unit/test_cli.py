@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import subprocess
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -121,3 +123,48 @@ def test_only_the_named_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> 
     cli.build_parser("graph")
     cli.build_parser()
     assert imported == ["trtforensics.commands.graph"]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_off_while_a_command_runs_and_then_as_before(enabled: bool) -> None:  # noqa: FBT001
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with cli._without_collector():
+            assert not gc.isenabled()
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+THREADS = """
+import os, sys
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+os.environ.update(word.split("=") for word in sys.argv[2:])
+before = dict(os.environ)
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            print("numpy:", os.environ.get("OPENBLAS_NUM_THREADS"))
+sys.meta_path.insert(0, Watch())
+exec(sys.argv[1])
+assert dict(os.environ) == before
+"""
+COMMAND = "import trtforensics.cli; trtforensics.cli.main(['explain', 'TF101'])"
+
+
+@pytest.mark.parametrize(
+    ("script", "chosen", "seen"),
+    [
+        (COMMAND, [], "1"),
+        (COMMAND, ["OPENBLAS_NUM_THREADS=2"], "2"),
+        ("import trtforensics.parsers.lines.scanner", [], "None"),
+    ],
+)
+def test_a_command_starts_no_threads_of_numpy_and_leaves_the_environment_as_a_library_does(
+    script: str, chosen: list[str], seen: str
+) -> None:
+    command = [sys.executable, "-c", THREADS, script, *chosen]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"numpy: {seen}\n" in done.stdout

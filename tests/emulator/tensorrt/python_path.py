@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
-from tests.support.repository import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.support.repository import ROOT, import_path
 
 FOLDER = ROOT / "tests" / "emulator" / "tensorrt" / "on_path"
 """What stands first on the path of such a process."""
@@ -25,9 +21,3 @@ def environment(**scenario: object) -> dict[str, str]:
     ``faults=["crash:SEGV"]``, ``reading=["crash:SEGV"]``, ``when=[[{…}]]``.
     """
     return {**os.environ, "PYTHONPATH": import_path(FOLDER, ROOT), SCENARIO: json.dumps(scenario)}
-
-
-def import_path(*first: Path) -> str:
-    """Return a PYTHONPATH of these folders and of those that are on it already."""
-    inherited = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([*map(str, first), *([inherited] if inherited else [])])

@@ -10,9 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tests.emulator.engine.files import culprits_of, read_replay
-from tests.emulator.tensorrt.python_path import import_path
 from tests.emulator.trtexec import cli as trtexec_cli
-from tests.support.repository import ROOT
+from tests.support.repository import ROOT, import_path
 
 if TYPE_CHECKING:
     from pathlib import Path

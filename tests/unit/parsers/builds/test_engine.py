@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.property_settings import examples
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.parsers.builds.engine import _detailed
 from trtforensics.parsers.notation.tensors import details
@@ -22,7 +23,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["x", "x, TacticValue: 0xab", "TacticValue: 0x1"])
 )

@@ -14,8 +14,8 @@ _PREFIX = "[07/02/2026-03:31:59] [TRT] [V] "
 
 
 def _log(scanner: Scanner) -> Log:
-    source = SourceInfo("log", 0, scanner.counts.total, "")
-    return Log(scanner.events, np.array([1, source.lines + 1]), Spans(source, scanner.line_starts))
+    source = SourceInfo("log", 0, scanner.scanned.counts.total, "")
+    return Log(scanner.scanned.events, np.array([1, source.lines + 1]), Spans(source, scanner.scanned.line_starts))
 
 
 def _nodes(*bodies: str) -> list[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.judging import fields_of
 from trtforensics.parsers.grammar import reference, tables
-from trtforensics.parsers.grammar.grammar import PREFIX, Kind
+from trtforensics.parsers.grammar.line_kinds import PREFIX, LineKind
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.singly import Dispatch
 from trtforensics.parsers.text.source import open_source
@@ -120,7 +120,7 @@ def sample_lines(samples: list[Path]) -> tuple[Lines, Lines]:
 
 
 @cache
-def openable(start: bytes) -> tuple[Kind, ...]:
+def openable(start: bytes) -> tuple[LineKind, ...]:
     return tuple(kind for kind in KINDS.values() if kind.can_open(start))
 
 
@@ -221,12 +221,12 @@ LITERAL = re.compile(r"(?:\\.|[A-Za-z0-9_ :,><=-])+")
 JUNK = [b"a", b" ", b"1", b"1.1 ", b" -> ", b" [", b"] ", b" ("]
 
 
-def literals(kind: Kind) -> list[bytes]:
+def literals(kind: LineKind) -> list[bytes]:
     found = (re.sub(r"\\(.)", r"\1", text).encode("latin-1") for text in LITERAL.findall(kind.regex))
     return [text for text in found if 1 < len(text) < 60][:4]
 
 
-def long_bodies(kind: Kind, size: int) -> Iterable[bytes]:
+def long_bodies(kind: LineKind, size: int) -> Iterable[bytes]:
     """Give bodies that begin like one of this kind and go on with one literal, over and over."""
     needle = kind.needle.encode("latin-1")
     for opener in (opener.encode("latin-1") for opener in kind.openers):
@@ -236,7 +236,7 @@ def long_bodies(kind: Kind, size: int) -> Iterable[bytes]:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_line_of_a_megabyte_is_judged_at_once(kind: Kind) -> None:
+def test_a_line_of_a_megabyte_is_judged_at_once(kind: LineKind) -> None:
     for size in SIZES:
         for body in long_bodies(kind, size):
             begin = time.process_time()

@@ -1,119 +1,104 @@
-"""What the cache folder holds is what the grammars say, and whatever is wrong with it, they are asked again."""
+"""The tables in the package are those of the grammars beside them, and nothing is written anywhere to read them."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.parsers.grammar import grammar, tables
-from trtforensics.parsers.grammar.grammar import CAUSE, LINE, PREFIX, compile_rules
+from trtforensics.parsers.grammar import generate, grammar, tables
+from trtforensics.parsers.grammar.grammar import compile_rules
 from trtforensics.parsers.grammar.layouts import layouts
+from trtforensics.parsers.grammar.line_kinds import CAUSE, LINE, PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-DERIVED = tables.derived()
-"""Fresh from the grammars, whatever the cache folder of who runs the tests holds."""
-
-read = tables.tables.__wrapped__
+GENERATE = "python -m trtforensics.parsers.grammar.generate"
 
 
 @pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a cache folder that has been written once."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    read()
-    (written,) = tmp_path.rglob("*.*")
-    return written
+def bare_rules(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Add rules to a grammar."""
+    files = grammar.files()
+
+    def add(text: str) -> None:
+        monkeypatch.setattr(grammar, "files", lambda: files | {"bare.lark": files["bare.lark"] + text})
+
+    return add
+
+
+def test_the_tables_are_fresh() -> None:
+    assert Path(tables.PATH).read_text("utf-8") == generate.text_of(generate.derived()), f"run `{GENERATE}`"
+
+
+def test_what_is_read_is_what_was_derived_with_its_types() -> None:
+    derived = generate.derived()
+    assert tables.tables() == derived
+    assert repr(tables.tables()) == repr(derived)  # (1,) is no [1], b"" no ""
+    kinds = {id(kind) for kind in tables.kinds()}
+    assert {id(kind) for kind in tables.bare_kinds()} | {id(layout.kind) for layout in tables.layouts()} <= kinds
 
 
 def test_the_derived_tables_are_those_of_the_grammars() -> None:
+    derived = generate.derived()
     for start in (LINE, PREFIX, CAUSE):
-        assert DERIVED.kinds[start] == tuple(rule.kind for rule in compile_rules(start))
-    assert DERIVED.layouts == tuple(layouts(compile_rules(LINE)))
-    assert set(DERIVED.bare) < set(DERIVED.kinds[LINE])
-
-
-def test_a_cached_table_gives_the_very_same_kinds_and_layouts(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "derived", lambda: pytest.fail(f"{table} was not read"))
-    cached = read()
-    assert cached == DERIVED
-    assert repr(cached) == repr(DERIVED)  # types too: (1,) is no [1], b"" no ""
-    kinds = {id(kind) for kind in cached.kinds[LINE]}
-    assert {id(kind) for kind in cached.bare} | {id(layout.kind) for layout in cached.layouts} <= kinds
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b"[[1]]", b"{}", b"\xff", b"null"])
-def test_a_damaged_table_is_derived_and_written_again(table: Path, damage: bytes) -> None:
-    whole = table.read_bytes()
-    table.write_bytes(damage)
-    assert read() == DERIVED
-    assert table.read_bytes() == whole
-
-
-def _without_layout_fields(found: dict[str, Any]) -> None:
-    del found["layouts"][0][1:]
-
-
-def _with_an_unknown_content(found: dict[str, Any]) -> None:
-    found["layouts"][0][2][0][0] = "LETTERS"
-
-
-def _with_a_layout_of_no_kind(found: dict[str, Any]) -> None:
-    found["layouts"][0][0] = "of_no_grammar"
-
-
-def _with_a_number_for_a_literal(found: dict[str, Any]) -> None:
-    found["layouts"][0][1][0][0] = 7
-
-
-def _with_a_short_kind(found: dict[str, Any]) -> None:
-    found["kinds"][PREFIX][0].pop()
-
-
-def _without_a_grammar(found: dict[str, Any]) -> None:
-    del found["kinds"][CAUSE]
+        assert derived.kinds[start] == tuple(rule.kind for rule in compile_rules(start))
+    assert derived.layouts == tuple(layouts(compile_rules(LINE)))
+    assert set(derived.bare) < set(derived.kinds[LINE])
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("directive", "kept", "noted", "bulk"),
     [
-        _without_layout_fields,
-        _with_an_unknown_content,
-        _with_a_layout_of_no_kind,
-        _with_a_number_for_a_literal,
-        _with_a_short_kind,
-        _without_a_grammar,
+        ("", None, False, False),
+        ("//: keep\n", ("text", "count"), False, False),
+        ("//: keep lines\n", (), False, False),
+        ("//: note count\n", ("count",), True, False),
+        ("//: bulk\n", None, False, True),
+        ("//: bulk keep count text\n", ("count", "text"), False, True),
     ],
 )
-def test_a_table_of_another_shape_is_derived_again(table: Path, damage: Callable[[dict[str, Any]], None]) -> None:
-    found = json.loads(table.read_bytes())
-    damage(found)
-    table.write_text(json.dumps(found))
-    assert read() == DERIVED
+def test_a_directive_says_what_is_kept(
+    bare_rules: Callable[[str], None],
+    directive: str,
+    kept: tuple[str, ...] | None,
+    noted: bool,  # noqa: FBT001 - a column of the table
+    bulk: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    bare_rules(directive + 'only_here: "only here " TEXT__HERE " and " COUNT\nTEXT__HERE: /[^ ]+/\n')
+    (rule,) = [rule for rule in compile_rules(LINE) if rule.kind.name == "only_here"]
+    assert (rule.kind.kept, rule.kind.noted, rule.is_bulk) == (kept, noted, bulk)
+    derived = generate.derived()
+    assert rule.kind in derived.bare
+    assert bulk is any(layout.kind == rule.kind for layout in derived.layouts)
 
 
-def test_a_changed_grammar_has_a_table_of_its_own(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = grammar.files()
-    more = {"bare.lark": files["bare.lark"] + b'only_here: "only here"\n'}
-    monkeypatch.setattr(grammar, "files", lambda: files | more)
-    assert {kind.name for kind in read().bare} - {kind.name for kind in DERIVED.bare} == {"only_here"}
-    assert len(list(table.parent.iterdir())) == 2
+@pytest.mark.parametrize(
+    "text",
+    [
+        '//: keep layer\nonly_here: "only here"\n',
+        '//: kept\nonly_here: "only here"\n',
+        '//:\nonly_here: "only here"\n',
+        '//: bulk count\nonly_here: "only here" COUNT\n',
+        '//: keep\n\nonly_here: "only here"\n',
+    ],
+)
+def test_a_directive_that_says_nothing_of_a_rule_is_an_error(bare_rules: Callable[[str], None], text: str) -> None:
+    bare_rules(text)
+    with pytest.raises(ValueError, match=r"directive|fields"):
+        generate.derived()
 
 
-def test_a_cache_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_bytes(b"")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert read() == DERIVED
-
-
-def test_who_has_no_home_gets_no_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    monkeypatch.chdir(tmp_path)
-    assert read() == DERIVED
-    assert not list(tmp_path.iterdir())
+def test_reading_a_log_writes_no_file_outside(tmp_path: Path, samples: list[Path]) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    command = [sys.executable, "-m", "trtforensics", "parse", "--json", str(samples[0])]
+    folders = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "TMPDIR": str(home)}
+    path = ":".join(filter(None, sys.path))
+    done = subprocess.run(command, env={**folders, "PYTHONPATH": path}, cwd=home, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list(home.iterdir()) == []

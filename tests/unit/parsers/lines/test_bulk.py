@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from trtforensics.parsers.lines.bodies import Reading
+    from trtforensics.parsers.lines.bodies import KindRows
 
-    _Stage = Callable[..., Iterator[Reading]]
+    _Stage = Callable[..., Iterator[KindRows]]
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str | None]:
@@ -26,7 +26,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str | None]:
     found: Counter[str | None] = Counter()
 
     def counting(stage: _Stage) -> _Stage:
-        def counted(*arguments: object) -> Iterator[Reading]:
+        def counted(*arguments: object) -> Iterator[KindRows]:
             for one in stage(*arguments):
                 found[one.kind] += len(one.lines)
                 yield one
@@ -54,7 +54,7 @@ def test_nearly_all_rows_of_a_bulk_kind_are_read_in_bulk(
         for window in source.windows():
             scanner.feed(window)
     for kind in kinds:
-        assert found[kind] > 0.9 * scanner.events.sizes()[kind] > 0, kind
+        assert found[kind] > 0.9 * scanner.scanned.events.sizes()[kind] > 0, kind
 
 
 _LATENCY = "%s: min = {0} ms, max = {0}.5 ms, mean = 0.{0} ms, median = 1 ms"
@@ -80,4 +80,4 @@ def test_no_line_of_a_bulk_kind_is_left_for_its_regex(kind: str, line: str, monk
     text = "".join(f"[V] [TRT] {line.format(number)}\n" for number in range(20))
     scanner.feed(Window(1, 0, text.encode()))
     assert found == {kind: 20}
-    assert scanner.counts.unknown == 0
+    assert scanner.scanned.counts.unknown == 0

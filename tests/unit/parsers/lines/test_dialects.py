@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import pytest
 
-from trtforensics.parsers.grammar import grammar, reference, tables
+from trtforensics.parsers.grammar import line_kinds, reference, tables
 from trtforensics.parsers.lines.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
+
+if TYPE_CHECKING:
+    from trtforensics.parsers.lines.scanned import ScannedLines
 
 STAMP = b"[11/21/2026-07:52:04] "
 ORT = b"2026-11-21 07:52:04.123456789 [W:onnxruntime:, tensorrt_execution_provider.h:88 log] [2026-11-21 07:52:04 "
@@ -75,10 +81,10 @@ PREFIXES = [
 # fmt: on
 
 
-def scan(text: bytes) -> Scanner:
+def scan(text: bytes) -> ScannedLines:
     scanner = Scanner()
     scanner.feed(Window(1, 0, text))
-    return scanner
+    return scanner.scanned
 
 
 def test_every_dialect_has_an_example() -> None:
@@ -107,7 +113,7 @@ def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens
         *{form for _, _, prefix in PREFIXES for form in (prefix + BODY, prefix[1:] + BODY)},
     ]
     for line in {opening + form for opening in openings for form in forms}:
-        first = next((kind for kind in tables.kinds(grammar.PREFIX) if kind.match.match(line)), None)
+        first = next((kind for kind in tables.kinds(line_kinds.PREFIX) if kind.match.match(line)), None)
         assert (prefix_of(line) or (None,))[0] == (first and first.name), line
 
 
@@ -115,8 +121,8 @@ def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens
 def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
     dialect: str, severity: str, prefix: bytes
 ) -> None:
-    assert [kind.name for kind in tables.kinds(grammar.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
-    read = reference.parse(prefix, grammar.PREFIX)
+    assert [kind.name for kind in tables.kinds(line_kinds.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
+    read = reference.parse(prefix, line_kinds.PREFIX)
     assert read is not None
     assert read[0] == dialect
     assert severity
@@ -213,3 +219,34 @@ def test_timing_blocks_of_early_releases_are_read_without_any_prefix() -> None:
     scanner = scan(OLD_BLOCK)
     assert scanner.recognised
     assert (scanner.counts.typed, scanner.counts.blank, scanner.counts.total) == (7, 1, 8)
+
+
+_PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|.", re.DOTALL)
+"""What a regex is made of: escapes, classes, repetitions, characters."""
+
+
+def _minds_digits(regex: str) -> bool:
+    """Whether a regex may take one digit where it does not take another: it holds one that is no repetition's."""
+    return any(map(_minds, _PIECE.findall(regex)))
+
+
+def _minds(piece: str) -> bool:
+    if piece[0] == "[":
+        return len({re.match(piece, digit) is None for digit in "0123456789"}) > 1
+    return piece[-1].isdigit()
+
+
+@pytest.mark.parametrize("regex", ["0x[0-9a-f]+", "[1-9]", "a[^0]", r"TF32", r"(a)\1", "[a-f5]", r"x{2}2"])
+def test_a_regex_with_a_digit_of_its_own_minds(regex: str) -> None:
+    assert _minds_digits(regex)
+
+
+@pytest.mark.parametrize(
+    "regex", ["[0-9]{2}x", r"\d+\S.", "[^ ]{1,3}", "[a-z]", r"[^\]0-9]x", r"\[[0-9a-f]\]", "a{12}"]
+)
+def test_a_regex_without_one_does_not(regex: str) -> None:
+    assert not _minds_digits(regex)
+
+
+def test_prefixes_that_differ_in_digits_only_are_one_to_every_rule() -> None:
+    assert [kind.name for kind in tables.kinds(line_kinds.PREFIX) if _minds_digits(kind.regex)] == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trtforensics.parsers.lines import interning
-from trtforensics.parsers.lines.interning import Memo, Spans, WordSet
+from trtforensics.parsers.lines.interning import Memo, Spans
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -89,39 +89,9 @@ def test_texts_that_differ_in_the_last_bytes_of_words_only_have_hashes_of_their_
 
 
 def test_texts_with_one_hash_slot_are_kept_apart() -> None:
-    table = interning._Table()
+    table = interning._HashTable()
     hashes = np.arange(1, 7, dtype=np.uint64) << np.uint64(32)  # all of them in slot 0
     table.add(hashes, np.arange(6, dtype=np.int32))
     values, found = table.find(np.concatenate((hashes, hashes[:1] + np.uint64(1 << 40))))
     assert values[:6].tolist() == list(range(6))
     assert found.tolist() == [True] * 6 + [False]
-
-
-@given(st.lists(_text, min_size=1, max_size=30), st.lists(_text, min_size=1, max_size=30))
-def test_known_without_asking_are_those_that_were_asked_for(before: list[bytes], after: list[bytes]) -> None:
-    asked, memo = _Asked(), Memo()
-    asked.values(memo, before * 200)
-    index = LineIndex(b"".join(text + b"\n" for text in after * 200))
-    rows = np.arange(len(index))
-    numbers, known = memo.known(index, Spans(rows, index.starts, index.ends))
-    short = [len(text) <= interning._LONGEST for text in after]
-    assert known.tolist() == [text in before and fits for text, fits in zip(after, short, strict=True)] * 200
-    texts = after * 200
-    assert all(asked.texts[numbers[row]] == texts[row] for row in np.flatnonzero(known).tolist())
-
-
-def test_of_a_few_texts_none_is_known_without_asking() -> None:
-    asked, memo = _Asked(), Memo()
-    asked.values(memo, [b"conv1"] * 400)
-    index = LineIndex(b"conv1\n")
-    assert memo.known(index, Spans(np.arange(1), index.starts, index.ends))[1].tolist() == [False]
-
-
-@given(st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=50), max_size=5), st.data())
-def test_a_set_of_words_holds_what_was_put_in(batches: list[list[int]], data: st.DataObject) -> None:
-    words, held = WordSet(), set[int]()
-    for batch in batches:
-        words.add(np.array(batch, np.uint64))
-        held |= set(batch)
-        asked = data.draw(st.lists(st.sampled_from([*held, 0, 1, 5, 2**63]), max_size=20))
-        assert words.holds(np.array(asked, np.uint64)).tolist() == [word in held for word in asked]

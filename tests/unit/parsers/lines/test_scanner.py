@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -19,8 +20,11 @@ from trtforensics.parsers.text.source import open_source
 from trtforensics.parsers.text.windows import Window
 from trtforensics.sources.build_log import load_build_log
 
+if TYPE_CHECKING:
+    from trtforensics.parsers.lines.scanned import ScannedLines
 
-def scan(data: bytes) -> Scanner:
+
+def scan(data: bytes) -> ScannedLines:
     scanner = Scanner()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
@@ -28,8 +32,8 @@ def scan(data: bytes) -> Scanner:
         with open_source(str(path)) as source:
             for window in source.windows():
                 scanner.feed(window)
-            assert scanner.counts.total == source.info().lines
-    return scanner
+            assert scanner.scanned.counts.total == source.info().lines
+    return scanner.scanned
 
 
 def test_a_literal_opening_wins_over_free_text_whatever_was_read_before() -> None:
@@ -144,7 +148,7 @@ def test_names_go_on_in_the_next_window_and_end_at_any_other_line() -> None:
     second = b"conv2 + relu\n" + stamp + b"Bindings:\nno name\n" + stamp + b"Layers:\npool\n"
     scanner.feed(Window(1, 0, first))
     scanner.feed(Window(3, len(first), second))
-    rows = scanner.events["layer_name"]
+    rows = scanner.scanned.events["layer_name"]
     assert list(zip(rows.lines, rows.values("name", range(len(rows.lines))), strict=True)) == [
         (2, "conv1"),
         (3, "conv2 + relu"),

@@ -6,14 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.support.judging import fields_of
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
-from trtforensics.parsers.lines import interning, singly
+from trtforensics.parsers.lines import singly
 from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.events import NO_TEXT, Texts
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
@@ -21,12 +18,11 @@ from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
+    import pytest
 
-    from trtforensics.parsers.grammar.grammar import Kind
-    from trtforensics.parsers.lines.bodies import Reading
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
     Bools = npt.NDArray[np.bool_]
     _Said = dict[str | None, list[tuple[object, ...]]]
@@ -40,23 +36,6 @@ BODIES = [
 ]
 
 
-_rows = st.builds(
-    lambda form, numbers: form % tuple(numbers),
-    st.sampled_from(
-        [
-            b"[ 0.%d  %d.5]",
-            b"Engine generation completed in %d.%d seconds.",
-            b"Tactic: 0x%d Time: 0.%d",
-            b"%dx%d",
-            b"Tactic %dx%d time 0.5",
-            b"  conv%d  0.5%d",
-            b"TF%d is enabled by default.%d",
-        ]
-    ),
-    st.lists(st.integers(0, 99), min_size=2, max_size=2),
-)
-
-
 class _Counting(Dispatch):
     """Remembers what it was asked."""
 
@@ -64,7 +43,7 @@ class _Counting(Dispatch):
         super().__init__(tables.kinds())
         self.asked: list[bytes] = []
 
-    def find(self, body: bytes) -> tuple[Kind, re.Match[bytes]] | None:
+    def find(self, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
         self.asked.append(body)
         return super().find(body)
 
@@ -78,15 +57,9 @@ class _Bench:
         self._reader = SingleReader(self.dispatch, self.texts, indented=indented)
 
     def read(self, bodies: list[bytes]) -> _Said:
-        return self._said(self._reader.read, bodies)
-
-    def recall(self, bodies: list[bytes]) -> _Said:
-        return self._said(self._reader.recall, bodies)
-
-    def _said(self, stage: Callable[[Bodies, Bools], Iterator[Reading]], bodies: list[bytes]) -> _Said:
         index = LineIndex(b"".join(body + b"\n" for body in bodies))
         found: _Said = {}
-        for kind, lines, columns in stage(
+        for kind, lines, columns in self._reader.read(
             Bodies(index, index.starts, np.zeros(len(index), np.int64)), np.ones(len(index), np.bool_)
         ):
             rows = zip(lines.tolist(), *(column.tolist() for column in columns.values()), strict=True)
@@ -114,35 +87,6 @@ def test_a_body_is_judged_once_however_often_it_stands_in_however_many_windows()
     asked = Counter(bench.dispatch.asked)
     assert set(asked) == set(BODIES)
     assert max(asked.values()) <= 2  # by few, and by many
-
-
-def test_bodies_that_came_again_are_recalled_as_they_were_read() -> None:
-    bench = _Bench()
-    many = BODIES * 100
-    assert bench.recall(many) == {}
-    read = bench.read(many)
-    asked = len(bench.dispatch.asked)
-    assert bench.recall(many) == read
-    assert bench.recall([b"Engine generation completed in 3.5 seconds.", b"other text"] * 200) == {}
-    assert len(bench.dispatch.asked) == asked
-
-
-def test_bodies_that_came_once_are_not_looked_up_before_the_layouts() -> None:
-    bench = _Bench()
-    once = [b"%03d no rule reads this: %s" % (number, b"x" * number) for number in range(400)]
-    bench.read(once)
-    assert bench.recall(once) == {}
-    bench.read(once)
-    assert bench.recall(once) == {None: [(row,) for row in range(400)]}
-
-
-def test_bodies_whose_digits_do_not_matter_are_recalled_with_any() -> None:
-    bench = _Bench()
-    bodies = [b"Timing trace has %d queries over 3 s" % number for number in range(400)]
-    bench.read(bodies)
-    bench.read(bodies)
-    others = [b"Timing trace has %d queries over 3 s" % number for number in range(400, 800)]
-    assert bench.recall(others) == bench.read(others)
 
 
 def test_what_is_forgotten_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,30 +118,3 @@ def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line(
     found = fields_of(Dispatch(tables.kinds(), ranks(tables.layouts())), body)
     assert found is not None
     assert found[0] == "layer_detailed"
-
-
-@given(st.lists(_rows, min_size=1, max_size=40), st.lists(_rows, min_size=1, max_size=40))
-def test_what_is_recalled_is_what_would_be_read(before: list[bytes], after: list[bytes]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interning, "_FEW", 1)
-        bench = _Bench()
-        bench.read(before)
-        bench.read(before)
-        recalled = bench.recall(after)
-        read = {kind: set(rows) for kind, rows in bench.read(after).items()}
-        assert all(set(rows) <= read[kind] for kind, rows in recalled.items())
-        assert sum(map(len, recalled.values())) >= sum(body in before and len(body) >= 8 for body in after)
-
-
-@given(st.lists(_rows, min_size=1, max_size=40))
-def test_bodies_with_other_digits_are_what_each_would_be_alone(rows: list[bytes]) -> None:
-    found = {row: kind for kind, read in _Bench().read(rows).items() for row, *_ in read}
-    alone = [Dispatch(tables.kinds()).find(row) for row in rows]
-    assert [found[place] for place in range(len(rows))] == [one[0].name if one else None for one in alone]
-
-
-def test_rows_of_numbers_are_judged_once_for_all() -> None:
-    bench = _Bench()
-    rows = [b"[ 0.%03d  1.%03d]" % (number, number * 7 % 1000) for number in range(300)]
-    assert bench.read(rows) == {None: [(row,) for row in range(300)]}
-    assert len(bench.dispatch.asked) == 1

@@ -1,0 +1,47 @@
+"""A kind of line: the regex that judges a body, its fields, and what is kept of its lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+LINE = "line"
+PREFIX = "prefix"
+CAUSE = "cause"
+"""The three grammars, by their start rules: of line bodies, of logger prefixes, and of causes in messages."""
+
+REGEX_FLAGS = re.ASCII | re.MULTILINE
+"""ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
+
+
+@dataclass(frozen=True)
+class LineKind:
+    """A kind of line. ``fields`` names the capture groups in order; a name may occur twice (two alternatives)."""
+
+    name: str
+    regex: str
+    fields: tuple[str, ...]
+    openers: tuple[str, ...]
+    """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
+    needle: str
+    """A literal that every body of this kind holds; empty where there is none."""
+    kept: tuple[str, ...] | None
+    """The fields that are kept of each line, perhaps none; None where lines of this kind are only counted."""
+    noted: bool
+    """Whether findings read the lines of this kind."""
+
+    @cached_property
+    def match(self) -> re.Pattern[bytes]:
+        """The compiled regex; use ``fullmatch``."""
+        return re.compile(self.regex.encode("latin-1"), REGEX_FLAGS)
+
+    @cached_property
+    def names_are_unique(self) -> bool:
+        """Whether no two capture groups fill one field."""
+        return len(set(self.fields)) == len(self.fields)
+
+    def can_open(self, start: bytes) -> bool:
+        """Whether a body that starts with these bytes may be of this kind."""
+        text = start.decode("latin-1")
+        return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
