@@ -232,7 +232,7 @@ def test_only_a_terminal_gets_colour_and_no_color_takes_it_away(
 def test_an_interrupted_run_says_how_to_start_again_and_leaves_nothing(command: str, tmp_path: Path, log: Path) -> None:
     fifo = tmp_path / "never ending.fifo"
     os.mkfifo(fifo)
-    arguments = (command, "never ending.fifo", "-o", FORMS[command])
+    arguments = (command, "never ending.fifo", "-o", FORMS[command], "--quiet")
     process = subprocess.Popen(
         [*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
