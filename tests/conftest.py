@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT))
 # Variables that change what our commands, Textual or Python print are gone before a test module is imported: Textual
 # reads its own once.
 _SPEAKING = re.compile(
-    r"NO_COLOR|FORCE_COLOR|COLORTERM|COLUMNS|LINES|TEXTUAL.*|POLYGRAPHY_.*|EMULATED_TENSORRT|TRTFORENSICS_(?!CORPUS$).*"
-    r"|PYTHON(UNBUFFERED|IOENCODING|WARNINGS|DEVMODE|VERBOSE)"
+    r"NO_COLOR|FORCE_COLOR|COLORTERM|COLUMNS|LINES|EMULATED_TENSORRT"
+    r"|TEXTUAL(?!_SNAPSHOT).*|POLYGRAPHY_.*|TRTFORENSICS_(?!CORPUS$).*|PYTHON(UNBUFFERED|IOENCODING|WARNINGS|DEVMODE|VERBOSE)"
 )
 for _name in filter(_SPEAKING.fullmatch, list(os.environ)):
     del os.environ[_name]
