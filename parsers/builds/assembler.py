@@ -53,8 +53,9 @@ def _builds(log: Log) -> tuple[Build, ...]:
     nodes, foreign, reformats = onnx_nodes(log), _foreign_nodes(log, passes), _reformats(log, passes)
     layers = engine_layers(log, nodes, foreign)
     choices, cached = autotuning.choices(log, timed, passes), autotuning.cached_results(log, passes)
-    for tuning in map(Tuning, layers, choices, cached, foreign, reformats, passes.of_builds):
-        resolve(tuning)
+    for tuning in zip(layers, choices, cached, foreign, reformats, passes.of_builds, strict=True):
+        if any(tuning[:3]):
+            resolve(Tuning(*tuning))
     columns: dict[str, Sequence[Any]] = {
         "index": range(log.size),
         "first_line": log.edges[:-1].tolist(),
@@ -128,7 +129,7 @@ class _DeferredFields:
 def _stages(log: Log, passes: Passes) -> Sequence[tuple[Stage, ...]]:
     line, stage, count = log.columns(("stage_original", "stage"), "stage", "count")
     pool = log.events.texts.all()
-    stages = ("Original" if index == NO_TEXT else pool[index] for index in stage.tolist())
+    stages = ["Original" if index == NO_TEXT else pool[index] for index in stage.tolist()]
     counts = map(integer_or_none, count.tolist())
     return log.divide(line, map(Stage, stages, counts, log.spans.of_each(line), passes.indexes(line)))  # type: ignore[arg-type]  # the rule has a count
 
