@@ -1,1 +1,1 @@
-"""Compares good and bad builds, given as logs, replays, engine layers or timing caches."""
+"""What differs between good and bad builds, whatever tells of them: logs, replays, engine layers, timing caches."""

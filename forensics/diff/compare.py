@@ -52,7 +52,7 @@ class _LayerComparison:
         }
         sides = [sum(number < self.goods for number in layers_of), sum(number >= self.goods for number in layers_of)]
         if layers_of and not all(sides):
-            self.notes.append(f"only the {'bad' if sides[1] else 'good'} side has {name}: they are not compared")
+            self.notes.append(f"{name} are told by the {'bad' if sides[1] else 'good'} side only and not compared")
             layers_of = {}
         layers_of, left_out = comparable(layers_of, self._kinds)
         self.notes += left_out
@@ -73,9 +73,9 @@ class _LayerComparison:
             silent += len(aligned.by_build) > 1 and not any(found.values())
             self._remember(aligned, found, explained=explained)
         if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
-            self.notes.append("the sources have only the names of layers in common: tactics cannot be compared")
+            self.notes.append("only the names of layers are told in common: their tactics cannot be compared")
         elif silent:
-            self.notes.append(f"for {silent} layers the sources have nothing in common but the name")
+            self.notes.append(f"of {silent} layers the sources tell nothing in common but the name")
         return rows
 
     def _site(self, site: FusionSite) -> list[Difference]:

@@ -42,7 +42,7 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
     }
     sides = {number >= len(good) for number in fusions_of}
     if len(sides) == 1:
-        return [], (f"only the {'bad' if True in sides else 'good'} side prints fusion lines: they are not compared",)
+        return [], (f"fusion lines are printed by the {'bad' if True in sides else 'good'} side only and not compared",)
     everywhere = frozenset.intersection(*map(frozenset, fusions_of.values())) if fusions_of else frozenset()
     parts = {
         inputs: _parts(inputs) for fusions in fusions_of.values() for inputs in fusions if inputs not in everywhere

@@ -25,7 +25,7 @@ def comparable(builds: Mapping[int, Layers], kinds: Mapping[int, Kind]) -> tuple
     replays = {kinds[build] is Kind.REPLAY for build in builds}
     if len(replays) > 1 and any(layer.is_reformat for layers in builds.values() for layer in layers):
         found = {build: tuple(one for one in layers if not one.is_reformat) for build, layers in found.items()}
-        notes.append("reformats are not compared: a replay does not list them")
+        notes.append("reformats are not compared: a replay does not tell them")
     inside = {build: any(_is_kernel(layer) for layer in layers) for build, layers in builds.items()}
     outside = {build: any(_is_foreign(layer) for layer in layers) for build, layers in builds.items()}
     if any(inside.values()) and any(outside[build] and not inside[build] for build in builds):

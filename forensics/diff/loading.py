@@ -117,12 +117,10 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
     if kind is Kind.TIMING_CACHE or is_binary(path):
         return (view_building.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
     if kind is not Kind.BUILD_LOG:
-        raise UsageError(
-            path, f"is of kind {kind}, which states neither tactics nor precisions of layers", _WHAT_TO_GIVE
-        )
+        raise UsageError(path, f"is of kind {kind}, which tells of no tactic and no layer's precision", _WHAT_TO_GIVE)
     view = view_building.of_log(load_build_log([path], max_bytes=max_bytes))
     if view is None:
-        raise UsageError(path, "shows no layer, no tactic and no fusion", "Build with `trtexec --verbose`")
+        raise UsageError(path, "tells of no layer, no tactic and no fusion", "Build with `trtexec --verbose`")
     return (view,)
 
 

@@ -52,9 +52,7 @@ def _log_layers(build: Build) -> tuple[tuple[LayerView, ...] | None, tuple[str, 
     undecided = sum(bool(layer.undecided) for layer in tuned)
     notes = ["it prints no engine layers: its layers are those that it tunes"] if tuned else []
     if undecided:
-        notes.append(
-            f"for {undecided} layers it tunes several combinations of formats and does not say which the engine uses"
-        )
+        notes.append(f"of {undecided} layers it tunes several combinations of formats and does not tell which won")
     return tuple(tuned) or None, tuple(notes)
 
 
@@ -133,9 +131,7 @@ def of_replay(replay: Replay) -> BuildView:
         for entry in replay.entries
     )
     notes = [f"{len(replay.shadowed)} entries stand twice; the last of each counts"] if replay.shadowed else []
-    notes += (
-        [f"{len(replay.problems)} problems in it: `trtforensics replay lint` lists them"] if replay.problems else []
-    )
+    notes += [f"{len(replay.problems)} problems in it: `trtforensics replay lint` tells"] if replay.problems else []
     what = f"form {replay.form}" if replay.form else ""
     return BuildView(replay.source.path, Kind.REPLAY, what, layers, notes=tuple(notes))
 
