@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IoTensor:
-    """An input or output of an engine. Up to TensorRT 10 (``Bindings``) only its name is told; the rest is empty.
+    """An input or output of an engine. Up to TensorRT 10 (``Bindings``) only its name is known; the rest is empty.
 
     ``mode`` is ``Input`` or ``Output``.
     """
@@ -48,7 +48,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A place where the file is no JSON because TensorRT wrote a name as it stands, and what was taken for it."""
+    """A place where TensorRT wrote a name unescaped, so that the file is no JSON, and how it was mended."""
 
     span: SourceSpan
     what: str

@@ -184,7 +184,7 @@ class EngineTensor:
     dims: tuple[int | str, ...]
     format: str = ""
     components: int = 1
-    """How many elements a vectorised format packs (``Half[1,32:8,28,28]``: 8); 1 for none, or not told."""
+    """How many elements a vectorised format packs (``Half[1,32:8,28,28]``: 8); 1 for none, or not printed."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -280,7 +280,7 @@ class MessageCounts:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Build(Deferred):
-    """One build (or load-only run, or excerpt): a run of lines that belongs to nobody else.
+    """One build (or load-only run, or excerpt): a run of lines that belongs to no other build.
 
     ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts,
     in the log's order.

@@ -27,7 +27,7 @@ NEAR_TIE_RATIO = 1.02
 
 
 def tactic_text(tactic: int | None) -> str | None:
-    """Spell a tactic id the one way this tool prints it; "no tactic" and a missing id give None."""
+    """Return a tactic id as this tool prints it (``0x%016x``); None for "no tactic" and for a missing id."""
     return None if tactic is None or tactic == NO_TACTIC else f"0x{tactic:016x}"
 
 
@@ -88,7 +88,7 @@ class TacticTimings:
 
 
 class TimedTactics(Sequence[Candidate]):
-    """Some rows of a build's timed tactics; they are sorted when one is looked at, and a candidate exists only then."""
+    """The tactics timed on some rows, fastest first. Rows are sorted, and candidates created, on first access."""
 
     def __init__(self, timings: TacticTimings, rows: range) -> None:
         self._timings = timings

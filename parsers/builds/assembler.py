@@ -48,7 +48,7 @@ def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
 
 
 def _builds(log: Log) -> tuple[Build, ...]:
-    """Put the builds together; what few readers want is left until somebody reads it."""
+    """Put the builds together; the deferred fields are computed on first access."""
     passes, timed = Passes(log), autotuning.timings(log)
     nodes, foreign, reformats = onnx_nodes(log), _foreign_nodes(log, passes), _reformats(log, passes)
     layers = engine_layers(log, nodes, foreign)

@@ -79,13 +79,13 @@ def _named_kernels(log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.nd
 
 
 def runner_ids(log: Log) -> Sequence[dict[str, int]]:
-    """Return of each build the id of each runner that was timed, as far as the log prints ids, by name."""
+    """Return by build the ids of the runners that were timed, by name, as far as the log prints ids."""
     line, runner, identifier = log.columns(("timing_runner",), "runner", "runner_id")
     printed = identifier != NO_TEXT
     if not printed.any():
         return [{}] * log.size
     texts = log.events.texts.all()
-    # as one number: much faster than as a pair
+    # A set of single numbers is built much faster than a set of pairs.
     pairs = (runner.astype(np.int64) << _HALF | identifier)[printed]
     return [
         dict(sorted([(texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in set(pairs[low:high].tolist())]))
@@ -159,7 +159,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
 
 
 class _Blocks(NamedTuple):
-    """The blocks in columns: the build's first line, first and last line, chosen runner (a text's index) and tactic.
+    """The blocks in columns: first line of the build, first and last line, chosen runner (a text's index), tactic.
 
     No two blocks share a line. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
     begins with the build.
@@ -181,7 +181,7 @@ class _Blocks(NamedTuple):
 
 
 class _BlockRows(NamedTuple):
-    """The rows of a table that are in blocks: each block's first one and how many; then block and index of each row."""
+    """The rows of a table that lie in blocks: ``first`` and ``size`` by block, ``block`` and ``row`` by row."""
 
     first: _Indexes
     size: _Indexes
@@ -197,9 +197,9 @@ def _blocks(log: Log) -> _Blocks:
 
 
 def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes]:
-    """Return of each block the time of the chosen tactic and of the best other one in ms, and how many were timed.
+    """Return by block the chosen tactic's time and the best other one's in ms, and the number of timed tactics.
 
-    A time that the log does not tell is endless.
+    A time that the log does not print is infinite.
     A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
     """
     rows = blocks.rows(timed.line)
@@ -222,7 +222,7 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Inde
 
 
 def _fastest(rows: _BlockRows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
-    """Return for each block the fastest row ``among`` these, the first of equals; -1 for none."""
+    """Return by block the fastest of the rows ``among``, the first of equal ones; -1 where a block has none."""
     result = np.full(len(rows.first), -1)
     order = among[np.lexsort((among, ms[among], rows.block[among]))]
     first = order[np.flatnonzero(np.diff(rows.block[order], prepend=-1))]
@@ -235,7 +235,7 @@ def _finite(value: float) -> float | None:
 
 
 def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, list[int | None]]:
-    """Return of each block its layer, as a text's index, and the id of its runner where that was timed in it."""
+    """Return by block its layer, as a text's index, and the id of its runner if the runner was timed in the block."""
     line, layer, runner, printed = log.columns(RUNNERS, "layer", "runner", "runner_id")
     rows = blocks.rows(line)
     timed = np.flatnonzero(rows.size)
@@ -244,13 +244,13 @@ def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, list[int | None]]:
     layers[timed] = layer[(rows.first + rows.size - 1)[timed]]
     own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
     identifiers = np.full(len(rows.first), NO_TEXT)
-    identifiers[rows.block[own]] = printed[rows.row[own]]  # the last assignment stays: that of the first row
+    identifiers[rows.block[own]] = printed[rows.row[own]]  # rows are in reverse, so the first row's id stays
     ids = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
     return layers, list(map(ids.get, identifiers.tolist()))
 
 
 def _tried(log: Log, blocks: _Blocks) -> _Texts:
-    """Return the formats of both sides that each block tries, a row a side, as texts' indexes."""
+    """Return the inputs' and the outputs' formats that each block tries, as texts' indexes."""
     sides = np.full((2, len(blocks.begin)), NO_TEXT, np.int32)
     for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
         line, *columns = log.columns((kind,), *names)

@@ -77,10 +77,10 @@ class _OnnxMembers:
 def engine_layers(
     log: Log, nodes: Sequence[tuple[OnnxNode, ...]], foreign: Sequence[tuple[ForeignNode, ...]]
 ) -> Sequence[tuple[EngineLayer, ...]]:
-    """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is there twice.
+    """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is read twice.
 
     What a layer came from is not decided here, unless its line could not be read. Layers whose lines name no ONNX nodes
-    get those that ``nodes`` and ``foreign`` tell.
+    get theirs from ``nodes`` and ``foreign``.
     """
     line, name, type_, tactic, tensors, texts = log.columns(
         ("layer_short", "layer_detailed"), "name", "type", "tactic", "tensors", "details"
@@ -121,7 +121,7 @@ def _layer(line: _Line) -> EngineLayer:
 
 
 def _add_nodes(layers: Iterable[EngineLayer], members: _OnnxMembers) -> None:
-    """Give the layers whose lines name no ONNX nodes those that the rest of the log tells."""
+    """Add ONNX nodes, known from the rest of the log, to the layers whose lines name none."""
     for layer in layers:
         layer.onnx_nodes = layer.onnx_nodes or members.of(layer.name)
 
@@ -133,9 +133,11 @@ def _short(tensors: str) -> _Printed | None:
 
 
 def _detailed(text: str) -> tuple[int, _Printed | None]:
-    """Read a detailed line. Lines that differ in their tactic alone, as those of builds of one network do, are alike.
+    """Read a detailed line: its tactic, and the rest.
 
-    A field ends at a comma: if the one stands where the tactic was, so did the other.
+    The rest is read without the tactic, so that lines which differ in nothing else, as those of several builds of one
+    network do, are parsed once. A field ends at a comma: the placeholder stands in a field of its own exactly where the
+    tactic does.
     """
     before, key, behind = text.partition(_TACTIC)
     value, comma, fields = behind.partition(",")

@@ -1,4 +1,4 @@
-"""What a log says of a build as a whole: who drove it, with what, on what, and how it ended."""
+"""What a log says of a build as a whole: the program, its options, the device, the results, and how it ended."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_l
 
 
 def tools(log: Log) -> list[Tool]:
-    """Say who drove each build; of TensorRT-LLM and Triton, which have no name here, what their dialects tell."""
+    """Return which program drove each build. TensorRT-LLM and Triton have no name here: their dialects decide."""
     marks = (log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY))
     return list(map(_tool, log.in_force("dialect", "dialect"), *(mark.tolist() for mark in marks)))
 
@@ -102,7 +102,7 @@ def commands(log: Log) -> list[str | None]:
 
 
 def outcomes(log: Log) -> list[Outcome]:
-    """Say how each build ended, from its verdict, else from whether an engine followed."""
+    """Return how each build ended: by its verdict, else by whether an engine followed."""
     line, severity, text = log.columns(("message",), "severity", "text")
     is_error = np.array(log.read_texts(severity, "E".__eq__), bool)
     counts = np.array(log.read_texts(text, lambda said: _BENIGN not in said), bool)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.views import Log, Spans, View
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
-"""Kinds of line that findings read, all of which a log has few of."""
+"""The kinds of line that findings read; a log has few lines of each."""
 
 
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
@@ -55,7 +55,10 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
 
 
 def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
-    """Return them with what they asked for, in bytes, the most wanting layer first; 4.x to 10.x print such lines."""
+    """Return the layers some of whose tactics wanted more workspace than there was, the largest request first.
+
+    Sizes are bytes. TensorRT 4 to 10 print such lines.
+    """
     rows: dict[str, list[tuple[int, int, int]]] = {}
     for kind in view.present(SKIPPED):
         skipped = view.each(kind, "requested", "available")

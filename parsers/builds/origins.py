@@ -148,7 +148,7 @@ class _KnownFormats:
 
     def _side_fits(self, formats: tuple[str, ...], tensors: tuple[EngineTensor, ...]) -> bool:
         if len(formats) != len(tensors):
-            return True  # constants may be in one list and not in the other: nothing can be said
+            return True  # constants may be in only one of the lists, so the sides cannot be compared
         return all(map(self._tensor_fits, formats, tensors))
 
     def _tensor_fits(self, text: str, tensor: EngineTensor) -> bool:
@@ -161,7 +161,7 @@ class _KnownFormats:
 
 @lru_cache(maxsize=1 << 14)
 def _only_format(text: str) -> str | None:
-    """Return the format that a text is; None where it is not one."""
+    """Return the format that a text spells; None where it spells none or several."""
     formats = parse_formats(text)
     return formats[0].text if formats and len(formats) == 1 else None
 
@@ -185,7 +185,7 @@ class _OpenLayer:
         self.origin: _Tuned | None = None
 
     def narrow(self, known: _KnownFormats) -> bool:
-        """Drop the possibilities that no longer fit; settle the layer when one is left, and say so."""
+        """Drop the possibilities that no longer fit. Return whether exactly one is left, which settles the layer."""
         fits = [known.fit(possibility.formats, self.border) for possibility in self.possibilities]
         if not all(fits):
             self.possibilities = tuple(compress(self.possibilities, fits))
@@ -215,7 +215,7 @@ class _Engine:
                 self._tuned.setdefault(each.record.layer, []).append(each)
 
     def resolve(self) -> None:
-        """Settle every layer that can be, and write down what each came from and what is final."""
+        """Settle every layer that can be settled; record each layer's origin, and what is final."""
         layers = self._open_layers()
         known, left = _KnownFormats(self._reformats), layers
         while any([layer.narrow(known) for layer in left]):  # noqa: C419 - every layer gets its turn
@@ -272,7 +272,7 @@ class _Engine:
         return [each for each in tuned if (each.record.inputs, each.record.outputs) == formats]
 
     def _join(self, open_layer: _OpenLayer) -> None:
-        """Say what a layer came from, or why that is not known."""
+        """Record what a layer came from, or why that is unknown."""
         layer, origin = open_layer.layer, open_layer.origin
         if origin is not None and origin.is_choice:
             layer.choice = origin.place
@@ -339,7 +339,7 @@ def _foreign_names(kernels: Mapping[int, Sequence[EngineLayer]], foreign: Sequen
 
 
 def _profile(kernels: Sequence[EngineLayer]) -> int | None:
-    """Return the profile that a ForeignNode's kernels are of: what the last kernel says that names one."""
+    """Return the optimisation profile of a ForeignNode's kernels: that of the last kernel that names a profile."""
     for kernel in reversed(kernels):
         for name in (kernel.name, *(tensor.name for tensor in (*kernel.inputs, *kernel.outputs))):
             profile = profile_of(name)

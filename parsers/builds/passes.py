@@ -36,7 +36,7 @@ class Passes:
         self.of_builds = _of_builds(log)
         self._begins: list[int] = []
         self._places: list[int | None] = []
-        """From each beginning on: which pass of its build a line is of."""
+        """By beginning: the pass that starts there; None for the lines before the first of several passes."""
         self._discarded: list[bool] = []
         for first, passes in zip(log.edges.tolist(), self.of_builds, strict=False):
             if passes[0].first_line > first:
@@ -50,7 +50,7 @@ class Passes:
         self._discarded.append(discarded)
 
     def indexes(self, lines: Lines) -> list[int | None]:
-        """Return the pass of its build that each line is of; None before the first of several (what all share)."""
+        """Return each line's pass, by its index in its build; None before the first of several passes."""
         begins = np.array(self._begins).searchsorted(lines, side="right") - 1
         return [self._places[begin] for begin in begins.tolist()]
 

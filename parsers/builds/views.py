@@ -1,4 +1,4 @@
-"""What a build, or any other run of lines, holds of each kind of line: rows, and columns of them.
+"""The events of a log and of its builds: rows of a kind, and columns of their fields.
 
 A log may hold thousands of builds. So the rows of a kind are looked up for all builds at once, and divided afterwards
 (:class:`Log`).
@@ -71,10 +71,10 @@ class View:
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
     def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
-        """Return the lines of all rows of some kinds and some of their fields as they are stored, sorted by line.
+        """Return the line numbers and some fields of all rows of some kinds, as they are stored, sorted by line.
 
-        Texts are indexes. A field that a kind does not have reads as one that no line of it prints. To be read only:
-        other builds share them.
+        Texts are indexes. A field that a kind does not have reads as not printed. Do not change the arrays: other
+        builds share them.
         """
         columns = self._tables.columns(kinds, names)
         low, high = columns[0].searchsorted((self.first_line, self.last_line + 1)) if self.has(*kinds) else (0, 0)
@@ -90,7 +90,7 @@ class View:
         return [pool[index] if index >= 0 else "" for index in indexes.tolist()]
 
     def read_texts(self, indexes: npt.NDArray[np.int32], read: Callable[[str], _T]) -> list[_T]:
-        """Return what ``read`` makes of some texts by their indexes; each distinct text is read once."""
+        """Apply ``read`` to some texts by their indexes; each distinct text is read once."""
         codes = indexes.tolist()
         values = {index: read(self.text(index)) for index in set(codes)}
         return [values[code] for code in codes]
@@ -109,42 +109,42 @@ class View:
 
 
 class Log(View):
-    """All lines of a log, and which of them are of which build."""
+    """The events of a whole log, and the lines at which its builds begin."""
 
     def __init__(self, events: Events, edges: Lines, spans: Spans) -> None:
-        """``edges`` are the first line of each build, and the line behind the last one."""
+        """``edges`` holds the first line of each build, and last the line behind the log."""
         super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
         self.edges = edges
         self.spans = spans
         self.size = len(edges) - 1
-        """How many builds there are."""
+        """The number of builds."""
 
     def build_of(self, lines: Lines) -> Lines:
-        """Return the first line of the build that each of some lines belongs to."""
+        """Return for each line the first line of its build."""
         return latest(self.edges, self.edges, lines)
 
     def limits(self, lines: Sequence[int] | Lines) -> npt.NDArray[np.intp]:
-        """Return which of some sorted lines is the first of each build, and how many there are."""
+        """Return the position of each build's first line among some sorted lines, and last their number."""
         return np.asarray(lines, np.int64).searchsorted(self.edges)
 
     def ranges(self, lines: Sequence[int] | Lines) -> Iterator[tuple[int, int]]:
-        """Give of each build which of some sorted lines are its own: the first of them, and the one behind."""
+        """Give by build the range of positions that its lines have among some sorted lines."""
         return pairwise(self.limits(lines).tolist())
 
     def divide(self, lines: Sequence[int] | Lines, values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
-        """Return each build's part of what was read from some sorted lines."""
+        """Divide what was read from some sorted lines by builds."""
         whole = tuple(values)
         if not whole:
             return [()] * self.size
         return [whole[low:high] for low, high in self.ranges(lines)]
 
     def divide_records(self, records: Iterable[_Record]) -> Sequence[tuple[_Record, ...]]:
-        """Return each build's part of some records, in the order of their lines."""
+        """Divide records by builds, each build's in the order of their lines."""
         ordered = sorted(records, key=_LINE)
         return self.divide(list(map(_LINE, ordered)), ordered)
 
     def in_force(self, kind: str, name: str) -> list[tuple[Any, ...]]:
-        """Return a field of each build's rows of a kind, and before them that of the last row before the build."""
+        """Return by build a field of its rows of a kind, preceded by that of the last row before the build."""
         rows = self.events[kind]
         values = tuple(rows.values(name, range(len(rows.lines))))
         return [values[max(low - 1, 0) : high] for low, high in self.ranges(rows.lines)]
@@ -157,7 +157,7 @@ class Log(View):
                 yield place, *values
 
     def having(self, *kinds: str) -> npt.NDArray[np.bool_]:
-        """Say of each build whether it has a row of any of these kinds."""
+        """Return by build whether it has a row of any of these kinds."""
         return self.counts(*kinds) > 0
 
     def counts(self, *kinds: str) -> npt.NDArray[np.int64]:
@@ -203,7 +203,7 @@ class Spans:
 
 
 class SortedColumns:
-    """Columns of a whole log, sorted by line when a build asks for them first."""
+    """Columns of a whole log, sorted by line on first access."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -227,9 +227,9 @@ class SortedColumns:
 
 
 def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:
-    """Return what stands in the last of some sorted lines up to each line ``at``; -1 where none does.
+    """Return for each line ``at`` the value of the last of some sorted lines up to it; -1 where there is none.
 
-    ``since`` are the lines before which none counts.
+    Lines before ``since`` do not count.
     """
     place = lines.searchsorted(at, side="right")
     found = np.concatenate((np.array([-1], values.dtype), values))[place]
