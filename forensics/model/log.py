@@ -45,7 +45,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class BackendPass:
     """One run of the builder over the graph (TensorRT >= 10.13 may do several, one a backend strategy).
 
@@ -260,7 +260,7 @@ class MyelinOperation:
     pass_index: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Autotuning:
     """Counts of lines: runner blocks, timed tactics, tactics skipped for want of workspace, cached results."""
 
@@ -270,7 +270,7 @@ class Autotuning:
     cache_hits: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class MessageCounts:
     """Lines at warning level and at error level (internal and critical errors included)."""
 

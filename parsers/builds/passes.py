@@ -40,14 +40,12 @@ class Passes:
         self._discarded: list[bool] = []
         for first, passes in zip(log.edges.tolist(), self.of_builds, strict=False):
             if passes[0].first_line > first:
-                self._add(first, None, discarded=False)
-            for place, own in enumerate(passes):
-                self._add(own.first_line, place, discarded=own.chosen is False)
-
-    def _add(self, line: int, place: int | None, *, discarded: bool) -> None:
-        self._begins.append(line)
-        self._places.append(place)
-        self._discarded.append(discarded)
+                self._begins.append(first)
+                self._places.append(None)
+                self._discarded.append(False)
+            self._begins += [own.first_line for own in passes]
+            self._places += range(len(passes))
+            self._discarded += [own.chosen is False for own in passes]
 
     def indexes(self, lines: Lines) -> list[int | None]:
         """Return each line's pass, by its index in its build; None before the first of several passes."""
