@@ -1,7 +1,7 @@
 """Lines that findings read because no field of a build holds what they say, and the causes that messages name.
 
 A :class:`Note` is a line with the grammar rule that read it: what rules of ``findings`` look for. Its kind is the
-rule's name in ``parsers/grammars``: of a kind of line, or of a cause (``causes.lark``) found in a warning or an error.
+rule's name in ``parsers/grammar``: of a kind of line, or of a cause (``causes.lark``) found in a warning or an error.
 """
 
 from __future__ import annotations
