@@ -130,7 +130,8 @@ def compile_rules(start: str) -> Iterable[CompiledRule]:
     """Compile a grammar's rules, in the grammar's order.
 
     Raises:
-        ValueError: a directive cannot be read, or names a field that its rule has not.
+        ValueError: a directive cannot be read or names a field that its rule has not, or a line fills a
+            kept field twice.
     """
     # Not through ``Lark(...)``: that builds tables for a parser or a lexer, which are not needed here. Where the
     # package interegular is installed it also compares every two terminals, which takes minutes.
@@ -142,7 +143,21 @@ def compile_rules(start: str) -> Iterable[CompiledRule]:
     for name, sequences in _sequences(start, rules).items():
         alternatives = tuple(tuple(_terminal(n, terminals[n]) for n in s) for s in sequences)
         directive = directives.get(name, _Directive())
-        yield CompiledRule(_kind(name, sequences, terminals, directive), alternatives, directive.is_bulk)
+        kind = _kind(name, sequences, terminals, directive)
+        _refuse_doubles(kind, alternatives)
+        yield CompiledRule(kind, alternatives, directive.is_bulk)
+
+
+def _refuse_doubles(kind: LineKind, alternatives: Iterable[tuple[RuleTerminal, ...]]) -> None:
+    """Refuse a kept field that one line fills twice: only the last value would be kept.
+
+    Raises:
+        ValueError: there is such a field.
+    """
+    for alternative in alternatives:
+        fields = [terminal.field for terminal in alternative if terminal.field in (kind.kept or ())]
+        if len(set(fields)) < len(fields):
+            raise ValueError(f"a line of {kind.name} fills one of its kept fields twice: {', '.join(map(str, fields))}")
 
 
 def _sequences(start: str, rules: Iterable[Rule]) -> dict[str, list[tuple[str, ...]]]:

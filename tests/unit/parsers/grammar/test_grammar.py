@@ -13,6 +13,7 @@ from tests.support.judging import fields_of
 from trtforensics.parsers.grammar import reference, tables
 from trtforensics.parsers.grammar.line_kinds import PREFIX, LineKind
 from trtforensics.parsers.lines.dialects import prefix_of
+from trtforensics.parsers.lines.events import KEPT, EventColumns, Texts
 from trtforensics.parsers.lines.singly import Dispatch
 from trtforensics.parsers.text.source import open_source
 
@@ -201,6 +202,15 @@ def test_a_missing_implementation_is_read_however_the_error_is_wrapped(opening: 
     assert kinds_of(body) == ["no_implementation"]
     assert by_regex(body) == reference.parse(body)
     assert (by_regex(body) or ("", {}))[1]["layer"] == b"{ForeignNode[a...b]}"
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES.keys() & KEPT.keys()))
+def test_each_kept_field_of_a_rare_kind_fits_the_type_that_its_name_decides(kind: str) -> None:
+    _, fields = by_regex(EXAMPLES[kind]) or ("", {})
+    rows = EventColumns(kind, Texts())
+    rows.add(1, fields)
+    stored = {name: rows.values(name, range(1))[0] for name in rows.names}
+    assert {name for name, value in stored.items() if value is not None} == fields.keys() & stored.keys()
 
 
 def test_a_body_that_no_rule_reads_is_refused_by_both() -> None:

@@ -85,9 +85,11 @@ def test_a_directive_says_what_is_kept(
         '//:\nonly_here: "only here"\n',
         '//: bulk count\nonly_here: "only here" COUNT\n',
         '//: keep\n\nonly_here: "only here"\n',
+        '//: keep\nonly_here: "only here " COUNT " of " COUNT\n',
+        '//: keep count\nonly_here: "only here " COUNT " of " COUNT__ALL\nCOUNT__ALL: /[0-9]+/\n',
     ],
 )
-def test_a_directive_that_says_nothing_of_a_rule_is_an_error(bare_rules: Callable[[str], None], text: str) -> None:
+def test_a_directive_that_does_not_fit_its_rule_is_an_error(bare_rules: Callable[[str], None], text: str) -> None:
     bare_rules(text)
     with pytest.raises(ValueError, match=r"directive|fields"):
         generate.derived()
