@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from trtforensics.findings.forms.rendering import FORMS
+
 HERE = Path(__file__).resolve().parent / "report"
 ROOT = HERE.parents[2]
 LOG = "testdata/logs/emulated-trtexec-8.6.log"
@@ -27,6 +29,10 @@ def test_the_report_is_the_golden_one_byte_for_byte(
         HERE.mkdir(exist_ok=True)
         golden.write_bytes(printed)
     assert printed == golden.read_bytes(), f"{golden.name} differs: look at the change first"
+
+
+def test_each_form_for_programs_has_a_golden_file() -> None:
+    assert NAMES.keys() == FORMS.keys() - {"text", "json"}
 
 
 def test_each_golden_belongs_to_a_test() -> None:

@@ -1,4 +1,4 @@
-"""The rule that README shows works as it stands there."""
+"""What README says of rules and forms holds, and the rule that it shows works as it stands there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from tests.support.repository import ROOT
 from trtforensics.findings.case import Case
+from trtforensics.findings.forms.rendering import FORMS
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import Rule
 from trtforensics.sources.build_log import load_build_log
@@ -23,6 +24,10 @@ def test_the_rule_in_the_readme_speaks() -> None:
     (seen,) = shown.check(Case(log.builds[0], log))
     assert seen.spans[0] == log.builds[0].tuning[0].span
     assert found.group(1).count("\n") < 60
+
+
+def test_the_reference_of_report_names_every_form() -> None:
+    assert f"[--format {'|'.join(FORMS)}]" in README
 
 
 def test_the_number_of_rules_is_the_one_that_readme_names() -> None:
