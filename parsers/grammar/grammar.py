@@ -76,8 +76,9 @@ class _Directive(NamedTuple):
             return None if self.kept is None else tuple(dict.fromkeys(fields))
         if self.kept == (_LINES,):
             return ()
-        if not set(self.kept) <= set(fields):
-            raise ValueError(f"{rule} has not all the fields that it keeps: {', '.join(self.kept)}")
+        absent = [name for name in self.kept if name not in fields]
+        if absent:
+            raise ValueError(f"{rule} keeps fields that it does not have: {', '.join(absent)}")
         return self.kept
 
 
@@ -121,7 +122,7 @@ def _directives(text: str) -> dict[str, _Directive]:
         is_bulk = words[:1] == [_BULK]
         use, *kept = words[is_bulk:] or [""]
         if directive["rule"] is None or use not in {_KEEP, _NOTE, *[""] * is_bulk}:
-            raise ValueError(f"//:{directive['words']} is no directive of a rule")
+            raise ValueError(f"//:{directive['words']} is no directive, or the line below it is no rule")
         found[directive["rule"]] = _Directive(is_bulk, use == _NOTE, tuple(kept) if use else None)
     return found
 
