@@ -1,4 +1,4 @@
-"""Levers without a build: what a probe is given, and what is written at the end."""
+"""Tactics as a lever, without a build: what a probe is given, and what is written at the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisect.levers.items import read_items
 from trtforensics.bisect.levers.tactics import (
     FORMAT_SUSPICION,
     PRECISION_SUSPICION,
@@ -16,7 +15,7 @@ from trtforensics.bisect.levers.tactics import (
     TacticsLever,
     load_side,
 )
-from trtforensics.errors import ForensicsError, SourceError, UsageError
+from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
 from trtforensics.replay.edges import DataflowEdge
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.model.replay import Replay
+
 
 MAX = 1 << 20
 
@@ -146,25 +146,3 @@ def test_of_directories_the_closest_pair_is_searched_and_the_others_weigh(tmp_pa
 def test_a_directory_without_replays_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ForensicsError, match="holds no tactic replay"):
         load_side(str(tmp_path), "good", max_bytes=MAX)
-
-
-def test_items_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "items"
-    path.write_bytes(b"\xef\xbb\xbf# switches\r\n\r\n  one two \r\n#no\r\n-x=\xc3\xa9\r\n")
-    backend = read_items(str(path), max_bytes=MAX)
-    assert [item.name for item in backend.items] == ["one two", "-x=é"]
-    assert backend.prepare(frozenset({1}), tmp_path)["items"].read_text(encoding="utf-8") == "-x=é\n"
-
-
-@pytest.mark.parametrize(
-    ("data", "error", "says"),
-    [
-        (b"# only\n\n", UsageError, "no items"),
-        (b"a\nb\na\n", UsageError, "'a' more than once"),
-        (b"a\n\xff\xfe\xfa\n", SourceError, "UTF-8"),
-    ],
-)
-def test_bad_item_files(tmp_path: Path, data: bytes, error: type[ForensicsError], says: str) -> None:
-    (tmp_path / "items").write_bytes(data)
-    with pytest.raises(error, match=says):
-        read_items(str(tmp_path / "items"), max_bytes=MAX)
