@@ -12,16 +12,15 @@ from trtforensics.errors import ForensicsError, SourceError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 MAX = 1 << 20
 
 
 def test_items_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "items"
     path.write_bytes(b"\xef\xbb\xbf# switches\r\n\r\n  one two \r\n#no\r\n-x=\xc3\xa9\r\n")
-    backend = read_items(str(path), max_bytes=MAX)
-    assert [item.name for item in backend.items] == ["one two", "-x=é"]
-    assert backend.prepare(frozenset({1}), tmp_path)["items"].read_text(encoding="utf-8") == "-x=é\n"
+    lever = read_items(str(path), max_bytes=MAX)
+    assert [item.name for item in lever.items] == ["one two", "-x=é"]
+    assert lever.prepare(frozenset({1}), tmp_path)["items"].read_text(encoding="utf-8") == "-x=é\n"
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.replay import Replay
 
-
 MAX = 1 << 20
 
 
@@ -57,9 +56,9 @@ def layers(path: Path) -> dict[str, int]:
 
 
 def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad: Replay) -> None:
-    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
-    assert [item.name for item in backend.items] == ["b", "c", "only", "n"]
-    assert backend.describe(3) == {
+    lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
+    assert [item.name for item in lever.items] == ["b", "c", "only", "n"]
+    assert lever.describe(3) == {
         "item": "n",
         "good": None,
         "bad": {
@@ -73,18 +72,18 @@ def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad
 
 
 def test_a_probe_gets_its_mix(good: Replay, bad: Replay, tmp_path: Path) -> None:
-    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
-    assert backend.prepare(frozenset(), tmp_path) == {"replay": tmp_path / "replay.json"}
+    lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
+    assert lever.prepare(frozenset(), tmp_path) == {"replay": tmp_path / "replay.json"}
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 1, "c": 1, "only": 1}
-    backend.prepare(frozenset({0, 3}), tmp_path)
+    lever.prepare(frozenset({0, 3}), tmp_path)
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 2, "c": 1, "only": 1, "n": 3}
-    backend.prepare(frozenset(range(4)), tmp_path)
+    lever.prepare(frozenset(range(4)), tmp_path)
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 2, "c": -(1 << 63), "n": 3}
 
 
 def test_what_is_taken_away(good: Replay, bad: Replay, tmp_path: Path) -> None:
-    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
-    lines = backend.fix([frozenset({1})], tmp_path)
+    lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
+    lines = lever.fix([frozenset({1})], tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir() if path.name not in {"good.json", "bad.json"}) == sorted(
         line.partition(":")[0] for line in lines
     )
@@ -112,8 +111,8 @@ def test_suspicion_is_of_precision_formats_and_sensitive_operations(tmp_path: Pa
         "view": entry("view", 1, strides=(1, 8)),
         "softmax": entry("softmax", 2),
     }
-    backend = TacticsLever(ReplaySide((replay(tmp_path / "g", **one),)), ReplaySide((replay(tmp_path / "b", **other),)))
-    weights = {item.name: item.weight for item in backend.items}
+    lever = TacticsLever(ReplaySide((replay(tmp_path / "g", **one),)), ReplaySide((replay(tmp_path / "b", **other),)))
+    weights = {item.name: item.weight for item in lever.items}
     assert weights == pytest.approx(
         {"conv": 2, "cast": 2 * PRECISION_SUSPICION, "view": 2 * FORMAT_SUSPICION, "softmax": 2 * SENSITIVE_SUSPICION}
     )
@@ -133,13 +132,13 @@ def test_of_directories_the_closest_pair_is_searched_and_the_others_weigh(tmp_pa
         "notes.txt: is no tactic replay",
         "sub: is no regular file",
     ]
-    backend = TacticsLever(good, bad)
-    assert [item.name for item in backend.items] == ["b", "c"]
-    assert (backend.good.source.path, backend.bad.source.path) == (
+    lever = TacticsLever(good, bad)
+    assert [item.name for item in lever.items] == ["b", "c"]
+    assert (lever.good.source.path, lever.bad.source.path) == (
         str(tmp_path / "good" / "1.json"),
         str(tmp_path / "bad" / "1.json"),
     )
-    weights = {item.name: item.weight for item in backend.items}
+    weights = {item.name: item.weight for item in lever.items}
     assert weights["c"] == 2 * weights["b"]  # a good build has b's bad tactic too; it is suspected less, not acquitted
 
 

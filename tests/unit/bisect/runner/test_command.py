@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.runner.probe import ProbeOutcome
 
-
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
 

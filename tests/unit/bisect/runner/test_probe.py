@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
 
@@ -65,9 +64,9 @@ def test_new_settings_judge_stored_scores_without_a_probe(tmp_path: Path) -> Non
 
 
 def test_a_build_that_is_not_what_was_asked_has_no_vote(tmp_path: Path) -> None:
-    backend = Scored(8, 2, frozenset(range(8)))
+    lever = Scored(8, 2, frozenset(range(8)))
     options = RunOptions(build="true", check="test $(cat {dir}/score) -le 2")
-    document, _ = bisect(tmp_path, backend, Search(backend.items), options, quiet)
+    document, _ = bisect(tmp_path, lever, Search(lever.items), options, quiet)
     assert document["status"] != "certified"
     assert list((tmp_path / "unresolved").iterdir())
     probes = document["probes"]

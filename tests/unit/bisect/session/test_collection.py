@@ -18,7 +18,6 @@ from trtforensics.errors import OutputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
 

@@ -9,7 +9,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save
 
 from tests.support.marked_logs import marked
-from trtforensics.errors import SourceError
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.onnx_model import load_model
 from trtforensics.findings.suppression import Suppression
@@ -128,14 +127,3 @@ def test_external_data_is_not_opened(tmp_path: Path) -> None:
     entry = tensor.external_data.add()
     entry.key, entry.value = "location", "missing.bin"
     assert [f.code for f in findings(model, tmp_path) if f.code == "TF111"] == ["TF111"]
-
-
-@pytest.mark.parametrize(
-    ("content", "what"), [(b"no model", "is no ONNX model"), (b"", "is no ONNX model"), (None, "cannot be")]
-)
-def test_a_bad_model_is_one_clear_sentence(content: bytes | None, what: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.onnx"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(SourceError, match=what):
-        load_model(str(path))
