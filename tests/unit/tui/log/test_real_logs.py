@@ -1,28 +1,22 @@
-"""The screen of a build log on real logs, read by the real session."""
+"""The screen of a build log, on logs that the real session reads."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.support.repository import LOGS, ROOT
+from tests.support.repository import LOGS
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.log.app import LogApp
 from trtforensics.tui.rows.layer_index import RowKind
 from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-    from types import ModuleType
 
-    from textual.app import App
-
-    ScreenText = Callable[[App[Any]], str]
+    from tests.support.screens import ScreenText
 
 PASSES = "emulated-trtexec-10.16-three-passes.log"
 SIZE = (160, 45)
@@ -218,32 +212,3 @@ async def test_names_without_more_are_listed_and_said_to_be_that(
         await pilot.pause()
         assert "of these the log prints the names only" in screen_text(app)
         assert "the log gives this layer's name and nothing else" in screen_text(app)
-
-
-@pytest.fixture(scope="module")
-def screenshot() -> ModuleType:
-    """The script that makes the README's picture."""
-    spec = importlib.util.spec_from_file_location("screenshot", ROOT / "docs" / "screenshot.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_picture_in_the_docs_is_what_the_app_looks_like_now(screenshot: ModuleType) -> None:
-    made = screenshot.picture()
-    stored = (ROOT / "docs" / "tui.svg").read_text(encoding="utf-8")
-    assert texts_of(made) == texts_of(stored), "run python docs/screenshot.py"
-    assert any("cached result; timed at lines" in text for text in texts_of(made))
-    assert str(ROOT) not in made
-
-
-def test_the_picture_is_the_same_bytes_each_time(screenshot: ModuleType) -> None:
-    assert screenshot.picture() == screenshot.picture()
-
-
-def texts_of(svg: str) -> list[str]:
-    """Return what a picture says, which other versions of Rich wrap in other ids."""
-    root = ET.fromstring(svg)  # noqa: S314 - our own file
-    return [(element.text or "").replace("\xa0", " ") for element in root.iter("{http://www.w3.org/2000/svg}text")]

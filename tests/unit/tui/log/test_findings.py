@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.support.screens import SIZE, ScreenText, panes_of
 from trtforensics.errors import UsageError
 from trtforensics.tui.log.app import LogApp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.app import App
-
-    from trtforensics.tui.log.panes import Panes
-
-    ScreenText = Callable[[App[Any]], str]
-
-SIZE = (120, 36)
-
-
-def panes_of(app: LogApp) -> Panes:
-    return app._panes
 
 
 async def test_findings_come_after_the_parse_and_are_those_of_the_build_in_view(

@@ -1,4 +1,4 @@
-"""The TUI on an artifacts directory: a finished one, one that grows, one that is damaged."""
+"""The screen of an artifacts directory: a finished one, one that grows, one that is damaged."""
 
 from __future__ import annotations
 
@@ -6,127 +6,25 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from trtforensics.bisect.search import Verdict
-from trtforensics.bisect.session.view import view_directory
 from trtforensics.errors import SourceError
 from trtforensics.tui.bisection.app import KEYS, BisectionApp
-from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title
 from trtforensics.tui.widgets.log_view import LogView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textual.app import App
+    import pytest
 
-    from trtforensics.bisect.session.view import DirectoryView
+    from tests.support.screens import ScreenText
 
-    ScreenText = Callable[[App[Any]], str]
+from tests.support.artifacts import Directory
 
 SIZE = (140, 36)
 
 
-class Lines:
-    """A log as a list of lines."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def line(self, number: int) -> str:
-        """Return a line."""
-        return self._lines[number - 1]
-
-    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
-        """Find a line."""
-        numbers = range(start, 0, -1) if backwards else range(start, len(self) + 1)
-        return next((number for number in numbers if needle in self.line(number)), None)
-
-
-class Directory:
-    """An artifacts directory written by hand, and the session on it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        items = [{"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)]
-        job = {"schema": 1, "kind": "bisection", "mode": "tactics", "build": "make", "check": "try", "items": items}
-        (path / "job.json").write_text(json.dumps(job))
-        self.probes = 0
-
-    def event(self, **fields: object) -> None:
-        """Append to the journal."""
-        with (self.path / "journal.jsonl").open("a") as journal:
-            journal.write(json.dumps({"at": "2026-11-21T10:00:00+00:00", **fields}) + "\n")
-
-    def start(self, active: str, suspects: str) -> Path:
-        """Begin a probe with a log."""
-        self.probes += 1
-        name = f"{self.probes:04d}-abcdef"
-        folder = self.path / "probes" / name
-        folder.mkdir(parents=True)
-        (folder / "build.log").write_text(f"log of {name}\n\x1b[31mred\n")
-        (folder / "check.log").write_text(f"check of {name}\n")
-        fields = {"folder": name, "active": active, "suspects": suspects, "build": 0, "check": 0, "purpose": "narrow"}
-        self.event(event="start", probe=self.probes, **fields)
-        return folder
-
-    def end(self, verdict: Verdict, reason: str = "check: exit status 1") -> None:
-        """End the last probe."""
-        judged = {"verdict": verdict, "reason": reason, "judge": "try", "check": 0, "seconds": 2.5}
-        flags = {"timed_out": False, "timeout": None, "build_failed": False, "built": True, "log_checks": 1}
-        self.event(event="end", probe=self.probes, **judged, **flags)
-
-    def look(self) -> DirectoryView:
-        """Read the directory."""
-        return view_directory(self.path)
-
-    def log(self, path: Path) -> Lines:
-        """Read a log."""
-        return Lines(path.read_text())
-
-
 def app_on(session: Any) -> BisectionApp:
     return BisectionApp(session)
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> Directory:
-    """Two ended probes, and one that runs."""
-    made = Directory(tmp_path)
-    made.start("0-7", "0-7")
-    made.end(Verdict.BAD)
-    made.start("0-3", "0-7")
-    made.end(Verdict.UNRESOLVED, "build: died by SIGSEGV")
-    made.start("0-1", "0-3")
-    return made
-
-
-def test_a_row_tells_verdict_subset_and_suspects(directory: Directory) -> None:
-    view = directory.look()
-    rows = ["".join(piece.text for piece in probe_row(view, probe)) for probe in view.probes]
-    assert [row.split()[:3] for row in rows[:2]] == [["1", "bad", "8"], ["2", "unresolved", "4"]]
-    assert rows[0].count("█") == 16
-    assert rows[2].count("█") == 8
-    assert "cut off" in rows[2]  # nobody holds the lock
-
-
-def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> None:
-    member = {"item": "layer3", "good": {"tactic": "0x1"}, "bad": None}
-    answer = {"status": "certified", "why": "", "culprits": [[member, member]], "suspects": ["layer5"]}
-    (directory.path / "result.json").write_text(json.dumps(answer))
-    text = "\n".join("".join(piece.text for piece in row) for row in answer_rows(directory.look()))
-    for part in (
-        "certified",
-        "culprit set 1, bad only together",
-        "layer3",
-        "good tactic 0x1",
-        "bad  not there",
-        "layer5",
-    ):
-        assert part in text
 
 
 async def test_probes_details_and_logs_are_a_key_away(
@@ -247,12 +145,3 @@ def test_it_looks_as_it_did(
         await until(pilot, lambda: "log of 0003" in screen_text(app))
 
     assert snap_compare(app, terminal_size=(120, 30), run_before=run_before)
-
-
-def test_a_set_is_called_what_it_is() -> None:
-    assert set_title("tactics", 1, 1) == "culprit set 1"
-    assert set_title("tactics", 2, 3) == "culprit set 2, bad only together"
-    assert [set_title("precision", number, 2) for number in (1, 2)] == [
-        "must stay FP32",
-        "alternative 1, which does as well",
-    ]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.screens import SIZE
 from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-SIZE = (120, 36)
 
 
 @pytest.mark.parametrize(
