@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.support.build_views import build, compared, layer, rows
 from tests.support.diff_samples import FIRST, SECOND, interacting_pair, replay_text
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import Comparison, Difference, DifferenceType
@@ -13,8 +14,6 @@ from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-from tests.support.build_views import build, compared, layer, rows
 
 
 def test_two_builds_that_differ_in_one_fusion_show_it_first_with_its_consequences(two_logs: tuple[str, str]) -> None:

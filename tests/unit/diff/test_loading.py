@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.build_views import rows
 from tests.support.diff_samples import replay_text
 from trtforensics.diff.compare import compare
 from trtforensics.diff.loading import load_side
@@ -13,8 +14,6 @@ from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-from tests.support.build_views import rows
 
 
 def test_a_directory_is_searched_and_says_what_it_skipped(tmp_path: Path) -> None:

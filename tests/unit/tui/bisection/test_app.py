@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.artifacts import Directory
 from trtforensics.bisect.search import Verdict
 from trtforensics.errors import SourceError
 from trtforensics.tui.bisection.app import KEYS, BisectionApp
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     import pytest
 
     from tests.support.screens import ScreenText
-
-from tests.support.artifacts import Directory
 
 SIZE = (140, 36)
 
