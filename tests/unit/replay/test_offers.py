@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.replays import build_of, from_log, of_form, replay
 from trtforensics.graph.build import select_build
-from trtforensics.model.replay import ReplayForm, ReplayTensor
+from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.replay.converting import converted
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.writing import NotExpressibleError
@@ -18,6 +18,8 @@ from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+ONE_PROFILE = "emulated-trtexec-8.6"
 
 
 def test_a_log_gives_strides_and_packing() -> None:
@@ -83,3 +85,36 @@ def test_a_tensor_format_is_in_no_log() -> None:
     offers = Offers(build_of("emulated-trtexec-8.6"))
     with pytest.raises(NotExpressibleError, match=r"has no inputs\[0\].tensor_format .*No log prints it"):
         converted(from_log("emulated-trtexec-8.6").replay, ReplayForm.F4, offers)
+
+
+def test_without_ids_in_the_log_any_runner_may_be_meant() -> None:
+    build = build_of(ONE_PROFILE)
+    with_ids, without = Offers(build), Offers(replace(build, runner_ids={}))
+    assert with_ids.is_runner("CaskConvolution", 0x80000009)
+    assert not with_ids.is_runner("CaskConvolution", 0x8000002F)
+    assert not with_ids.is_runner("SomethingElse", 0x80000009)
+    assert without.is_runner("CaskConvolution", 0x8000002F)
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "fits"),
+    [
+        ("LINEAR", "Float(784,784,28,1)", True),
+        ("LINEAR", "Float(3136,1,1,1)", True),
+        ("LINEAR", "Float(6272,1,448,32)", False),
+        ("LINEAR", "Half(392,1:8,56,8)", False),
+        ("HWC", "Float(6272,1,448,32)", True),
+        ("HWC", "Float(784,784,28,1)", False),
+        ("HWC8", "Half(392,1:8,56,8)", True),
+        ("HWC8", "Half(784,1:4,56,8)", False),
+        ("CHW2", "Half(784,1:2,28,1)", True),
+        ("CHW32", "Int8(98,49:32,7,1)", True),
+        ("LINEAR", "Float((* 784 seq),784,28,1)", True),
+    ],
+)
+def test_a_tensor_format_is_compared_as_far_as_its_name_tells(name: str, printed: str, fits: bool) -> None:  # noqa: FBT001
+    choice = replace(build_of(ONE_PROFILE).choices[0], layer="a", inputs=(printed,), outputs=())
+    (combination,) = Offers(replace(build_of(ONE_PROFILE), choices=(choice,), cached=())).of("a")
+    dtype = printed.partition("(")[0].upper()
+    entry = ReplayEntry("a", 1, 1, (ReplayTensor(dtype, name),), (), choice.span)
+    assert (combination.mismatches(entry) == []) is fits
