@@ -17,7 +17,7 @@ from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.passes import Passes
 from trtforensics.parsers.builds.segments import segments
-from trtforensics.parsers.builds.views import Log, SourceSpans
+from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.events import NO_TEXT, integer_or_none
 from trtforensics.parsers.notation import names
 
@@ -36,7 +36,7 @@ def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
     builds: tuple[Build, ...] = ()
     if source.lines:
         edges = segments(scanned.events, source.lines, alone)
-        builds = _builds(Log(scanned.events, edges, SourceSpans(source, scanned.line_starts)))
+        builds = _builds(Log(scanned.events, edges, Spans(source, scanned.line_starts)))
     return BuildLog(
         source=source,
         lines=scanned.counts,

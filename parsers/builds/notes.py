@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.builds.views import Log, SourceSpans, View
+    from trtforensics.parsers.builds.views import Log, Spans, View
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """Kinds of line that findings read, all of which a log has few of."""
@@ -54,7 +54,7 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
     return tuple(found)
 
 
-def starved_layers(view: View, timed: TacticTimings, spans: SourceSpans) -> tuple[StarvedLayer, ...]:
+def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
     """Return them with what they asked for, in bytes, the most wanting layer first; 4.x to 10.x print such lines."""
     rows: dict[str, list[tuple[int, int, int]]] = {}
     for kind in view.present(SKIPPED):
@@ -66,7 +66,7 @@ def starved_layers(view: View, timed: TacticTimings, spans: SourceSpans) -> tupl
     return tuple(sorted(layers, key=lambda one: (-one.requested, one.spans[0].line)))
 
 
-def _starved(layer: str, rows: list[tuple[int, int, int]], spans: SourceSpans) -> StarvedLayer:
+def _starved(layer: str, rows: list[tuple[int, int, int]], spans: Spans) -> StarvedLayer:
     requested, available, _ = max(rows)
     first = sorted(line for _, _, line in rows)[:_SHOWN]
     return StarvedLayer(layer, len(rows), requested, available, tuple(map(spans.of, first)))

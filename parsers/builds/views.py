@@ -111,7 +111,7 @@ class View:
 class Log(View):
     """All lines of a log, and which of them are of which build."""
 
-    def __init__(self, events: Events, edges: Lines, spans: SourceSpans) -> None:
+    def __init__(self, events: Events, edges: Lines, spans: Spans) -> None:
         """``edges`` are the first line of each build, and the line behind the last one."""
         super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
         self.edges = edges
@@ -182,7 +182,7 @@ class Log(View):
         ]
 
 
-class SourceSpans:
+class Spans:
     """Makes the source spans of lines."""
 
     def __init__(self, source: SourceInfo, line_starts: Sequence[int]) -> None:

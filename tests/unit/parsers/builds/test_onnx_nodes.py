@@ -6,7 +6,7 @@ import numpy as np
 
 from trtforensics.model.log import SourceInfo
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
-from trtforensics.parsers.builds.views import Log, SourceSpans
+from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
 
@@ -15,9 +15,7 @@ _PREFIX = "[07/02/2026-03:31:59] [TRT] [V] "
 
 def _log(scanner: Scanner) -> Log:
     source = SourceInfo("log", 0, scanner.scanned.counts.total, "")
-    return Log(
-        scanner.scanned.events, np.array([1, source.lines + 1]), SourceSpans(source, scanner.scanned.line_starts)
-    )
+    return Log(scanner.scanned.events, np.array([1, source.lines + 1]), Spans(source, scanner.scanned.line_starts))
 
 
 def _nodes(*bodies: str) -> list[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
