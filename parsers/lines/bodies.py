@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.lines.interning import Spans
+from trtforensics.parsers.lines.interning import TextSpans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +38,9 @@ class Bodies:
         """Return some bodies."""
         return self.spans(lines).texts(self.index.data)
 
-    def spans(self, lines: Positions) -> Spans:
+    def spans(self, lines: Positions) -> TextSpans:
         """Return where some bodies are."""
-        return Spans(lines, self.starts[lines], self.ends[lines])
+        return TextSpans(lines, self.starts[lines], self.ends[lines])
 
 
 class KindRows(NamedTuple):

@@ -33,7 +33,7 @@ from trtforensics.parsers.lines.events import (
     new_column,
     tactic_id,
 )
-from trtforensics.parsers.lines.interning import Memo, Spans
+from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.lines.openers import Openers, WordTable
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
@@ -193,7 +193,7 @@ class _LayoutReader:
         for position, reader in self._readers:
             if not len(lines):
                 break
-            sure = reader.read(bodies, Spans(lines, begins[position], ends[position]), columns)
+            sure = reader.read(bodies, TextSpans(lines, begins[position], ends[position]), columns)
             if not sure.all():
                 lines = lines.compress(sure)
                 begins, ends = [b.compress(sure) for b in begins], [e.compress(sure) for e in ends]
@@ -277,14 +277,14 @@ class _Direct:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
+    def read(self, bodies: Bodies, spans: TextSpans, columns: Columns) -> Bools:
         """Fill the column; return which lines are sure."""
         values, sure = self._values(bodies, spans)
         if self._name and values is not None:
             columns[self._name] = values
         return sure
 
-    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+    def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[npt.NDArray[Any] | None, Bools]:
         raise NotImplementedError
 
 
@@ -296,7 +296,7 @@ class _Number(_Direct):
         self._regex = segment.regex
         self._read = _READ[segment.content]
 
-    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any], Bools]:
+    def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[npt.NDArray[Any], Bools]:
         values, sure = self._usual(bodies.index, spans.begins, spans.ends)
         others = np.flatnonzero(~sure)
         texts = spans.of(others).texts(bodies.index.data)
@@ -343,11 +343,11 @@ class _Plain(_Direct):
         self._texts = texts
         self._memo = Memo()
 
-    def _values(self, bodies: Bodies, spans: Spans) -> tuple[npt.NDArray[Any] | None, Bools]:
+    def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[npt.NDArray[Any] | None, Bools]:
         found = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index))
         return found if self._name else None, found != _REFUSED
 
-    def _numbers(self, index: LineIndex, spans: Spans) -> list[int]:
+    def _numbers(self, index: LineIndex, spans: TextSpans) -> list[int]:
         """Return which texts stand there."""
         return self._texts.ids(spans.texts(index.data))
 
@@ -355,7 +355,7 @@ class _Plain(_Direct):
 class _Ignored(_Direct):
     """Skips texts that need no check and are not kept."""
 
-    def _values(self, bodies: Bodies, spans: Spans) -> tuple[None, Bools]:  # noqa: ARG002 - as the others
+    def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[None, Bools]:  # noqa: ARG002 - as the others
         return None, np.ones(len(spans.lines), np.bool_)
 
 
@@ -366,7 +366,7 @@ class _Taken(_Plain):
         super().__init__(name, texts)
         self._regex = segment.regex
 
-    def _numbers(self, index: LineIndex, spans: Spans) -> list[int]:
+    def _numbers(self, index: LineIndex, spans: TextSpans) -> list[int]:
         taken = self._taken(index, spans)
         if not self._name:
             return [0 if own else _REFUSED for own in taken]
@@ -375,7 +375,7 @@ class _Taken(_Plain):
             return self._texts.ids(texts)
         return [self._texts.id(text) if own else _REFUSED for own, text in zip(taken, texts, strict=True)]
 
-    def _taken(self, index: LineIndex, spans: Spans) -> list[bool]:
+    def _taken(self, index: LineIndex, spans: TextSpans) -> list[bool]:
         """Say of each text whether the terminal matches exactly it."""
         data, match = index.data, _compiled(self._regex).match
         begins, ends, limits = spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
@@ -395,7 +395,7 @@ class _Composite(_Direct):
         self._count = 0
         self._memo = Memo()
 
-    def read(self, bodies: Bodies, spans: Spans, columns: Columns) -> Bools:
+    def read(self, bodies: Bodies, spans: TextSpans, columns: Columns) -> Bools:
         """Fill the columns; return which lines are sure."""
         rows = self._memo.values(bodies.index, spans, partial(self._judged, bodies.index))
         for name, column in zip(self._names, self._columns, strict=True):
@@ -403,7 +403,7 @@ class _Composite(_Direct):
         sure: Bools = rows != _REFUSED
         return sure
 
-    def _judged(self, index: LineIndex, spans: Spans) -> list[int]:
+    def _judged(self, index: LineIndex, spans: TextSpans) -> list[int]:
         """Return the row in the columns that holds the fields of each text."""
         match, limits = _compiled(self._regex).match, index.ends[spans.lines].tolist()
         found = map(match, repeat(index.data), spans.begins.tolist(), limits)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
 
-    _ReadTexts = Callable[["Spans"], list[int]]
+    _ReadTexts = Callable[["TextSpans"], list[int]]
 
 _FEW = 200
 """Number of texts below which a dictionary is faster than some fifty calls of numpy."""
@@ -60,16 +60,16 @@ _EMPTY = np.uint64(0)
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.uint64), np.zeros(1, np.int32)
 
 
-class Spans(NamedTuple):
+class TextSpans(NamedTuple):
     """A text in each of some lines: where it begins and ends."""
 
     lines: Positions
     begins: Positions
     ends: Positions
 
-    def of(self, rows: Positions) -> Spans:
+    def of(self, rows: Positions) -> TextSpans:
         """Return some of them."""
-        return Spans(self.lines[rows], self.begins[rows], self.ends[rows])
+        return TextSpans(self.lines[rows], self.begins[rows], self.ends[rows])
 
     def texts(self, data: bytes) -> list[bytes]:
         """Cut the texts out."""
@@ -88,7 +88,7 @@ class Memo:
         self._table = _HashTable()
         self._alike = alike
 
-    def values(self, index: LineIndex, spans: Spans, read: _ReadTexts) -> Values:
+    def values(self, index: LineIndex, spans: TextSpans, read: _ReadTexts) -> Values:
         """Return the number of each text."""
         if len(spans.lines) < _FEW:
             return self._one_by_one(index, spans, read)
@@ -105,7 +105,7 @@ class Memo:
             values[new], _ = self._table.find(hashes[new])
         return values
 
-    def _learn(self, spans: Spans, hashes: Words, new: Positions, read: _ReadTexts) -> None:
+    def _learn(self, spans: TextSpans, hashes: Words, new: Positions, read: _ReadTexts) -> None:
         """Ask for the number of each distinct text of the rows ``new``."""
         changes = np.flatnonzero(hashes[new[1:]] != hashes[new[:-1]])  # equal texts often stand in consecutive lines
         rows = np.concatenate((new[:1], new[changes + 1]))
@@ -116,7 +116,7 @@ class Memo:
             self._table = _HashTable()
         self._table.add(distinct, learned)
 
-    def _one_by_one(self, index: LineIndex, spans: Spans, read: _ReadTexts) -> Values:
+    def _one_by_one(self, index: LineIndex, spans: TextSpans, read: _ReadTexts) -> Values:
         memo = self._singly
         if len(memo) > _MOST:
             memo.clear()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trtforensics.parsers.lines.dialects import DIALECTS, may_open, prefix_of
-from trtforensics.parsers.lines.interning import Memo, Spans
+from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.text.numbers import blocks
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ class PrefixReader:
         """Return the number of the prefix of each line that its first ``size`` bytes decide; _OPEN for the others."""
         starts = index.starts[lines]
         ends = np.minimum(index.ends[lines], starts + min(size, _LONGEST))
-        return memo.values(index, Spans(lines, starts, ends), partial(self._of_new, index, size))
+        return memo.values(index, TextSpans(lines, starts, ends), partial(self._of_new, index, size))
 
-    def _of_new(self, index: LineIndex, size: int, spans: Spans) -> list[int]:
+    def _of_new(self, index: LineIndex, size: int, spans: TextSpans) -> list[int]:
         limits = index.ends[spans.lines].tolist()
         return list(map(partial(self._number, index.data, size), spans.begins.tolist(), limits))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.lines.bodies import Bodies
     from trtforensics.parsers.lines.events import Texts
-    from trtforensics.parsers.lines.interning import Spans
+    from trtforensics.parsers.lines.interning import TextSpans
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]
@@ -143,7 +143,7 @@ class SingleReader:
             kind = names[number]
             yield KindRows(kind, lines[rows], self._columns(kind, numbers[rows]))
 
-    def _of_new(self, index: LineIndex, spans: Spans) -> list[int]:
+    def _of_new(self, index: LineIndex, spans: TextSpans) -> list[int]:
         """Judge bodies that were not read before; return the number of each."""
         return list(map(self._judge, spans.texts(index.data)))
 

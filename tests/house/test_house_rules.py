@@ -1,4 +1,7 @@
-"""The rules of the house that no linter keeps: short functions and modules, narrow handlers, no machine's paths."""
+"""The rules of the house that no linter keeps.
+
+Functions and modules are short, handlers narrow, names of classes unique, and no text names a machine's path.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.repository import ROOT, files_of, label
+from tests.support.repository import PRODUCT, ROOT, files_of, label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +63,11 @@ def names(kind: ast.expr) -> set[str]:
     return set(re.findall(r"\w+", ast.unparse(kind)))
 
 
+def public_classes(tree: ast.Module) -> list[str]:
+    """Name the classes that other modules may import."""
+    return [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+
+
 def machine_paths(text: str) -> list[str]:
     """Return the paths that exist on one machine only."""
     return MACHINE_PATH.findall(text)
@@ -73,6 +81,15 @@ def test_no_function_is_too_long_to_read_at_a_glance(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
 def test_no_module_is_too_long(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MAX_MODULE_LINES
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    modules: dict[str, list[str]] = {}
+    for path in (path for folder in PRODUCT.values() for path in files_of(folder) if path.suffix == ".py"):
+        for name in public_classes(ast.parse(path.read_text(encoding="utf-8"))):
+            modules.setdefault(name, []).append(label(path))
+    assert len(modules) > 200
+    assert {name: paths for name, paths in modules.items() if len(paths) > 1} == {}
 
 
 @pytest.mark.parametrize("path", list(files_of(UNIT)), ids=label)

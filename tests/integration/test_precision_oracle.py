@@ -109,15 +109,15 @@ def build(
         (tmp_path / "broken_trt.py").write_text(f"open({str(begun)!r}, 'w').close()\n{code}\n")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         rules = rules_for({"y": True}, [], [])
-        backend = PrecisionLever(oracle.caster, oracle, rules, Target("broken_trt"), tmp_path / "models")
-        backend.builds = True
+        lever = PrecisionLever(oracle.caster, oracle, rules, Target("broken_trt"), tmp_path / "models")
+        lever.builds = True
         folder = tmp_path / "probe"
         folder.mkdir()
-        values = {name: str(path) for name, path in backend.prepare(frozenset(), folder).items()}
+        values = {name: str(path) for name, path in lever.prepare(frozenset(), folder).items()}
         values |= {"dir": str(folder), "log": str(folder / "build.log")}
-        executor = backend.executor(LocalExecutor(1))
+        executor = lever.executor(LocalExecutor(1))
         try:
-            spec = ProbeSpec(str(folder), str(tmp_path), backend.build, None, values)
+            spec = ProbeSpec(str(folder), str(tmp_path), lever.build, None, values)
             for timeout in (3.0, 12.0, 48.0, 192.0):
                 outcome = executor.submit(replace(spec, timeout=timeout)).result()
                 if begun.exists():  # else the machine is busy: the module was not even imported

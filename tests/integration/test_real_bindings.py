@@ -1,4 +1,4 @@
-"""NVIDIA's real Python bindings over stub libraries: every name, enumerator and call that our backends use is there.
+"""NVIDIA's real Python bindings over stub libraries: every name, enumerator and call that our levers use is there.
 
 Behind the bindings is nothing: what they ask of TensorRT's libraries is answered by functions that return 0. So
 builders do not work, but enumerators, classes, signatures and value types are the real ones.
@@ -180,7 +180,7 @@ def test_the_emulator_has_the_names_and_values_of_the_bindings(version: str, fol
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_the_backends_use_is_there(version: str, folder: Path) -> None:
+def test_what_the_levers_use_is_there(version: str, folder: Path) -> None:
     found = ask(VALUES, real(version, folder))
     assert found["version"].startswith(VERSIONS[version][1])
     assert ("key" in found) == (version != "10.7")

@@ -1,18 +1,29 @@
-"""Replays made for tests: entries with every kind of field, and the files that Polygraphy would write of them."""
+"""Replays made for tests.
+
+Their entries have every kind of field, or come from a sample log. Their files are those that Polygraphy would write.
+"""
 
 from __future__ import annotations
 
 import json
 import random
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor
+from tests.support.repository import LOGS
+from trtforensics.graph.build import select_build
+from trtforensics.model.log import SourceInfo
+from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.model.span import SourceSpan
+from trtforensics.replay.from_log import LogReplay, replay_of
 from trtforensics.replay.writing import to_text
+from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from trtforensics.model.log import Build
 
 NOWHERE = SourceSpan("made", 1, 0)
 LINEAR = ReplayTensor("FLOAT", "LINEAR", (784, 784, 28, 1), -1, 1)
@@ -21,6 +32,24 @@ CONV = ReplayEntry("conv1 + relu1", 0x80000009, 0x5B8BF1B8028629D9, (LINEAR,), (
 POOL = ReplayEntry("pool1", 0x8000002F, 0xA7A495EE24D0C659, (PACKED,), (PACKED,), NOWHERE)
 FOREIGN = ReplayEntry("{ForeignNode[fc1...softmax]}", 0x80000023, 0, (PACKED,), (LINEAR,), NOWHERE)
 ENTRIES = (CONV, POOL, FOREIGN)
+NO_SOURCE = SourceInfo("made", 0, 0, "")
+
+
+@cache
+def build_of(name: str) -> Build:
+    """Return the build of a sample log."""
+    return select_build(load_build_log([str(LOGS / f"{name}.log")]), None)
+
+
+@cache
+def from_log(name: str) -> LogReplay:
+    """Return the replay that a sample log becomes."""
+    return replay_of(build_of(name), NO_SOURCE)
+
+
+def replay(*entries: ReplayEntry, form: ReplayForm | None = ReplayForm.F5) -> Replay:
+    """Return a replay of these entries."""
+    return Replay(NO_SOURCE, form, "", entries)
 
 
 def of_form(entry: ReplayEntry, form: ReplayForm) -> ReplayEntry:

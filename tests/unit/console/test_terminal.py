@@ -58,6 +58,21 @@ def test_each_control_character_has_a_sign(character: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain [text] ü 漢", "plain [text] ü 漢"),
+        ("\x1b[31m", "␛[31m"),
+        ("a\x1eb\x00c\x7f", "a␞b␀c␡"),
+        ("a\tb", "a    b"),
+        ("\x9b31m\u202eevil\u200b\ud800", "�31m�evil��"),
+        ("one\u2028two\r", "one�two␍"),
+    ],
+)
+def test_nothing_a_terminal_obeys_survives(raw: str, shown: str) -> None:
+    assert visible(raw) == shown
+
+
+@pytest.mark.parametrize(
     ("stream", "environment", "wanted"),
     [
         (Screen(), {}, True),

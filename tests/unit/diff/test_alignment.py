@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from trtforensics.diff.aligned_layers import align_builds
+from tests.support.build_views import layers
 from trtforensics.diff.alignment import Alignment, MatchedBy, align
-from trtforensics.diff.views import LayerTensors, LayerView
+from trtforensics.diff.views import LayerView
 from trtforensics.model.span import SourceSpan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-def layers(names: str, **members: tuple[str, ...]) -> tuple[LayerView, ...]:
-    """Make layers from names parted by ``;``, each with a convolution's runner and two tensors."""
-    tensors = LayerTensors(1, ("Half", "Half"), texts=("Half", "Half"))
-    return tuple(
-        LayerView(name, SourceSpan("x", n, 0), runner="Cask", tensors=tensors, onnx_nodes=members.get(name, ()))
-        for n, name in enumerate(names.split(";"), 1)
-    )
 
 
 def pairs(found: Alignment, how: MatchedBy) -> list[tuple[int, int]]:
@@ -89,25 +75,3 @@ def test_layers_that_tell_nothing_but_a_name_are_not_matched_by_position() -> No
     span = SourceSpan("x", 1, 0)
     good, bad = (tuple(LayerView(name, span) for name in names) for names in ("axb", "apb"))
     assert pairs(align(good, bad), MatchedBy.POSITION) == []
-
-
-def side(names: Iterable[str]) -> dict[int, tuple[LayerView, ...]]:
-    return dict(enumerate(layers(one) for one in names))
-
-
-def test_many_builds_share_slots_and_sites() -> None:
-    table = align_builds(side(["a;conv + relu;b", "a;conv + relu;b", "a;conv;relu;b", "a;conv + relu;b;new"]))
-    assert [(layer.name, sorted(layer.by_build)) for layer in table.layers] == [
-        ("a", [0, 1, 2, 3]),
-        ("conv + relu", [0, 1, 2, 3]),
-        ("relu", [2]),
-        ("b", [0, 1, 2, 3]),
-        ("new", [3]),
-    ]
-    (site,) = table.sites
-    assert [site.arrangement(build) for build in range(4)] == [
-        ("conv + relu",),
-        ("conv + relu",),
-        ("conv", "relu"),
-        ("conv + relu",),
-    ]

@@ -1,48 +1,19 @@
-"""The comparison as a library: causes and effects, mixed kinds, what is not told, notes."""
+"""The comparison as a library: its differences, their places, and its notes."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.support.diff_samples import FIRST, SECOND, interacting_pair, log_with, replay_text
+from tests.support.build_views import build, compared, layer, rows
+from tests.support.diff_samples import FIRST, SECOND, interacting_pair, replay_text
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import Comparison, Difference, DifferenceType
-from trtforensics.diff.loading import ComparedSide, load_side
-from trtforensics.diff.report import report
-from trtforensics.diff.views import BuildView, LayerTensors, LayerView
-from trtforensics.errors import UsageError
-from trtforensics.model.span import SourceSpan
+from trtforensics.diff.loading import load_side
+from trtforensics.diff.views import BuildView
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
-
-
-def build(*layers: LayerView, kind: Kind = Kind.BUILD_LOG) -> BuildView:
-    return BuildView("x", kind, "", layers)
-
-
-def layer(name: str, line: int = 1, **fields: Any) -> LayerView:
-    return LayerView(name, SourceSpan("x", line, 0), **fields)
-
-
-def compared(good: Sequence[BuildView], bad: Sequence[BuildView]) -> Comparison:
-    return compare(ComparedSide("good", tuple(good)), ComparedSide("bad", tuple(bad)))
-
-
-def rows(comparison: Comparison) -> list[tuple[str, str]]:
-    return [(row.type.value, row.layer) for row in comparison.differences]
-
-
-@pytest.fixture
-def two_logs(tmp_path: Path) -> tuple[str, str]:
-    (tmp_path / "good.log").write_text(log_with(fused=True))
-    (tmp_path / "bad.log").write_text(log_with(fused=False, pool_tactic=0x3))
-    return str(tmp_path / "good.log"), str(tmp_path / "bad.log")
 
 
 def test_two_builds_that_differ_in_one_fusion_show_it_first_with_its_consequences(two_logs: tuple[str, str]) -> None:
@@ -65,91 +36,6 @@ def test_two_builds_that_differ_in_one_fusion_show_it_first_with_its_consequence
     assert [(row.type.value, row.layer) for row in found.differences if row.cause is None] == [
         ("fusion", "conv1 + relu1"),
         ("tactic", "pool5"),
-    ]
-
-
-def test_the_report_puts_consequences_under_their_cause_with_lines(two_logs: tuple[str, str]) -> None:
-    text = report(compare(load_side(two_logs[0], "good"), load_side(two_logs[1], "bad")))
-    lines = text.split("\n")
-    fusion, tactic = lines.index("FUSION (1)"), lines.index("TACTIC (1)")
-    assert fusion < tactic
-    assert any("6 follow from it" in line for line in lines[fusion:tactic])
-    assert any("pool2" in line for line in lines[fusion:tactic])
-    assert "  pool5" in lines[tactic:]
-    assert "    bad  conv1, PWN(relu1)  lines 5, 6" in lines
-
-
-def test_a_layer_under_another_name_is_a_difference_that_causes_nothing() -> None:
-    tensors = LayerTensors(1, ("Half", "Half"), packing=(1, 1), texts=("Half", "Half"))
-
-    def view(middle: str, tactic: int) -> BuildView:
-        return build(*(layer(name, tactic=tactic, runner="Cask", tensors=tensors) for name in ("a", middle, "z")))
-
-    found = compared([view("x", 1)], [view("y", 1)])
-    assert [(row.type.value, row.layer, row.matched_by.value) for row in found.differences] == [
-        ("fusion", "x", "position")
-    ]
-    found = compared([view("x", 1)], [view("y", 2)])
-    assert rows(found) == [("fusion", "x"), ("tactic", "a"), ("tactic", "x"), ("tactic", "z")]
-    assert {row.cause for row in found.differences} == {None}
-
-
-def test_a_change_of_precision_everywhere_is_not_blamed_on_a_fusion() -> None:
-    def chain(dtype: str, stem: tuple[str, ...]) -> BuildView:
-        names = (*stem, *(f"layer{n}" for n in range(5)))
-        return build(
-            *(
-                layer(
-                    name,
-                    tensors=LayerTensors(1, (dtype, dtype), packing=(1, 1), texts=(dtype, dtype)),
-                    reads=(f"t{n}" if n else "x",),
-                    writes=("t1" if n < len(stem) else f"t{n + 1}",),
-                )
-                for n, name in enumerate(names, 2 - len(stem))
-            )
-        )
-
-    found = compared([chain("Float", ("a + b",))], [chain("Half", ("a", "b"))])
-    assert found.differences[0].type is DifferenceType.FUSION
-    blamed = {row.layer for row in found.differences if row.cause == 0}
-    assert blamed == {"a + b"}
-    assert {row.layer for row in found.differences if row.cause is None and row.type is DifferenceType.PRECISION} == {
-        f"layer{n}" for n in range(5)
-    }
-
-
-def test_what_one_kind_of_source_does_not_tell_is_no_difference() -> None:
-    log = build(layer("a", runner="Cask", runner_id=9, tactic=1, kernel="k", tensors=LayerTensors(1, ("Half", "Half"))))
-    replay = build(layer("a", runner_id=9, tactic=1, tensors=LayerTensors(1, ("Half", "Half"))), kind=Kind.REPLAY)
-    assert compared([log], [replay]).differences == ()
-    other = build(layer("a", runner_id=9, tactic=2), kind=Kind.REPLAY)
-    assert rows(compared([log], [other])) == [("tactic", "a")]
-
-
-def test_kinds_that_count_tensors_differently_are_not_compared_in_them() -> None:
-    log = build(layer("a", tactic=1, tensors=LayerTensors(1, ("Half", "Half"), texts=("Half", "Half"))))
-    three = LayerTensors(2, ("Half", "Float", "Half"), texts=("Half", "Float", "Half"))
-    assert compared([log], [build(layer("a", tactic=1, tensors=three), kind=Kind.REPLAY)]).differences == ()
-    assert rows(compared([log], [build(layer("a", tactic=1, tensors=three))])) == [("precision", "a")]
-
-
-def test_what_a_replay_by_its_nature_lacks_is_not_missing() -> None:
-    foreign = "{ForeignNode[a...d]}"
-    reformat = f"Reformatting CopyNode for Input Tensor 0 to {foreign}"
-    kernels = (layer("a_myl0_1", onnx_nodes=("a",)), layer("__myl_Add_myl0_2", onnx_nodes=("d",)))
-    log = build(layer("conv", tactic=1), layer(reformat, tactic=0), *kernels)
-    replay = build(layer("conv", tactic=1), layer(foreign, tactic=0), kind=Kind.REPLAY)
-    found = compared([log], [replay])
-    assert found.differences == ()
-    assert [note.split(":")[0] for note in found.notes] == [
-        "reformats are not compared",
-        "ForeignNodes are not compared",
-    ]
-    # between two logs both are differences
-    assert rows(compared([log], [build(layer("conv", tactic=1))])) == [
-        ("missing", reformat),
-        ("missing", "a_myl0_1"),
-        ("missing", "__myl_Add_myl0_2"),
     ]
 
 
@@ -194,82 +80,6 @@ def test_an_interacting_pair_is_ranked_first_in_every_seed(tmp_path: Path) -> No
         assert {half.layer for half in found.pairs[0].halves} == set(culprits)
 
 
-def test_a_directory_is_searched_and_says_what_it_skipped(tmp_path: Path) -> None:
-    folder = tmp_path / "good"
-    (folder / "deep").mkdir(parents=True)
-    (folder / "deep" / "a.json").write_text(replay_text({"a": 1}))
-    (folder / "notes.txt").write_text("hello")
-    (folder / "broken.json").write_text(replay_text({"a": 1})[:-20])
-    (folder / "loop").symlink_to(tmp_path)
-    (folder / "linked.json").symlink_to("deep/a.json")
-    (folder / "nowhere.json").symlink_to("gone")
-    side = load_side(str(folder), "good")
-    assert [view.source.rpartition("/")[2] for view in side.builds] == ["linked.json", "a.json"]
-    why = {one.path.rpartition("/")[2]: one.why for one in side.skipped}
-    assert set(why) == {"notes.txt", "broken.json", "loop", "nowhere.json"}
-    assert why["loop"] == "is a link to a directory, which is not followed"
-    assert "no line carries a TensorRT or trtexec prefix" in why["notes.txt"]
-    assert "JSON ends too early" in why["broken.json"]
-    assert why["nowhere.json"] == "No such file or directory"
-
-
-def test_a_directory_without_any_build_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text("hello")
-    with pytest.raises(UsageError, match="holds no file that tells of a build"):
-        load_side(str(tmp_path), "good")
-
-
-def test_an_artifacts_directory_gives_its_side(tmp_path: Path) -> None:
-    for side, tactic in {"good": 1, "bad": 2}.items():
-        (tmp_path / side).mkdir()
-        (tmp_path / side / "r.json").write_text(replay_text({"a": tactic}))
-    found = compare(load_side(str(tmp_path), "good"), load_side(str(tmp_path), "bad"))
-    assert rows(found) == [("tactic", "a")]
-
-
-def test_equal_differences_stand_in_the_order_of_the_report() -> None:
-    def one(tactic: int, dtype: str, name: str) -> BuildView:
-        tensors = LayerTensors(1, (dtype, "Half"), packing=(1, 1))
-        return build(layer("a", tactic=tactic), layer("b", tensors=tensors), layer(name))
-
-    types = [row.type for row in compared([one(1, "Half", "x")], [one(2, "Float", "y")]).differences]
-    assert types == [DifferenceType.PRECISION, DifferenceType.TACTIC, DifferenceType.MISSING, DifferenceType.ADDED]
-
-
-def test_suspicion_orders_the_list() -> None:
-    def one(first: int, second: int) -> BuildView:
-        return build(layer("noise", tactic=first), layer("culprit", tactic=second))
-
-    good = [one(1, 1), one(2, 1), one(1, 1), one(2, 1)]
-    found = compared(good, [one(1, 2), one(1, 2), one(2, 2)])
-    assert [row.layer for row in found.differences] == ["culprit", "noise"]
-    scores = [row.suspicion for row in found.differences]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_hostile_names_reach_the_report_visible_only(tmp_path: Path) -> None:
-    name = "a\x1b[31m\u202e"
-    for side, tactic in {"good": 1, "bad": 2}.items():
-        (tmp_path / f"{side}.json").write_text(replay_text({name: tactic}))
-    found = compare(*(load_side(str(tmp_path / f"{side}.json"), side) for side in ("good", "bad")))
-    text = report(found)
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert "a␛[31m" in text
-
-
-def test_mixed_kinds_tell_of_the_same_build(samples: list[Path], tmp_path: Path) -> None:
-    log = next(path for path in samples if "two-profiles" in path.name)
-    side = load_side(str(log), "good")
-    export = tmp_path / "export.json"
-    from trtforensics.cli import main  # noqa: PLC0415 - as a user would
-
-    assert main(["cache", "export", str(log), "-o", str(export), "--quiet"]) == 0
-    found = compare(side, load_side(str(export), "bad"))
-    assert found.differences == ()
-    assert sum(found.matched.values()) == len(json.loads(export.read_text())["keys"])
-
-
 def test_a_build_compared_with_itself_does_not_differ(samples: list[Path]) -> None:
     for path in samples:
         side = load_side(str(path), "good")
@@ -292,17 +102,3 @@ def test_a_difference_knows_its_place() -> None:
     (row,) = compared([build(layer("a", 7, tactic=1))], [build(layer("a", 9, tactic=2))]).differences
     assert isinstance(row, Difference)
     assert [entry.spans[0].line for entry in (*row.good, *row.bad)] == [7, 9]
-
-
-def test_what_myelin_chose_inside_a_foreign_node_is_compared_without_keys_too(
-    samples: list[Path], tmp_path: Path
-) -> None:
-    log = next(path for path in samples if "three-passes" in path.name)
-    lines = log.read_text().split("\n")
-    table = next(n for n, line in enumerate(lines) if "Autotuning op node_conv2d:" in line and n > 1100)
-    first, second = (lines[table + n].split(", ")[5] for n in (3, 4))
-    bad = tmp_path / "bad.log"
-    swapped = {table + 3: (first, second), table + 4: (second, first)}
-    bad.write_text("\n".join(line.replace(*swapped.get(n, ("", ""))) for n, line in enumerate(lines)))
-    found = compare(load_side(str(log), "good"), load_side(str(bad), "bad"))
-    assert [(one.type, one.layer) for one in found.differences] == [(DifferenceType.TACTIC, "node_conv2d")]

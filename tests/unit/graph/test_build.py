@@ -1,123 +1,20 @@
-"""The graph of a build: its nodes, its edges, the typed answers, and the command that writes it."""
+"""The graph of a build: its nodes, its edges, and the typed answers."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
-
-import networkx as nx
-import numpy as np
 import pytest
 
-from trtforensics import cli
-from trtforensics.commands import graph as command
-from trtforensics.errors import OutputError, UsageError
+from tests.support.graph_builds import build, engine, log, onnx, small_build, span, tensor
+from trtforensics.errors import UsageError
 from trtforensics.graph.build import EdgeKind, FusedMember, NodeKind, build_graph, node_id, select_build
-from trtforensics.model.engine import last_dump
 from trtforensics.model.log import (
-    Autotuning,
     BackendPass,
-    Build,
-    BuildLog,
     CachedResult,
-    Choice,
-    EngineLayer,
     EngineTensor,
     ForeignNode,
     Fusion,
-    LineCounts,
-    MessageCounts,
-    OnnxNode,
-    Outcome,
-    ReformatLayer,
-    SourceInfo,
-    Tool,
 )
-from trtforensics.model.span import SourceSpan
-from trtforensics.model.timings import NO_TACTIC, TacticTimings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def no_timings() -> TacticTimings:
-    """Return the timings of a build in which nothing was timed."""
-    lines, texts = np.array([], np.int64), np.array([], np.int32)
-    return TacticTimings(lines, np.array([], np.uint64), np.array([], np.float64), texts, lines, texts, texts, ())
-
-
-def span(line: int) -> SourceSpan:
-    return SourceSpan("build.log", line, 0)
-
-
-def build(**facts: Any) -> Build:
-    blank: dict[str, Any] = {
-        "index": 0,
-        "first_line": 1,
-        "last_line": 999,
-        "tool": Tool.TRTEXEC,
-        "tensorrt_version": "10.16.1",
-        "command": None,
-        "outcome": Outcome.PASSED,
-        "options": {},
-        "autotuning": Autotuning(0, 0, 0, 0),
-        "timings": no_timings(),
-        "message_counts": MessageCounts(0, 0),
-    }
-    return Build(**({f.name: () for f in fields(Build)} | blank | facts))
-
-
-def log(*builds: Build) -> BuildLog:
-    return BuildLog(SourceInfo("build.log", 0, 0, ""), LineCounts(), 0, (), builds, np.array([], dtype=np.int64))
-
-
-def onnx(name: str, op: str, reads: str, writes: str, line: int) -> OnnxNode:
-    return OnnxNode(name, op, (name,), (reads,), (writes,), span(line))
-
-
-def tensor(name: str, dtype: str = "Half", dims: tuple[int | str, ...] = (1, 8)) -> EngineTensor:
-    return EngineTensor(name, dtype, dims)
-
-
-def engine(name: str, reads: str, writes: str, line: int, **facts: Any) -> EngineLayer:
-    blank: dict[str, Any] = {
-        "type": "CaskConvolution",
-        "tactic": 0x94119B4C514B211A,
-        "tactic_name": "",
-        "precision": ("Half",),
-        "onnx_nodes": (),
-        "inputs": (tensor(reads),),
-        "outputs": (tensor(writes),),
-    }
-    return EngineLayer(name=name, span=span(line), **(blank | facts))
-
-
-def choice(**facts: Any) -> Choice:
-    blank = {"layer": "conv1 + relu1", "runner": "CaskConvolution", "runner_id": None, "tactic": 7, "time_ms": 0.25}
-    rest = {"runner_up_ms": None, "candidates": 2, "inputs": (), "outputs": (), "first_line": 50, "span": span(60)}
-    return Choice(**(blank | rest | {"pass_index": 1, "final": True} | facts))
-
-
-def small_build() -> Build:
-    """Return conv1 -> relu1 -> pool as ONNX; the engine fuses the first two and reformats in front of pool."""
-    copy = "Reformatting CopyNode for Input Tensor 0 to pool"
-    made = "Reformatted Input Tensor 0 to pool"
-    return build(
-        onnx_nodes=(
-            onnx("conv1", "Conv", "x", "c", 10),
-            onnx("relu1", "Relu", "c", "r", 11),
-            onnx("pool", "MaxPool", "r", "y", 12),
-        ),
-        fusions=(Fusion("ConvReluFusion", ("conv1", "relu1"), span(20), 0),),
-        reformats=(ReformatLayer(made, "r", "Half(8,1)", "Float(8,1)", span(30), 0),),
-        choices=(choice(),),
-        engine_layers=(
-            engine("conv1 + relu1", "x", "r", 100, choice=0),
-            engine(copy, "r", made, 101, type="Reformat", tactic=None),
-            engine("pool", made, "y", 102),
-        ),
-    )
+from trtforensics.model.timings import NO_TACTIC
 
 
 def test_an_engine_layer_carries_what_the_log_says_of_it_and_nothing_else() -> None:
@@ -280,21 +177,6 @@ def test_onnx_nodes_of_one_name_stay_apart_unless_the_model_was_parsed_twice() -
     assert graph.nodes(NodeKind.ONNX) == ("onnx:", "onnx: #2")
 
 
-def test_a_dump_printed_twice_is_used_once_the_last_time() -> None:
-    layers = tuple(engine(name, "x", "y", line) for name, line in [("a", 5), ("b", 6), ("a", 40), ("b", 41)])
-    assert last_dump(layers) == layers[2:]
-
-
-def test_a_dump_cut_by_the_end_of_the_log_is_not_used() -> None:
-    layers = tuple(engine(name, "x", "y", line) for name, line in [("a", 5), ("b", 6), ("a", 40)])
-    assert last_dump(layers) == layers[:2]
-
-
-def test_continuation_lines_between_layers_do_not_end_a_dump() -> None:
-    layers = tuple(engine(name, "x", "y", line) for name, line in [("a", 5), ("b", 8), ("c", 9)])
-    assert last_dump(layers) == layers
-
-
 def test_a_build_without_any_fact_is_an_empty_graph() -> None:
     graph = build_graph(build())
     assert len(graph.graph) == 0
@@ -314,35 +196,3 @@ def test_a_build_that_is_not_there_is_refused_with_a_list_of_those_that_are() ->
         select_build(log(build(), build(index=1)), 7)
     with pytest.raises(UsageError, match="no build"):
         select_build(log())
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    parsed = log(small_build(), build(index=1))
-    monkeypatch.setattr("trtforensics.sources.build_log.load_build_log", lambda _sources, **_: parsed)
-    return command.run(cli.build_parser("graph").parse_args(["graph", *arguments]))
-
-
-def test_the_command_writes_the_graph_and_says_so_on_stderr(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "x.json"
-    assert run(monkeypatch, "build.log", "-o", str(out)) == 0
-    expected = build_graph(small_build()).graph
-    assert nx.utils.graphs_equal(nx.node_link_graph(json.loads(out.read_bytes()), edges="edges"), expected)
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err == f"{out}: {len(expected)} nodes, {expected.number_of_edges()} edges\n"
-
-
-def test_the_command_graphs_the_build_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "x.json"
-    run(monkeypatch, "build.log", "--build", "2", "-o", str(out))
-    assert json.loads(out.read_bytes())["nodes"] == []
-
-
-def test_the_command_writes_nothing_where_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"no build 7"):
-        run(monkeypatch, "build.log", "--build", "7", "-o", str(tmp_path / "x.dot"))
-    with pytest.raises(OutputError, match="folder does not exist"):
-        run(monkeypatch, "build.log", "-o", str(tmp_path / "missing" / "x.dot"))
-    assert list(tmp_path.iterdir()) == []

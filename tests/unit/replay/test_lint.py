@@ -6,21 +6,19 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
+from tests.support.onnx_model import model
+from tests.support.replays import build_of
 from tests.support.repository import LOGS
 from trtforensics.errors import ForensicsError
 from trtforensics.graph.build import select_build
-from trtforensics.model.replay import Problem, ProblemSeverity, ReplayEntry, ReplayTensor
+from trtforensics.model.replay import Problem, ProblemSeverity, ReplayEntry
 from trtforensics.parsers.notation.names import members
-from trtforensics.replay.edges import DataflowEdge, DataflowNode, edges_between, nodes_of_layer_info, nodes_of_model
+from trtforensics.replay.edges import DataflowNode
 from trtforensics.replay.from_log import replay_of
 from trtforensics.replay.lint import Lint, LintReport
-from trtforensics.replay.offers import Offers
 from trtforensics.replay.onnx_names import operators_of
-from trtforensics.replay.renaming import Renaming
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.replay import ReplayFile
@@ -38,11 +36,6 @@ CONV = "/stem/conv/Conv + /stem/act/Relu"
 FOREIGN = "{ForeignNode[/block/norm/LayerNormalization.../head/fc/Gemm]}"
 
 Entries = dict[str, ReplayEntry]
-
-
-@cache
-def build_of(name: str) -> Build:
-    return select_build(load_build_log([str(LOGS / f"{name}.log")]), None)
 
 
 def entries_of(name: str) -> Entries:
@@ -259,45 +252,6 @@ def test_formats_that_do_not_meet_are_a_note(tmp_path: Path) -> None:
     assert "leaves '/stem/conv/Conv + /stem/act/Relu' as HALF(2048,1:8,64,2)" in note.what
 
 
-def test_edges_go_past_reformats_and_never_from_a_layer_to_itself() -> None:
-    copy = "Reformatting CopyNode for Input Tensor 0 to b"
-    nodes = (
-        DataflowNode("a", ("x",), ("t", "u")),
-        DataflowNode(copy, ("u",), ("u reformatted",)),
-        DataflowNode("b", ("t", "u reformatted"), ("v",)),
-        DataflowNode("b", ("v",), ("w",)),
-    )
-    assert edges_between(nodes) == (DataflowEdge("a", 0, "b", 0, "t"), DataflowEdge("a", 1, "b", 1, "u"))
-
-
-def model(folder: Path) -> str:
-    nodes = [
-        helper.make_node("Relu", ["x"], ["h"], name="first"),
-        helper.make_node("Neg", ["h"], ["i"]),
-        helper.make_node("Add", ["i", "weight"], ["y"], name="last"),
-    ]
-    value = helper.make_tensor_value_info
-    weight = helper.make_tensor("weight", TensorProto.FLOAT, [1], [1.0])
-    graph = helper.make_graph(
-        nodes, "g", [value("x", TensorProto.FLOAT, [1])], [value("y", TensorProto.FLOAT, [1])], [weight]
-    )
-    path = folder / "model.onnx"
-    onnx.save(helper.make_model(graph), str(path))
-    return str(path)
-
-
-def test_a_model_gives_names_and_edges(tmp_path: Path) -> None:
-    operators = operators_of(model(tmp_path))
-    assert operators == (
-        DataflowNode("first", ("x",), ("h",)),
-        DataflowNode("node_of_i", ("h",), ("i",)),
-        DataflowNode("last", ("i",), ("y",)),
-    )
-    fused = nodes_of_model(operators, ["first + node_of_i", "last"])
-    assert fused == (DataflowNode("first + node_of_i", ("x",), ("i",)), DataflowNode("last", ("i",), ("y",)))
-    assert edges_between(fused) == (DataflowEdge("first + node_of_i", 0, "last", 0, "i"),)
-
-
 def test_a_layer_that_the_model_has_no_node_of_is_a_warning(tmp_path: Path) -> None:
     entries = entries_of(ONE_PROFILE)
     conv = entries[CONV]
@@ -311,72 +265,3 @@ def test_a_layer_that_the_model_has_no_node_of_is_a_warning(tmp_path: Path) -> N
         ("not-in-model", "gone", ProblemSeverity.WARNING)
     ]
     assert lint.report().accepted is None
-
-
-@pytest.mark.parametrize("content", [b"", b"no model", b"\x08\x07"])
-def test_what_is_no_model_is_refused(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    path.write_bytes(content)
-    with pytest.raises(ForensicsError, match=r"no ONNX model|no node of an ONNX model"):
-        operators_of(str(path))
-    with pytest.raises(ForensicsError, match="cannot be read"):
-        operators_of(str(tmp_path / "none.onnx"))
-
-
-def test_layer_information_gives_edges(tmp_path: Path) -> None:
-    path = tmp_path / "layers.json"
-    path.write_text(
-        '{"Layers": [{"Name": "a", "Inputs": [], "Outputs": [{"Name": "t"}]}, '
-        '{"Name": "b", "Inputs": [{"Name": "t"}], "Outputs": []}]}'
-    )
-    nodes = nodes_of_layer_info(str(path), max_bytes=1000)
-    assert edges_between(nodes) == (DataflowEdge("a", 0, "b", 0, "t"),)
-    for other in ('{"Layers": ["a", "b"]}', "[]", "nonsense"):
-        path.write_text(other)
-        with pytest.raises(ForensicsError, match=r"no detailed layer information|is no JSON"):
-            nodes_of_layer_info(str(path), max_bytes=1000)
-
-
-def test_the_nearest_name_shares_most_members_and_the_profile() -> None:
-    layers = ["a + b", "a + b + c", "d [profile 1]", "d + e", "(Unnamed Layer* 3) [Shuffle]", "{ForeignNode[x...y]}"]
-    renaming = Renaming(layers, {"{ForeignNode[x...y]}": ("x", "m", "y")})
-    near = renaming.nearest("a + b + z")
-    assert [(one.layer, one.common) for one in near] == [("a + b", ("a", "b")), ("a + b + c", ("a", "b"))]
-    assert renaming.nearest("d + z [profile 1]")[0].layer == "d [profile 1]"
-    assert renaming.nearest("d + z")[0].layer == "d + e"
-    assert renaming.nearest("m")[0].layer == "{ForeignNode[x...y]}"
-    assert renaming.nearest("(Unnamed Layer* 3) [Shuffle]") == []
-    assert renaming.other_profiles("d") == ["d [profile 1]"]
-
-
-def test_without_ids_in_the_log_any_runner_may_be_meant() -> None:
-    build = build_of(ONE_PROFILE)
-    with_ids, without = Offers(build), Offers(replace(build, runner_ids={}))
-    assert with_ids.is_runner("CaskConvolution", 0x80000009)
-    assert not with_ids.is_runner("CaskConvolution", 0x8000002F)
-    assert not with_ids.is_runner("SomethingElse", 0x80000009)
-    assert without.is_runner("CaskConvolution", 0x8000002F)
-
-
-@pytest.mark.parametrize(
-    ("name", "printed", "fits"),
-    [
-        ("LINEAR", "Float(784,784,28,1)", True),
-        ("LINEAR", "Float(3136,1,1,1)", True),
-        ("LINEAR", "Float(6272,1,448,32)", False),
-        ("LINEAR", "Half(392,1:8,56,8)", False),
-        ("HWC", "Float(6272,1,448,32)", True),
-        ("HWC", "Float(784,784,28,1)", False),
-        ("HWC8", "Half(392,1:8,56,8)", True),
-        ("HWC8", "Half(784,1:4,56,8)", False),
-        ("CHW2", "Half(784,1:2,28,1)", True),
-        ("CHW32", "Int8(98,49:32,7,1)", True),
-        ("LINEAR", "Float((* 784 seq),784,28,1)", True),
-    ],
-)
-def test_a_tensor_format_is_compared_as_far_as_its_name_tells(name: str, printed: str, fits: bool) -> None:  # noqa: FBT001
-    choice = replace(build_of(ONE_PROFILE).choices[0], layer="a", inputs=(printed,), outputs=())
-    (combination,) = Offers(replace(build_of(ONE_PROFILE), choices=(choice,), cached=())).of("a")
-    dtype = printed.partition("(")[0].upper()
-    entry = ReplayEntry("a", 1, 1, (ReplayTensor(dtype, name),), (), choice.span)
-    assert (combination.mismatches(entry) == []) is fits

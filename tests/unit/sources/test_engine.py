@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.engine_files import DETAILED, PROFILE
 from trtforensics.errors import UsageError
 from trtforensics.sources.engine import load_engine_files
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-from tests.support.engine_files import DETAILED, PROFILE
 
 
 def test_a_profile_of_another_engine_lends_no_times(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Levers without a build: what a probe is given, and what is written at the end."""
+"""Tactics as a lever, without a build: what a probe is given, and what is written at the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisect.levers.items import read_items
 from trtforensics.bisect.levers.tactics import (
     FORMAT_SUSPICION,
     PRECISION_SUSPICION,
@@ -16,7 +15,7 @@ from trtforensics.bisect.levers.tactics import (
     TacticsLever,
     load_side,
 )
-from trtforensics.errors import ForensicsError, SourceError, UsageError
+from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
 from trtforensics.replay.edges import DataflowEdge
@@ -57,9 +56,9 @@ def layers(path: Path) -> dict[str, int]:
 
 
 def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad: Replay) -> None:
-    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
-    assert [item.name for item in backend.items] == ["b", "c", "only", "n"]
-    assert backend.describe(3) == {
+    lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
+    assert [item.name for item in lever.items] == ["b", "c", "only", "n"]
+    assert lever.describe(3) == {
         "item": "n",
         "good": None,
         "bad": {
@@ -73,18 +72,18 @@ def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad
 
 
 def test_a_probe_gets_its_mix(good: Replay, bad: Replay, tmp_path: Path) -> None:
-    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
-    assert backend.prepare(frozenset(), tmp_path) == {"replay": tmp_path / "replay.json"}
+    lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
+    assert lever.prepare(frozenset(), tmp_path) == {"replay": tmp_path / "replay.json"}
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 1, "c": 1, "only": 1}
-    backend.prepare(frozenset({0, 3}), tmp_path)
+    lever.prepare(frozenset({0, 3}), tmp_path)
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 2, "c": 1, "only": 1, "n": 3}
-    backend.prepare(frozenset(range(4)), tmp_path)
+    lever.prepare(frozenset(range(4)), tmp_path)
     assert layers(tmp_path / "replay.json") == {"a": 1, "b": 2, "c": -(1 << 63), "n": 3}
 
 
 def test_what_is_taken_away(good: Replay, bad: Replay, tmp_path: Path) -> None:
-    backend = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
-    lines = backend.fix([frozenset({1})], tmp_path)
+    lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
+    lines = lever.fix([frozenset({1})], tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir() if path.name not in {"good.json", "bad.json"}) == sorted(
         line.partition(":")[0] for line in lines
     )
@@ -112,8 +111,8 @@ def test_suspicion_is_of_precision_formats_and_sensitive_operations(tmp_path: Pa
         "view": entry("view", 1, strides=(1, 8)),
         "softmax": entry("softmax", 2),
     }
-    backend = TacticsLever(ReplaySide((replay(tmp_path / "g", **one),)), ReplaySide((replay(tmp_path / "b", **other),)))
-    weights = {item.name: item.weight for item in backend.items}
+    lever = TacticsLever(ReplaySide((replay(tmp_path / "g", **one),)), ReplaySide((replay(tmp_path / "b", **other),)))
+    weights = {item.name: item.weight for item in lever.items}
     assert weights == pytest.approx(
         {"conv": 2, "cast": 2 * PRECISION_SUSPICION, "view": 2 * FORMAT_SUSPICION, "softmax": 2 * SENSITIVE_SUSPICION}
     )
@@ -133,38 +132,16 @@ def test_of_directories_the_closest_pair_is_searched_and_the_others_weigh(tmp_pa
         "notes.txt: is no tactic replay",
         "sub: is no regular file",
     ]
-    backend = TacticsLever(good, bad)
-    assert [item.name for item in backend.items] == ["b", "c"]
-    assert (backend.good.source.path, backend.bad.source.path) == (
+    lever = TacticsLever(good, bad)
+    assert [item.name for item in lever.items] == ["b", "c"]
+    assert (lever.good.source.path, lever.bad.source.path) == (
         str(tmp_path / "good" / "1.json"),
         str(tmp_path / "bad" / "1.json"),
     )
-    weights = {item.name: item.weight for item in backend.items}
+    weights = {item.name: item.weight for item in lever.items}
     assert weights["c"] == 2 * weights["b"]  # a good build has b's bad tactic too; it is suspected less, not acquitted
 
 
 def test_a_directory_without_replays_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ForensicsError, match="holds no tactic replay"):
         load_side(str(tmp_path), "good", max_bytes=MAX)
-
-
-def test_items_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "items"
-    path.write_bytes(b"\xef\xbb\xbf# switches\r\n\r\n  one two \r\n#no\r\n-x=\xc3\xa9\r\n")
-    backend = read_items(str(path), max_bytes=MAX)
-    assert [item.name for item in backend.items] == ["one two", "-x=é"]
-    assert backend.prepare(frozenset({1}), tmp_path)["items"].read_text(encoding="utf-8") == "-x=é\n"
-
-
-@pytest.mark.parametrize(
-    ("data", "error", "says"),
-    [
-        (b"# only\n\n", UsageError, "no items"),
-        (b"a\nb\na\n", UsageError, "'a' more than once"),
-        (b"a\n\xff\xfe\xfa\n", SourceError, "UTF-8"),
-    ],
-)
-def test_bad_item_files(tmp_path: Path, data: bytes, error: type[ForensicsError], says: str) -> None:
-    (tmp_path / "items").write_bytes(data)
-    with pytest.raises(error, match=says):
-        read_items(str(tmp_path / "items"), max_bytes=MAX)

@@ -1,4 +1,4 @@
-"""The journal of an artifacts directory: what is read back, what damage does, and what stored verdicts are good for."""
+"""What is written to a journal is read back, and damage is named."""
 
 from __future__ import annotations
 
@@ -8,28 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisect.runner.options import RunOptions
-from trtforensics.bisect.search import Ask, Verdict
-from trtforensics.bisect.session.history import History
+from tests.support.journals import ASK, begin, end
+from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session.journal import Journal, read_journal
 from trtforensics.errors import OutputError, SourceError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-ASK = Ask(frozenset({1, 2, 5}))
-
-
-def begin(journal: Journal, number: int = 1, active: str = "1-2,5") -> None:
-    journal.write(
-        "start", probe=number, folder=f"{number:04d}-x", active=active, build=0, check=0, purpose="p", suspects=""
-    )
-
-
-def end(journal: Journal, **changes: object) -> None:
-    fields = {"verdict": "bad", "reason": "r", "judge": "check", "check": 0, "seconds": 1.0, "timed_out": False}
-    more = {"timeout": None, "build_failed": False, "built": True, "log_checks": 1}
-    journal.write("end", probe=1, **{**fields, **more, **changes})
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
@@ -82,37 +67,3 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr("os.fdatasync", full)
         with pytest.raises(OutputError, match="no space left"):
             begin(journal)
-
-
-@pytest.mark.parametrize(
-    ("judge", "timeout", "build_failure_is_bad", "changes", "known"),
-    [
-        ("check", None, False, {}, Verdict.BAD),
-        ("another", None, False, {}, None),
-        ("check", 5.0, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, Verdict.UNRESOLVED),
-        ("check", 4.0, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, Verdict.UNRESOLVED),
-        ("check", 6.0, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, None),
-        ("check", None, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, None),
-        ("another", None, False, {"build_failed": True, "verdict": "unresolved"}, Verdict.UNRESOLVED),
-        ("another", None, True, {"build_failed": True, "verdict": "unresolved"}, Verdict.BAD),
-        ("check", None, False, {"build_failed": True, "verdict": "bad"}, Verdict.UNRESOLVED),
-    ],
-)
-def test_what_a_stored_verdict_is_good_for(  # noqa: PLR0913, PLR0917 - a table of cases
-    tmp_path: Path,
-    judge: str,
-    timeout: float | None,
-    build_failure_is_bad: bool,  # noqa: FBT001 - as above
-    changes: dict[str, object],
-    known: Verdict | None,
-) -> None:
-    with Journal(tmp_path) as journal:
-        begin(journal)
-        end(journal, **changes)
-        options = RunOptions(timeout=timeout, build_failure_is_bad=build_failure_is_bad)
-        found = journal.history.verdict(ASK, judge, options)
-    assert (found.verdict if found else None) == known
-
-
-def test_nothing_is_known_of_what_was_not_asked() -> None:
-    assert History().verdict(ASK, "check", RunOptions()) is None

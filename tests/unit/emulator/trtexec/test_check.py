@@ -9,10 +9,10 @@ import pytest
 
 from tests.emulator.engine.files import culprits_of, read_replay
 from tests.emulator.trtexec import check
+from tests.unit.emulator.trtexec.builds import build
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.emulator.trtexec.builds import build
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 
 from tests.emulator.engine.files import BadFile, Recorded, culprits_of, read_cache, read_engine, read_replay
 from tests.support.repository import ROOT
+from tests.unit.emulator.trtexec.builds import NET, build
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.emulator.trtexec.builds import NET, build
 
 
 def replay_of(folder: Path, name: str, *options: str) -> dict[str, Recorded]:

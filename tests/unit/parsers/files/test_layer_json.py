@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.engine_files import DETAILED, ELEVEN, NAMES
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.text.document import read_document
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-from tests.support.engine_files import DETAILED, ELEVEN, NAMES
 
 
 def test_a_detailed_layer_is_that_of_a_logs_engine_dump(layers: Any) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.engine_files import DETAILED, PROFILE
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import layer_times
 from trtforensics.parsers.files.profile_json import read_profile_json
@@ -13,8 +14,6 @@ from trtforensics.parsers.text.document import read_document
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-from tests.support.engine_files import DETAILED, PROFILE
 
 
 def test_a_profile_gives_times_in_ms_and_joins_its_layers_by_name(layers: Any, profile: Any) -> None:

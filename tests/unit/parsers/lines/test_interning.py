@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trtforensics.parsers.lines import interning
-from trtforensics.parsers.lines.interning import Memo, Spans
+from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ class _Asked:
         """Look texts up, one a line between bytes that are not theirs; return what their numbers stand for."""
         index = LineIndex(b"".join(b"(%s%%" % text + b"\n" for text in texts))
 
-        def read(new: Spans) -> list[int]:
+        def read(new: TextSpans) -> list[int]:
             assert new.lines.tolist() == index.last.searchsorted(index.separators.searchsorted(new.ends)).tolist()
             self.texts += new.texts(index.data)
             return list(range(len(self.texts) - len(new.lines), len(self.texts)))
 
-        spans = Spans(np.arange(len(texts)), index.starts + 1, index.ends - 1)
+        spans = TextSpans(np.arange(len(texts)), index.starts + 1, index.ends - 1)
         return [self.texts[number] for number in memo.values(index, spans, read).tolist()]
 
 

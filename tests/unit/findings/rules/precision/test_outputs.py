@@ -1,0 +1,24 @@
+"""Outputs that a build marks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.marked_logs import marked
+from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("said", "found"), [("24 tensors", 1), ("3 tensors", 0), ("all ONNX tensors", 0)])
+def test_many_marked_tensors_are_found_without_the_command(said: str, found: int, tmp_path: Path) -> None:
+    text = marked(f"I Detected 1 inputs and 24 output network tensors.\n| [V] Marking {said} as outputs").text
+    (tmp_path / "b.log").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    seen = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF214"]
+    assert len(seen) == found

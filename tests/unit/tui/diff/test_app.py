@@ -1,0 +1,154 @@
+"""The screen of a comparison, driven by keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.diff_samples import interacting_pair, log_with
+from tests.support.screens import SIZE, ScreenText, Until
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.diff.app import DiffApp
+from trtforensics.tui.sessions import DiffSession
+from trtforensics.tui.widgets.help import HelpScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LIMIT = 1 << 30
+
+
+@pytest.fixture
+def diff_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiffApp:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.log").write_text(log_with(fused=True))
+    (tmp_path / "bad.log").write_text(log_with(fused=False, pool_tactic=0x3))
+    return DiffApp(DiffSession("good.log", "bad.log", kind=None, max_bytes=LIMIT))
+
+
+def lines(app: DiffApp) -> tuple[int, int]:
+    """Return the lines under the cursors of both files."""
+    return app.good.view.current_line, app.bad.view.current_line
+
+
+async def opened(pilot: Any, until: Until, good: int | None, bad: int | None) -> None:
+    """Wait until both files are open at these lines; None if the side has no line."""
+
+    def at_lines() -> bool:
+        views = ((pilot.app.good, good), (pilot.app.bad, bad))
+        return all(
+            len(pane.view._text) == 0 if line is None else pane.view.current_line == line and len(pane.view._text)
+            for pane, line in views
+        )
+
+    await until(pilot, at_lines)
+
+
+async def test_the_fusion_comes_first_and_both_logs_are_open_at_its_lines(
+    diff_app: DiffApp, screen_text: ScreenText, until: Until
+) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        shown = screen_text(diff_app).split("\n")
+        row = next(n for n, line in enumerate(shown) if "fusion" in line and "conv1 + relu1" in line)
+        assert "conv1, PWN(relu1)" in shown[row]
+        assert "└precision" in shown[row + 1]
+        assert "Layer(CaskConvolution): conv1 + relu1" in screen_text(diff_app)
+        assert "4 layers aligned" in screen_text(diff_app)
+
+
+async def test_both_logs_follow_the_rows(diff_app: DiffApp, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("end")
+        await opened(pilot, until, 9, 10)  # pool5
+
+
+async def test_a_digit_shows_one_type_and_0_all(diff_app: DiffApp, screen_text: ScreenText, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        everything = diff_app.rows.row_count()
+        await pilot.press("4")
+        assert [diff_app.rows._rows[n].layer for n in range(diff_app.rows.row_count())] == [
+            "conv1 + relu1",
+            "pool2",
+            "pool5",
+        ]
+        await pilot.press("5")
+        assert "nothing of that sort differs" in screen_text(diff_app)
+        await opened(pilot, until, None, None)
+        await pilot.press("6")
+        await opened(pilot, until, None, 8)  # the reformat is in the bad log only
+        await pilot.press("0")
+        assert diff_app.rows.row_count() == everything == 8
+
+
+async def test_f_keeps_layers_by_name_and_escape_drops_it(diff_app: DiffApp, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("f", *"pool5", "enter")
+        await until(pilot, lambda: diff_app.rows.row_count() == 1)
+        assert diff_app.focused is diff_app.rows
+        await pilot.press("escape")
+        assert diff_app.rows.row_count() == 8
+
+
+async def test_enter_goes_to_the_lines_and_from_a_line_to_its_file(diff_app: DiffApp, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("enter")
+        assert diff_app.focused is diff_app.places
+        await pilot.press("down", "down")  # good 6; bad 5; bad 6
+        await opened(pilot, until, 6, 6)
+        await pilot.press("enter")
+        assert diff_app.bad.view.has_focus
+
+
+async def test_search_is_in_the_file_under_the_focus(diff_app: DiffApp, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        diff_app.good.view.focus()
+        await pilot.press("slash", *"pool5", "enter")
+        await until(pilot, lambda: lines(diff_app) == (9, 5))
+
+
+async def test_question_mark_shows_the_keys(diff_app: DiffApp, screen_text: ScreenText, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("question_mark")
+        assert isinstance(diff_app.screen, HelpScreen)
+        assert "follows from the row above it" in screen_text(diff_app)
+
+
+async def test_many_builds_show_pairs_first_and_suspicion(
+    tmp_path: Path, screen_text: ScreenText, until: Until
+) -> None:
+    culprits = interacting_pair(tmp_path, layers=30, builds=40, seed=1)
+    app = DiffApp(DiffSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app.rows.selected is not None)
+        first = screen_text(app).split("\n")[3]
+        assert "pair" in first
+        assert all(name in first for name in culprits)
+        await until(pilot, lambda: app.bad.view.current_line > 1)
+        assert f'"{culprits[0]}"' in app.bad.text.line(app.bad.view.current_line)
+
+
+async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Path, until: Until) -> None:
+    app = DiffApp(DiffSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app._exit)
+    assert isinstance(app.return_value, ForensicsError)
+    assert app.return_code == 2
+
+
+def test_the_comparison_looks_as_it_did(snap_compare: Callable[..., bool], diff_app: DiffApp, until: Until) -> None:
+    async def run_before(pilot: Any) -> None:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("down", "down", "down", "down", "down")
+        await opened(pilot, until, 7, 7)
+        await pilot.pause()
+
+    assert snap_compare(diff_app, terminal_size=SIZE, run_before=run_before)

@@ -1,0 +1,75 @@
+"""The pane of layers: opened, filtered, clicked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.screens import SIZE, ScreenText, panes_of
+from trtforensics.tui.log.app import LogApp
+
+
+async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_closed(
+    session: Any, screen_text: ScreenText, parsed: Any
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2")
+        closed = panes_of(app).layer_tree.row_count()
+        await pilot.press("right")
+        assert panes_of(app).layer_tree.row_count() == closed + 8
+        assert "onnx   conv1  Conv" in screen_text(app)
+        await pilot.press("down", "down", "left")
+        assert panes_of(app).layer_tree.row_count() == closed
+        assert panes_of(app).layer_tree.cursor == 0
+
+
+async def test_names_with_markup_are_shown_as_they_are(
+    session: Any, make: Any, screen_text: ScreenText, parsed: Any
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", *["down"] * 3, "right", "z")
+        assert make.markup_name in screen_text(app)
+        assert "[red]shuffle[/red]" in screen_text(app)
+
+
+async def test_the_filter_keeps_layers_by_name_or_onnx_node_and_escape_drops_it(
+    session: Any, make: Any, parsed: Any
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        tree = panes_of(app).layer_tree
+        await pilot.press("f", *"reducemean")
+        await pilot.pause()
+        assert [row.text for row in tree._rows] == [make.foreign_name]
+        await pilot.press("enter", "escape")
+        await pilot.pause()
+        assert (tree.shown_layers, tree.count_text) == (6, "5+1")
+
+
+async def test_a_click_selects_a_row_and_its_arrow_opens_it(session: Any, parsed: Any) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.click("#tab-layers")
+        await pilot.click("#layers", offset=(10, 1))
+        await pilot.pause()
+        tree = panes_of(app).layer_tree
+        assert tree.cursor == 1
+        rows = tree.row_count()
+        await pilot.click("#layers", offset=(1, 1))
+        assert tree.row_count() > rows
+
+
+async def test_a_build_that_names_no_layer_yet_may_still_do_so(
+    slow_session: Any, screen_text: ScreenText, parsed: Any, make: Any
+) -> None:
+    slow_session.so_far = make.log_of(make.Scribe(), make.empty_build(make.Scribe()))
+    app = LogApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2")
+        assert "the log is still being read" in screen_text(app)

@@ -1,0 +1,45 @@
+"""Rows of probes and of an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title
+
+if TYPE_CHECKING:
+    from tests.support.artifacts import Directory
+
+
+def test_a_row_tells_verdict_subset_and_suspects(directory: Directory) -> None:
+    view = directory.look()
+    rows = ["".join(piece.text for piece in probe_row(view, probe)) for probe in view.probes]
+    assert [row.split()[:3] for row in rows[:2]] == [["1", "bad", "8"], ["2", "unresolved", "4"]]
+    assert rows[0].count("█") == 16
+    assert rows[2].count("█") == 8
+    assert "cut off" in rows[2]  # nobody holds the lock
+
+
+def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> None:
+    member = {"item": "layer3", "good": {"tactic": "0x1"}, "bad": None}
+    answer = {"status": "certified", "why": "", "culprits": [[member, member]], "suspects": ["layer5"]}
+    (directory.path / "result.json").write_text(json.dumps(answer))
+    text = "\n".join("".join(piece.text for piece in row) for row in answer_rows(directory.look()))
+    for part in (
+        "certified",
+        "culprit set 1, bad only together",
+        "layer3",
+        "good tactic 0x1",
+        "bad  not there",
+        "layer5",
+    ):
+        assert part in text
+
+
+def test_a_set_is_called_what_it_is() -> None:
+    assert set_title("tactics", 1, 1) == "culprit set 1"
+    assert set_title("tactics", 2, 3) == "culprit set 2, bad only together"
+    assert [set_title("precision", number, 2) for number in (1, 2)] == [
+        "must stay FP32",
+        "alternative 1, which does as well",
+    ]

@@ -1,0 +1,95 @@
+"""The layers of a build, what each opens to, and the lines that lead to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tests.support.screens import text_of
+from trtforensics.tui.rows.layer_index import LayerIndex
+from trtforensics.tui.rows.layer_rows import row_pieces
+
+if TYPE_CHECKING:
+    from trtforensics.model.log import BuildLog
+
+
+def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[0]).rows()
+    assert [row.text for row in rows[:2]] == ["conv1 + relu1", "pool1"]
+    assert [row.text for row in rows[5:]] == [
+        "tuned, not in the engine",
+        "fc_unused",
+        "operations timed by Myelin",
+        "matMul1",
+    ]
+
+
+def test_without_an_engine_dump_the_tuned_layers_and_names_are_listed(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[1]).rows()
+    assert [row.text for row in rows] == [
+        "tuned; the log has no engine dump",
+        "second_conv",
+        "of these the log prints the names only",
+        "only a name",
+    ]
+
+
+def test_an_opened_layer_shows_nodes_tensors_and_combinations(log: BuildLog) -> None:
+    index = LayerIndex(log.builds[0])
+    texts = [row.text for row in index.children(index.engine[0])]
+    assert (texts[0], index.children(index.engine[0])[0].note) == ("conv1", "Conv")
+    assert "Half[1,64,56,56]:8 input.0" in texts
+    assert texts[-1] == "Half(150528,50176:2,224,1) → Half(200704,3136:8,56,1)"
+
+
+def test_a_layer_nothing_was_tuned_for_says_where_it_came_from(log: BuildLog) -> None:
+    index = LayerIndex(log.builds[0])
+    assert "Myelin compiled it" in [row.text for row in index.children(index.engine[4])]
+
+
+def test_an_engine_printed_twice_is_listed_once_and_said_so(log: BuildLog) -> None:
+    build = log.builds[0]
+    again = tuple(replace(x, span=replace(x.span, line=x.span.line + 100)) for x in build.engine_layers)
+    index = LayerIndex(replace(build, engine_layers=(*build.engine_layers, *again)))
+    assert [entry.layer for entry in index.engine] == list(again)
+    assert index.rows()[0].text == "printed more than once, this is the last time"
+    assert index.at_line(build.engine_layers[1].span.line) is index.engine[1]
+    assert "printed more than once" not in LayerIndex(build).rows()[0].text
+
+
+def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(log: BuildLog, make: Any) -> None:
+    build = log.builds[0]
+    whole = replace(build.choices[2], layer=make.foreign_name)
+    kernels = tuple(replace(build.engine_layers[0], name=f"__myl_{n}", choice=0, cached=None) for n in range(3))
+    index = LayerIndex(replace(build, choices=(whole,), cached=(), engine_layers=kernels, myelin_operations=()))
+    rows = index.rows()
+    assert [row.text for row in rows] == [make.foreign_name, "__myl_0", "__myl_1", "__myl_2"]
+    assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
+    assert [entry.time_ms for entry in index.engine] == [None] * 3
+    assert "│ __myl_0" in text_of(row_pieces(rows[1], 60, expanded=False))
+    origins = [row.text for row in index.children(index.engine[0]) if row.label == "origin"]
+    assert origins == [f"a kernel of {make.foreign_name}, which was tuned as a whole"]
+
+
+def test_slowest_first_sorts_by_the_time_in_the_engine(log: BuildLog) -> None:
+    rows = LayerIndex(log.builds[0]).rows(slowest_first=True)
+    times = [row.entry.time_ms for row in rows[:5] if row.entry]
+    assert times[0] == 0.0412
+    assert [t for t in times if t] == sorted((t for t in times if t), reverse=True)
+    assert times[-1] is None
+
+
+def test_a_line_of_the_log_leads_to_its_layer(log: BuildLog, session: Any) -> None:
+    index = LayerIndex(log.builds[0])
+
+    def layer_at(text: str) -> str | None:
+        line = next(n for n, shown in enumerate(session.text.lines, 1) if text in shown)
+        entry = index.at_line(line)
+        return entry.name if entry else None
+
+    assert layer_at("Tactic: 0x0000000000540101") == "pool1"
+    assert layer_at("got cached result") == "Reformatting CopyNode for Input Tensor 0 to fc"
+    assert layer_at("Layer(Myelin)") == index.engine[4].name
+    assert layer_at("Timing Runner: fc_unused") == "fc_unused"
+    assert layer_at("&&&& RUNNING") is None
+    assert layer_at("&&&& PASSED") is None

@@ -1,0 +1,48 @@
+"""Lines of the raw log: severity, prefix, matches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.screens import text_of
+from trtforensics.tui.rows.log_lines import LONGEST, log_pieces, severity_role
+from trtforensics.tui.rows.pieces import Role, width_of
+
+
+@pytest.mark.parametrize(
+    ("line", "role"),
+    [
+        ("[08/17/2022-07:50:53] [W] [TRT] text", Role.WARNING),
+        ("[08/17/2022-07:50:53] [E] Error[4]: text", Role.ERROR),
+        ("[TRT] [V] ERROR is only a word here", Role.PLAIN),
+        ("WARNING: [Torch-TensorRT] - text", Role.WARNING),
+        ("ERROR: text", Role.ERROR),
+        ("2023-01-01 [W:onnxruntime:Default, x.cc:1 f] text", Role.WARNING),
+        ("plain", Role.PLAIN),
+        (" " * 90 + "[E]", Role.PLAIN),
+    ],
+)
+def test_severity_is_read_from_the_marks_near_the_start(line: str, role: Role) -> None:
+    assert severity_role(line) is role
+
+
+def test_a_log_line_is_prefix_message_and_matches() -> None:
+    line = log_pieces("[a] [V] x Foo y foo", "foo")
+    assert [(p.text, p.role) for p in line] == [
+        ("[a] [V] ", Role.DIM),
+        ("x ", Role.PLAIN),
+        ("Foo", Role.MATCH),
+        (" y ", Role.PLAIN),
+        ("foo", Role.MATCH),
+        ("", Role.PLAIN),
+    ]
+
+
+def test_a_capital_in_the_needle_makes_case_count() -> None:
+    assert [p.text for p in log_pieces("Foo foo", "Foo") if p.role is Role.MATCH] == ["Foo"]
+
+
+def test_a_line_as_long_as_a_file_is_bounded() -> None:
+    line = log_pieces("x" * (LONGEST + 1234))
+    assert width_of(line) < LONGEST + 100
+    assert text_of(line).endswith("1,234 more characters")

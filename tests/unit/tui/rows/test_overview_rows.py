@@ -1,0 +1,107 @@
+"""The overview of a build."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tests.support.screens import text_of
+from trtforensics.model.log import BackendPass, LayerTuning
+from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows
+
+if TYPE_CHECKING:
+    from trtforensics.model.log import BuildLog
+
+
+def test_the_overview_names_what_matters(log: BuildLog) -> None:
+    rows = {row.label.strip(" ▏▎▍▌▋▊▉█"): row for row in reversed(overview_rows(log, log.builds[0]))}
+    assert rows["outcome"].value == "passed"
+    assert rows["GPU"].value == "NVIDIA A10G, compute capability 8.6, 80 SMs"
+    assert rows["Precision"].value == "FP32+FP16"
+    assert rows["Memory Pools"].value == "workspace: 4096 MiB"
+    assert rows["0: backend strategy 4"].value.startswith("✔ the engine, estimated 0.8120 ms, lines ")
+    assert rows["1: backend strategy 2"].value.startswith("✗ discarded, lines ")
+    assert rows["101  -4"].value == "After dead-layer removal"
+    assert rows["engine"].value.startswith("5 layers: CaskConvolution 1, TiledPooling 1, ")
+    assert rows["output types"].value == "Half 5"
+    assert rows["0.006700 +0.7 %"].value == "pool1"
+    assert rows["0.04120 ms"].value == "conv1 + relu1  CaskConvolution"
+    assert rows["16 tactics"].value == "conv1 + relu1"
+    assert rows["error"].value == "10: Could not find any implementation for node x."
+    assert rows["not understood"].value == "2 lines of 1 shape, most often:"
+    assert rows["2 times"].value == "A line [of] a shape nobody knows"
+    assert rows["Throughput"].value == "1234.5 qps"
+
+
+def test_the_overview_leaves_out_stages_of_passes_that_were_discarded_and_those_that_changed_nothing(
+    log: BuildLog,
+) -> None:
+    build = log.builds[0]
+    last = build.stages[-1]
+    stages = (
+        *build.stages,
+        replace(last, name="After slice removal"),
+        replace(last, name="lost", pass_index=1, layers=9),
+    )
+    rows = overview_rows(log, replace(build, stages=stages))
+    values = [row.value for row in rows]
+    assert "After vertical fusions" in values
+    assert "1 more stage changed nothing" in values
+    assert not {"After slice removal", "lost"} & set(values)
+
+
+def test_the_slowest_layers_to_tune_are_told_by_the_tuners_clock_where_there_is_one(log: BuildLog) -> None:
+    build = log.builds[0]
+    tuning = (
+        LayerTuning("conv1 + relu1", 3.25, build.choices[1].span),
+        LayerTuning("pool1", 0.5, build.choices[2].span),
+    )
+    rows = overview_rows(log, replace(build, tuning=tuning))
+    listed = [(row.label.split()[0], row.value, row.line) for row in rows if " s " in row.label]
+    assert [row[:2] for row in listed] == [("3.25", "conv1 + relu1"), ("0.5", "pool1")]
+    assert listed[0][2] == build.choices[1].span.line
+    assert not any("tactics" in row.label for row in rows if "█" in row.label)
+
+
+def test_an_overview_of_a_log_that_was_understood_says_so(log: BuildLog) -> None:
+    clean = replace(log, lines=replace(log.lines, unknown=0), unknown_shapes=0, unknown_samples=())
+    cut = replace(clean, source=replace(log.source, cut=True))
+    values = [row.value for row in overview_rows(cut, log.builds[0])]
+    assert "nothing: every logged line was understood" in values
+    assert "the last line has no line ending, as where a log is cut" in values
+
+
+def test_what_a_log_does_not_tell_is_said(log: BuildLog) -> None:
+    rows = {row.label: row.value for row in overview_rows(log, log.builds[1])}
+    assert rows["GPU"] == "not told by this log"
+    assert rows["TensorRT"] == "version not told"
+    assert rows["engine"] == "1 layer, of which the log prints the names only"
+    assert rows["choices"].strip() == "1, not told which the engine uses"
+
+
+def test_a_long_value_goes_on_below_itself() -> None:
+    row = OverviewRow("command", "trtexec " + "--option " * 20, 7)
+    lines = [text_of(line) for line in row.lines(4, 60)]
+    assert len(lines) > 3
+    assert lines[0].startswith("   7 command  ")
+    assert all(line.startswith(" " * 30 + "--option") and len(line) <= 60 for line in lines[1:])
+
+
+def test_the_overview_points_at_the_lines_that_state_its_facts(log: BuildLog, session: Any) -> None:
+    for row in overview_rows(log, log.builds[0]):
+        if row.label == "Precision":
+            assert row.line is not None
+            assert "Precision: FP32+FP16" in session.text.line(row.line)
+            return
+    raise AssertionError("no precision")
+
+
+def test_a_single_pass_without_strategy_is_not_worth_a_row(log: BuildLog) -> None:
+    build = replace(log.builds[0], passes=(BackendPass(None, 1, 2, chosen=None),))
+    assert "Passes" in {row.label for row in overview_rows(log, log.builds[0])}
+    assert "Passes" not in {row.label for row in overview_rows(log, build)}
+
+
+def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: BuildLog, make: Any) -> None:
+    build = make.empty_build(make.Scribe())
+    assert any(row.label == "outcome" and row.value == "unknown" for row in overview_rows(log, build))

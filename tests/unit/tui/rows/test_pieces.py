@@ -1,0 +1,34 @@
+"""Pieces of rows: texts fitted to a width, bars, durations, sizes."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from trtforensics.tui.rows.pieces import bar, clip, fit, fit_right, milliseconds, size
+
+
+def test_a_long_text_loses_its_middle() -> None:
+    assert clip("abcdefghij", 5) == "ab…ij"
+    assert clip("abc", 3) == "abc"
+    assert clip("abc", 0) == ""
+
+
+@pytest.mark.parametrize("width", range(8))
+@pytest.mark.parametrize("text", ["", "abc", "漢字漢字漢字", "a漢b字c", "abcdefghij"])
+def test_fitted_text_has_exactly_the_width_asked_for(text: str, width: int) -> None:
+    assert cell_len(fit(text, width)) == width
+    assert cell_len(fit_right(text, width)) == width
+
+
+def test_bars_grow_by_eighths_and_the_least_is_seen() -> None:
+    assert [bar(f, 2) for f in (0, 0.0001, 0.25, 0.5, 0.75, 1, 7)] == ["  ", "▏ ", "▌ ", "█ ", "█▌", "██", "██"]
+
+
+def test_durations_keep_four_digits_or_so() -> None:
+    spelled = [milliseconds(ms) for ms in (None, 0.0, 0.00290231, 0.0290231, 0.1234567, 1.5, 12.3456, 123.456)]
+    assert spelled == ["-", "0.000000", "0.002902", "0.02902", "0.1235", "1.500", "12.35", "123.5"]
+
+
+def test_sizes_are_binary() -> None:
+    assert [size(n) for n in (0, 1023, 1024, 5 << 20, 3 << 30)] == ["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
