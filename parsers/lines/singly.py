@@ -8,6 +8,7 @@ word for word.
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from functools import partial
 from typing import TYPE_CHECKING, Any, AnyStr
@@ -19,7 +20,6 @@ from trtforensics.parsers.lines.events import EventColumns
 from trtforensics.parsers.lines.interning import Memo
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     import numpy.typing as npt
@@ -57,6 +57,9 @@ class Dispatch:
         free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
         self._ranked = [one for one in free if one[1].name in rank]
         self._others = [one for one in free if one[1].name not in rank]
+        words = sorted({re.escape(word) for word, _ in self._ranked})
+        self._may_be_ranked = re.compile(b"|".join(words)).search
+        """Most bodies hold none of these words: one search for all is several times as fast as one for each."""
         self._openings: dict[bytes, list[LineKind]] = {}
         for kind in self._literal:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
@@ -70,6 +73,8 @@ class Dispatch:
         if groups is None:
             groups = self._candidates(key)
         for candidates in groups:
+            if candidates is self._ranked and not self._may_be_ranked(body.lstrip(b" ")):
+                continue
             for place, (needle, kind) in enumerate(candidates):
                 if needle in body:
                     found = kind.match.fullmatch(body)
