@@ -3,7 +3,7 @@
 A fact carries the :class:`SourceSpan` of the line that states it, and does not change once the log is assembled.
 Tactic ids are unsigned 64-bit integers, outside ``0x%016x``; durations milliseconds; memory bytes; lines count from 1.
 
-The classes of which a log holds many are plain dataclasses: a frozen one takes five times as long to create.
+Classes with many instances are plain dataclasses: creating a frozen one takes five times as long.
 """
 
 from __future__ import annotations

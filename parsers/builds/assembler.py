@@ -33,17 +33,18 @@ if TYPE_CHECKING:
 def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
     """Put a scanned log together."""
     alone = source.parts[0].lines if source.parts else source.lines
+    starts = np.array(scanned.line_starts, np.int64)
     builds: tuple[Build, ...] = ()
     if source.lines:
         edges = segments(scanned.events, source.lines, alone)
-        builds = _builds(Log(scanned.events, edges, Spans(source, scanned.line_starts)))
+        builds = _builds(Log(scanned.events, edges, Spans(source, starts)))
     return BuildLog(
         source=source,
         lines=scanned.counts,
         unknown_shapes=len(scanned.drift),
         unknown_samples=scanned.drift.samples(),
         builds=builds,
-        line_starts=np.array(scanned.line_starts, np.int64),
+        line_starts=starts,
     )
 
 

@@ -185,10 +185,10 @@ class Log(View):
 class Spans:
     """Makes the source spans of lines."""
 
-    def __init__(self, source: SourceInfo, line_starts: Sequence[int]) -> None:
+    def __init__(self, source: SourceInfo, line_starts: Sequence[int] | Lines) -> None:
         """``line_starts`` are the byte offsets of the lines, the first line's first."""
         self._source = source
-        self._starts = np.array(line_starts, np.int64)
+        self._starts = np.asarray(line_starts, np.int64)
 
     def of(self, line: int) -> SourceSpan:
         """Return the span of a line."""
