@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.samples import Sample
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
-    from trtforensics.bisect.precision.samples import Sample
     from trtforensics.bisect.runner.options import RunOptions
 
 BUILDS = ("certificate", "every", "none")
@@ -149,12 +149,12 @@ def _only_ours(options: RunOptions) -> RunOptions:
 
 
 def _lever(args: Namespace, directory: Path) -> PrecisionLever:
-    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.casting.preparation import prepare
+    from trtforensics.bisect.precision.casting.storage import STORAGES
+    from trtforensics.bisect.precision.emulation.metrics import rules_for
+    from trtforensics.bisect.precision.emulation.oracle import Oracle, floating_outputs
     from trtforensics.bisect.precision.lever import PrecisionLever
-    from trtforensics.bisect.precision.metrics import rules_for
-    from trtforensics.bisect.precision.oracle import Oracle, floating_outputs
-    from trtforensics.bisect.precision.preparation import prepare
-    from trtforensics.bisect.precision.storage import STORAGES
     from trtforensics.errors import SourceError
 
     caster = Caster(prepare(args.model), STORAGES[args.precision])
@@ -170,7 +170,7 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
 
 
 def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
-    from trtforensics.bisect.precision.samples import parse_shapes, random_samples, read_samples
+    from trtforensics.bisect.precision.emulation.samples import parse_shapes, random_samples, read_samples
 
     if args.inputs:
         return read_samples(caster.prepared.proto, args.inputs)
@@ -183,8 +183,8 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     Raises:
         UsageError: the builder of ``--builder`` is not installed.
     """
+    from trtforensics.bisect.precision.emulation.samples import is_dynamic
     from trtforensics.bisect.precision.lever import Target
-    from trtforensics.bisect.precision.samples import is_dynamic
     from trtforensics.errors import UsageError
     from trtforensics.trt.api import MODULES, is_installed
 

@@ -12,14 +12,14 @@ import pytest
 
 from tests.integration import precision_nets as nets
 from trtforensics.bisect.levers.recipe import FAILURE
-from trtforensics.bisect.precision.caster import Caster
+from trtforensics.bisect.precision.casting.caster import Caster
+from trtforensics.bisect.precision.casting.preparation import prepare
+from trtforensics.bisect.precision.casting.storage import FP16
+from trtforensics.bisect.precision.emulation.metrics import rules_for
+from trtforensics.bisect.precision.emulation.oracle import Oracle
+from trtforensics.bisect.precision.emulation.samples import random_samples
+from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.lever import PrecisionLever, Target
-from trtforensics.bisect.precision.metrics import rules_for
-from trtforensics.bisect.precision.oracle import Oracle
-from trtforensics.bisect.precision.preparation import prepare
-from trtforensics.bisect.precision.samples import random_samples
-from trtforensics.bisect.precision.storage import FP16
-from trtforensics.bisect.precision.twin import emulate
 from trtforensics.bisect.runner.executors import LocalExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec
 from trtforensics.bisect.search import Verdict

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.support.property_settings import examples
-from trtforensics.bisect.precision.caster import Caster
-from trtforensics.bisect.precision.preparation import prepare
-from trtforensics.bisect.precision.storage import BF16, FP16
-from trtforensics.bisect.precision.twin import emulate, narrow_tensors
+from trtforensics.bisect.precision.casting.caster import Caster
+from trtforensics.bisect.precision.casting.preparation import prepare
+from trtforensics.bisect.precision.casting.storage import BF16, FP16
+from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 import onnx
 from onnx import TensorProto, helper
 
-from trtforensics.bisect.precision.caster import Caster
-from trtforensics.bisect.precision.preparation import PreparedModel
-from trtforensics.bisect.precision.storage import FP16
+from trtforensics.bisect.precision.casting.caster import Caster
+from trtforensics.bisect.precision.casting.preparation import PreparedModel
+from trtforensics.bisect.precision.casting.storage import FP16
 
 
 def caster() -> Caster:

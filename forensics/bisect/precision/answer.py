@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.oracle import tolerance_of
+from trtforensics.bisect.precision.emulation.oracle import tolerance_of
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.console.terminal import visible

@@ -9,8 +9,8 @@ from trtforensics.findings.precision import foreign_members
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.eligibility import CandidateNode
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.casting.eligibility import CandidateNode
     from trtforensics.model.log import Build, OnnxNode
 
 _WIDE = "FLOAT"

@@ -6,14 +6,14 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.saving import save
+from trtforensics.bisect.precision.casting.saving import save
 from trtforensics.console.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.casting.caster import Caster
 
 _SPLITS_TREXEC = re.compile(r"[,:*\s]")
 """trtexec cuts ``--layerPrecisions`` at commas and colons and reads ``*`` as a wildcard."""

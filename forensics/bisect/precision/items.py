@@ -15,9 +15,9 @@ import networkx as nx
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.oracle import Range
-    from trtforensics.bisect.precision.storage import Storage
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.casting.storage import Storage
+    from trtforensics.bisect.precision.emulation.oracle import Range
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
+from trtforensics.bisect.precision.casting.saving import save
+from trtforensics.bisect.precision.emulation.oracle import RunError, Scores, judge
+from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
 from trtforensics.bisect.precision.fixes import write_fixes
 from trtforensics.bisect.precision.items import atoms_of
-from trtforensics.bisect.precision.oracle import RunError, Scores, judge
-from trtforensics.bisect.precision.saving import save
-from trtforensics.bisect.precision.twin import emulate
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, describe
 from trtforensics.bisect.search import Item, Verdict
@@ -38,9 +38,9 @@ from trtforensics.trt.build import BuildJob
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.metrics import OutputRule
-    from trtforensics.bisect.precision.oracle import Judgement, Oracle
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.metrics import OutputRule
+    from trtforensics.bisect.precision.emulation.oracle import Judgement, Oracle
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.probe import ProbeSpec
     from trtforensics.bisect.session.lever import Described

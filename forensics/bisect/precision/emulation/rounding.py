@@ -12,14 +12,14 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.bisect.precision.preparation import bodies
-from trtforensics.bisect.precision.storage import rounded
+from trtforensics.bisect.precision.casting.preparation import bodies
+from trtforensics.bisect.precision.casting.storage import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.storage import Storage
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.casting.storage import Storage
 
 _LARGEST_SPLIT = 1e30
 """Beyond it, the product would overflow FP32; larger values are masks, for which this limit is as good as infinity."""

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.bisect.precision.preparation import graphs, prepare
+from trtforensics.bisect.precision.casting.preparation import graphs, prepare
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from trtforensics.bisect.precision.samples import input_shapes, parse_shapes, random_samples, read_samples
+from trtforensics.bisect.precision.emulation.samples import input_shapes, parse_shapes, random_samples, read_samples
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:

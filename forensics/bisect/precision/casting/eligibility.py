@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto
 
-from trtforensics.bisect.precision.preparation import bodies
+from trtforensics.bisect.precision.casting.preparation import bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.bisect.precision.storage import Storage
+    from trtforensics.bisect.precision.casting.storage import Storage
 
 _TYPED_BY_ATTRIBUTE = frozenset(
     {

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from trtforensics.bisect.precision.metrics import METRICS, rules_for, scores_of
+from trtforensics.bisect.precision.emulation.metrics import METRICS, rules_for, scores_of
 from trtforensics.errors import UsageError
 
 ONES = np.array([1.0, -2.0, 4.0, 0.0], np.float32)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.metrics import scores_of
-from trtforensics.bisect.precision.rounding import without_range_limits
-from trtforensics.bisect.precision.twin import emulate
+from trtforensics.bisect.precision.emulation.metrics import scores_of
+from trtforensics.bisect.precision.emulation.rounding import without_range_limits
+from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.bisect.precision.caster import Caster
-    from trtforensics.bisect.precision.metrics import Metric, OutputRule
-    from trtforensics.bisect.precision.samples import Sample
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.metrics import Metric, OutputRule
+    from trtforensics.bisect.precision.emulation.samples import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import AttributeProto, TensorProto
 
-from trtforensics.bisect.precision.eligibility import candidates, survey_of
-from trtforensics.bisect.precision.storage import convert_constants
+from trtforensics.bisect.precision.casting.eligibility import candidates, survey_of
+from trtforensics.bisect.precision.casting.storage import convert_constants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from trtforensics.bisect.precision.eligibility import CandidateNode, Use
-    from trtforensics.bisect.precision.preparation import PreparedModel
-    from trtforensics.bisect.precision.storage import Constants, Storage
+    from trtforensics.bisect.precision.casting.eligibility import CandidateNode, Use
+    from trtforensics.bisect.precision.casting.preparation import PreparedModel
+    from trtforensics.bisect.precision.casting.storage import Constants, Storage
 
 
 class Caster:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto
 
-from trtforensics.bisect.precision.preparation import bodies, graphs
+from trtforensics.bisect.precision.casting.preparation import bodies, graphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

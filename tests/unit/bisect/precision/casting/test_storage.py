@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from onnx import TensorProto, numpy_helper
 
-from trtforensics.bisect.precision.storage import BF16, FP16, STORAGES, Storage, rounded, store
+from trtforensics.bisect.precision.casting.storage import BF16, FP16, STORAGES, Storage, rounded, store
 
 FLOATS = arrays(np.float32, st.integers(1, 20), elements=st.floats(width=32))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto
 
-from trtforensics.bisect.precision.preparation import graphs
+from trtforensics.bisect.precision.casting.preparation import graphs
 from trtforensics.console.output import open_output, write_bytes
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from trtforensics.bisect.precision.caster import Caster
+    from trtforensics.bisect.precision.casting.caster import Caster
 
 DATA = "weights.bin"
 _ALIGNMENT = 4096
