@@ -6,13 +6,16 @@ every line of which bulk reading is not sure, is judged by the regex of its kind
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
+from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
@@ -40,9 +43,23 @@ if TYPE_CHECKING:
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
+_MOST_UNTYPED = 1 << 20
+"""Bytes of lines that no rule reads up to which all of them are kept."""
+_MENTION = re.compile(
+    rb"(?i:tensorrt|trtexec|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
+    rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
+    rb"|Error Code \d+:|importerUtils|OpImporters\.cpp"
+)
+"""What only text that has to do with TensorRT says."""
 _IS_MESSAGE = np.zeros(128, np.bool_)
 """Whether lines of a level are messages, by the level's letter."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
+
+
+@cache
+def cause_needles() -> tuple[bytes, ...]:
+    """Return a literal of each cause: a text without any of them names none."""
+    return tuple(kind.needle.encode("latin-1") for kind in tables.kinds(CAUSE))
 
 
 class _LineBatch:
@@ -135,23 +152,16 @@ class Scanner:
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
         index = window.index
-        if window.text is window.data:
+        if window.bare is window.data:
             self.scanned.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:
             self.scanned.line_starts.extend(window.starts)
-        prefixes = self._prefixes.read(index)
-        prefixed = prefixes.dialect >= 0
         before = self.scanned.events.sizes()
-        self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
-        said, singles = prefixed.copy(), _Singles()
-        batches = _batches(index, prefixes)
-        for batch in batches:
-            self._note_messages(window.first_line, batch, prefixes.severity[batch.lines])
-            blank = batch.drop_blanks()
-            self.scanned.blank += len(blank)
-            said[blank] = False
-            self._read(window.first_line, batch, prefixed[batch.lines], singles)
+        prefixes, singles = self._prefixes.read(index), _Singles()
+        batches, said = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
+        self._read_glued(window.first_line, index, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
+        self._note_untyped(window.first_line, batches[0].bodies, singles)
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         self._note_first(window.first_line, said, sorted(singles.banners))
         self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
@@ -217,6 +227,19 @@ class Scanner:
         self.scanned.unknown += len(unknown)
         for line, body in unknown:
             self.scanned.drift.add(first_line + line, body)
+
+    def _note_untyped(self, first_line: int, bodies: Bodies, singles: _Singles) -> None:
+        """Keep the lines that no rule reads, because their text may name a cause; of many only those that may."""
+        unprefixed = np.array(singles.unprefixed, np.int64)
+        lines = sorted((*singles.unknown, *zip(singles.unprefixed, bodies.texts(unprefixed), strict=True)))
+        if self.scanned.untyped_bytes > _MOST_UNTYPED:
+            whole = b"\n".join([text for _, text in lines])
+            needles = [needle for needle in cause_needles() if needle in whole]
+            lines = [(line, text) for line, text in lines if any(needle in text for needle in needles)]
+        self.scanned.mentioned = self.scanned.mentioned or any(_MENTION.search(text) for _, text in lines)
+        for line, text in lines:
+            self.scanned.untyped_bytes += len(text)
+            self.scanned.events["untyped"].add(first_line + line, {"text": text})
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Count the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
