@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from trtforensics.parsers.lines.events import KEPT, NO_TEXT
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.lines.scanned import ScannedLines
-from trtforensics.parsers.lines.singly import Dispatch, SingleReader
+from trtforensics.parsers.lines.singly import Dispatch, SingleReader, named_fields
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -44,6 +44,12 @@ if TYPE_CHECKING:
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
+_LONGEST_EXCERPT = 500
+"""Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
+_MOST_WRAPPED = 3
+"""The most lines that were one line before somebody wrapped it."""
+_PHRASE = 14
+"""Bytes of a literal that make a line unmistakable."""
 _MOST_UNTYPED = 1 << 20
 """Bytes of lines that no rule reads up to which all of them are kept."""
 _SECOND_PREFIX = re.compile(
@@ -149,6 +155,16 @@ def _glued(index: LineIndex, lines: Iterable[int]) -> list[tuple[int, bytes]]:
     return parts
 
 
+def _is_unmistakable(kind: LineKind) -> bool:
+    """Whether a line of this kind is known without its prefix: it holds a phrase that nobody else writes."""
+    return len(kind.needle) >= _PHRASE and " " in kind.needle.strip()
+
+
+def _unwrapped(texts: Sequence[bytes]) -> bytes:
+    """Join a line that was wrapped at blanks."""
+    return b" ".join([text.strip() for text in texts])
+
+
 class Scanner:
     """Reads windows one after the other; ``scanned`` is complete after the last.
 
@@ -171,6 +187,8 @@ class Scanner:
         """The readers of loggers' lines, in turn."""
         self._bare_stages = _stages(bare_kinds, without_prefix, texts, indented=True, bulk=bulk)
         """The readers of lines without a prefix, in turn."""
+        self._cut = Dispatch(tuple(kind for kind in tables.kinds() if _is_unmistakable(kind)))
+        """Finds the kind of a logger's line that lost its prefix."""
         self._names_line = -1
         """The last line of a names-only dump, while it goes on."""
 
@@ -186,6 +204,8 @@ class Scanner:
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
         batches, said = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
         self._read_glued(window.first_line, index, singles)
+        if window.first_line == 1 and len(index) <= _LONGEST_EXCERPT:
+            self._read_cut(batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_untyped(window.first_line, batches[0].bodies, singles)
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
@@ -223,6 +243,26 @@ class Scanner:
         singles.headings += own.headings
         singles.banners += own.banners
         self._keep_untyped(first_line, own.unknown)
+
+    def _read_cut(self, bodies: Bodies, singles: _Singles) -> None:
+        """Read the lines of an excerpt that lost their prefix, or that were wrapped: two or three lines are one then."""
+        unprefixed = set(singles.unprefixed)
+        left = dict(singles.unknown) | {line: bodies.text(line) for line in unprefixed}
+        read: set[int] = set()
+        for line in sorted(left):
+            following = list(takewhile(unprefixed.__contains__, range(line + 1, line + _MOST_WRAPPED)))
+            for behind in range(len(following) + 1):
+                lines = (line, *following[:behind])
+                found = None if read.intersection(lines) else self._cut.find(_unwrapped([left[at] for at in lines]))
+                if found is not None:
+                    kind, match = found
+                    read.update(lines)
+                    self.scanned.typed += len(lines)
+                    if kind.kept is not None:
+                        self.scanned.events[kind.name].add(line + 1, named_fields(kind, match.groups()))
+                    break
+        singles.unknown = [row for row in singles.unknown if row[0] not in read]
+        singles.unprefixed = [line for line in singles.unprefixed if line not in read]
 
     def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
         """Note where the logger changes."""
