@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.model.kernel import NameEvidence, KernelFacts
+from trtforensics.model.kernel import KernelFacts, NameEvidence
 
 
 def test_a_fact_is_stated_by_convention_or_unknown() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.model.kernel import NameEvidence, KernelFacts
+from trtforensics.model.kernel import KernelFacts, NameEvidence
 from trtforensics.parsers.grammar import reference
 from trtforensics.parsers.grammar.line_kinds import KERNEL
 from trtforensics.parsers.notation.kernels import read_kernel
