@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.engine import last_dump
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.names import is_foreign_node, members
 from trtforensics.replay.from_log import replay_of
@@ -57,7 +56,7 @@ def _layers_seen(log: BuildLog) -> _Seen:
         entries = replay_of(build, log.source).replay.entries
     except ForensicsError:  # it chooses nothing, or prints no ids of runners
         entries = ()
-    return {entry.layer: entry for entry in entries}, {layer.name: layer for layer in last_dump(build.engine_layers)}
+    return {entry.layer: entry for entry in entries}, {layer.name: layer for layer in build.engine_layers}
 
 
 def _layer(pinned: ReplayEntry, tuned: Mapping[str, ReplayEntry], engine: Mapping[str, EngineLayer]) -> PinProof:
@@ -136,7 +135,7 @@ def _compared(key: MyelinOperation, has: MyelinOperation, how: str) -> PinProof:
 def _kernels(log: BuildLog) -> dict[str, EngineLayer]:
     """Return the kernels of the last engine dump by the one operation that each runs."""
     layers = next((build.engine_layers for build in reversed(log.builds) if build.engine_layers), ())
-    named = ((members(layer.name), layer) for layer in last_dump(layers) if layer.tactic_name)
+    named = ((members(layer.name), layer) for layer in layers if layer.tactic_name)
     return {of[0]: layer for of, layer in named if len(of) == 1 and not is_foreign_node(layer.name)}
 
 
