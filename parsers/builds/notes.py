@@ -27,6 +27,8 @@ NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
 _SHOWN = 3
 """Lines that a starved layer keeps."""
+_SAYING = ("untyped", "parser_assertion", "message")
+"""The kinds whose text may name a cause."""
 _MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""
 
@@ -48,7 +50,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
-    texts = {**dict(log.each("untyped", "text")), **dict(log.each("message", "text"))}
+    texts = {line: text for kind in _SAYING for line, text in log.each(kind, "text")}
     excerpt = len(texts) <= _MOST_WRAPPED
     for line, text in texts.items():
         yield from ((line, kind, fields) for kind, fields in causes(text))

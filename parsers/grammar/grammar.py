@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark.load_grammar import load_grammar
 
-from trtforensics.parsers.grammar.line_kinds import CAUSE, LINE, PREFIX, LineKind
+from trtforensics.parsers.grammar.line_kinds import CAUSE, KERNEL, KERNEL_WORD, LINE, PREFIX, LineKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
-_OWN_FILES = {PREFIX: "prefixes", CAUSE: "causes"}
+_OWN_FILES = {PREFIX: "prefixes", CAUSE: "causes", KERNEL: "kernels", KERNEL_WORD: "kernel_words"}
 """How the names of the files begin whose rules are no kinds of line."""
 
 _RULE = r"^([a-z][a-z0-9_]*)\s*:"

@@ -155,6 +155,12 @@ def _glued(index: LineIndex, lines: Iterable[int]) -> list[tuple[int, bytes]]:
     return parts
 
 
+def _texts(index: LineIndex, singles: _Singles) -> Iterator[bytes]:
+    """Give the lines that no rule reads, with their prefixes."""
+    for line in (*(line for line, _ in singles.unknown), *singles.unprefixed):
+        yield index.data[int(index.starts[line]) : int(index.ends[line])]
+
+
 def _is_unmistakable(kind: LineKind) -> bool:
     """Whether a line of this kind is known without its prefix: it holds a phrase that nobody else writes."""
     return len(kind.needle) >= _PHRASE and " " in kind.needle.strip()
@@ -208,6 +214,7 @@ class Scanner:
             self._read_cut(batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_untyped(window.first_line, batches[0].bodies, singles)
+        self.scanned.mentioned = self.scanned.mentioned or any(map(_MENTION.search, _texts(index, singles)))
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         self._note_first(window.first_line, said, sorted(singles.banners))
         self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
@@ -224,6 +231,7 @@ class Scanner:
             self._note_messages(first_line, batch, prefixes.severity[batch.rows])
             blank = batch.drop_blanks()
             self.scanned.blank += len(blank)
+            self.scanned.events["blank"].extend(blank + first_line, {})
             said[blank] = False
             self._read(first_line, batch, prefixed[batch.rows], singles)
         return batches, said
@@ -245,7 +253,7 @@ class Scanner:
         self._keep_untyped(first_line, own.unknown)
 
     def _read_cut(self, bodies: Bodies, singles: _Singles) -> None:
-        """Read the lines of an excerpt that lost their prefix, or that were wrapped: two or three lines are one then."""
+        """Read the lines of an excerpt that lost their prefix, or that were wrapped: two or three lines are one."""
         unprefixed = set(singles.unprefixed)
         left = dict(singles.unknown) | {line: bodies.text(line) for line in unprefixed}
         read: set[int] = set()
@@ -338,21 +346,25 @@ class Scanner:
             whole = b"\n".join([text for _, text in texts])
             needles = [needle for needle in cause_needles() if needle in whole]
             texts = [(line, text) for line, text in texts if any(needle in text for needle in needles)]
-        self.scanned.mentioned = self.scanned.mentioned or any(_MENTION.search(text) for _, text in texts)
         for line, text in sorted(texts):
             self.scanned.untyped_bytes += len(text)
             self.scanned.events["untyped"].add(first_line + line, {"text": text})
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
-        """Count the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
+        """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
         self.scanned.unprefixed += len(unprefixed)
-        names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
-        for heading in (self._names_line - first_line, *headings):
-            line = heading + 1
-            while line in names:
-                self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
-                line += 1
-            self._names_line = first_line + line - 1
+        others = np.array(unprefixed, np.int64)
+        if headings or self._names_line == first_line - 1:
+            names = set(unprefixed)
+            for heading in (self._names_line - first_line, *headings):
+                line = heading + 1
+                while line in names:
+                    self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                    names.remove(line)
+                    line += 1
+                self._names_line = first_line + line - 1
+            others = np.array(sorted(names), np.int64)
+        self.scanned.events["other"].extend(others + first_line, {})
 
     def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
         if self.scanned.first_said is None and said.any():

@@ -52,7 +52,8 @@ unread_type = said(
     confirm="polygraphy inspect model MODEL --show weights",
     fixes=(
         (
-            "Convert the constants to float32 (or INT32) and export again; a float64 usually comes from constant folding "
+            "Convert the constants to float32 (or INT32) and export again; a float64 usually comes from constant "
+            "folding "
             "or "
             "from numpy's default type."
         ),
@@ -70,7 +71,8 @@ input_type = said(
     confirm="polygraphy inspect model MODEL lists the inputs with their types.",
     fixes=(
         (
-            "Change the input's type to float32 (or INT32): in the export, or with ONNX GraphSurgeon, and drop the Cast "
+            "Change the input's type to float32 (or INT32): in the export, or with ONNX GraphSurgeon, and drop the "
+            "Cast "
             "behind "
             "it."
         ),
@@ -101,10 +103,9 @@ weight_count = said(
     Severity.ERROR,
     "The weights do not fit the layer that they are given to",
     kinds=("weights_count",),
-    cause="The number of values differs from what the layer's dimensions need. In programs that build the network by "
-    "hand "
-    "from a weight file, the model was trained with another number of classes (the channels of a detection head are "
-    "anchors × (5 + classes)), another width, or is another model.",
+    cause="The number of values differs from what the layer's dimensions need. In programs that build the network by hand "
+    "from a weight file, the model was trained with another number of classes (a detection head has anchors * (5 + "
+    "classes) channels) or with another width, or it is another model.",
     confirm="Divide the count by input channels × kernel size: that is the number of output channels in the weights.",
     fixes=(
         "Set the number of classes (kNumClass, CLASS_NUM) and the model variant to those of the weights, and build.",

@@ -16,7 +16,8 @@ constant = said(
     confirm="polygraphy inspect model MODEL --show layers: what produces that input.",
     fixes=(
         (
-            "Fold constants: polygraphy surgeon sanitize MODEL --fold-constants -o folded.onnx (or onnx-simplifier), with "
+            "Fold constants: polygraphy surgeon sanitize MODEL --fold-constants -o folded.onnx (or onnx-simplifier), "
+            "with "
             "static shapes where the value depends on them."
         ),
         (
@@ -41,7 +42,8 @@ incompatible = said(
     confirm="Run the model in ONNX Runtime with the same input shapes.",
     fixes=(
         (
-            "Simplify the model (polygraphy surgeon sanitize --fold-constants, or onnx-simplifier), and export it with the "
+            "Simplify the model (polygraphy surgeon sanitize --fold-constants, or onnx-simplifier), and export it "
+            "with the "
             "input shapes that are used."
         ),
         (

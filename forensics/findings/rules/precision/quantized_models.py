@@ -16,7 +16,8 @@ asymmetric = said(
     confirm="The zero_point inputs of the model's QuantizeLinear nodes.",
     fixes=(
         (
-            "Quantise again symmetrically: in ONNX Runtime with ActivationSymmetric and WeightSymmetric set to True, type "
+            "Quantise again symmetrically: in ONNX Runtime with ActivationSymmetric and WeightSymmetric set to True, "
+            "type "
             "QInt8; or with ModelOpt."
         ),
     ),
