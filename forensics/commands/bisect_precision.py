@@ -43,14 +43,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[OUTPUT:]NAME",
-        help="max-rel (default), max-abs, cosine, psnr or mismatch; repeat for several outputs",
+        help="max-rel, rel-l2 (default: both), max-abs, cosine, psnr or mismatch; repeat for several outputs",
     )
     parser.add_argument(
         "--tolerance",
         action="append",
         default=[],
         metavar="[OUTPUT:]X",
-        help="what still passes (default: four times the rounding floor); stored probes are judged again by a new one",
+        help="what still passes (default: four times the rounding floor, at most a cap, for fp16 0.01); judges again "
+        "what is stored",
     )
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
@@ -152,8 +153,8 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.preparation import prepare
     from trtforensics.bisect.precision.casting.storage import STORAGES
-    from trtforensics.bisect.precision.emulation.metrics import rules_for
     from trtforensics.bisect.precision.emulation.oracle import Oracle, floating_outputs
+    from trtforensics.bisect.precision.emulation.rules import rules_for
     from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.errors import SourceError
 

@@ -15,8 +15,8 @@ from trtforensics.bisect.levers.recipe import FAILURE
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16
-from trtforensics.bisect.precision.emulation.metrics import rules_for
 from trtforensics.bisect.precision.emulation.oracle import Oracle
+from trtforensics.bisect.precision.emulation.rules import rules_for
 from trtforensics.bisect.precision.emulation.samples import random_samples
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.lever import PrecisionLever, Target
