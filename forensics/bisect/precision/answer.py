@@ -54,6 +54,7 @@ def extended(
         },
         "judged": rules_document(lever.judge),
         "samples": len(lever.oracle.samples),
+        "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
@@ -61,7 +62,7 @@ def extended(
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
             for each in lever.caster.constants.altered.values()
         ],
-        "notes": list(lever.caster.prepared.notes),
+        "notes": lever.notes,
         "probes": probes,
     }
 
@@ -156,7 +157,7 @@ def _judged(document: Mapping[str, object]) -> list[str]:
     judged = document["judged"]
     lines = []
     if isinstance(judged, dict):
-        lines += rules_text(judged, str(document["precision"]), f"{document['samples']} samples")
+        lines += rules_text(judged, str(document["precision"]), str(document["samples_are"]))
     masked = document["masked"]
     for name, count in masked.items() if isinstance(masked, dict) else ():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")

@@ -71,8 +71,9 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``needs_files`` has every probe's models written, for a check command. Probes are built only while ``builds`` is
-    set, which the caller may change during a run.
+    ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
+    written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
+    run.
     """
 
     mode = "precision"
@@ -93,6 +94,8 @@ class PrecisionLever(Lever):
         self.judge = judge_for(oracle, rules, caster.storage)
         self.target = target
         self.build = None if target is None else _BUILD
+        self.samples_are = f"{len(oracle.samples)} samples"
+        self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
         self.nodes = tuple(atoms_of(caster))

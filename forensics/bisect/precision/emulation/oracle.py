@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.emulation.metrics import Metric
-    from trtforensics.bisect.precision.emulation.samples import Sample
+    from trtforensics.bisect.precision.inputs.sample import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
 

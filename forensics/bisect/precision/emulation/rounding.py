@@ -118,8 +118,8 @@ class _Split:
     def _limited(self, source: str, target: str) -> list[onnx.NodeProto]:
         limited = f"{target}__x"
         if not self.broadcasts:
-            limits = {"min": -_LARGEST_SPLIT, "max": _LARGEST_SPLIT}
-            return [helper.make_node("Clip", [source], [limited], name=f"{limited}__Clip", **limits)]
+            name = f"{limited}__Clip"
+            return [helper.make_node("Clip", [source], [limited], name=name, min=-_LARGEST_SPLIT, max=_LARGEST_SPLIT)]
         above = f"{target}__above"
         return [
             helper.make_node("Max", [source, "__split_low"], [above], name=f"{above}__Max"),
