@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from trtforensics.bisect.precision.inputs.integers import Choice
+    from trtforensics.bisect.precision.inputs.integers import IntegerChoice
     from trtforensics.bisect.precision.inputs.sample import Sample, Values
 
 _SEED = 1
@@ -36,7 +36,7 @@ def random_samples(
     count: int,
     *,
     ranges: Mapping[str, ValueRange] | None = None,
-    choices: Mapping[str, Choice] | None = None,
+    choices: Mapping[str, IntegerChoice] | None = None,
 ) -> tuple[Sample, ...]:
     """Draw samples: evenly from ``ranges``, integers from ``choices``, other floats from a normal distribution.
 
@@ -75,7 +75,7 @@ def parse_ranges(model: onnx.ModelProto, texts: Sequence[str]) -> dict[str, Valu
     return ranges
 
 
-def described(model: onnx.ModelProto, ranges: Mapping[str, ValueRange], choices: Mapping[str, Choice]) -> str:
+def described(model: onnx.ModelProto, ranges: Mapping[str, ValueRange], choices: Mapping[str, IntegerChoice]) -> str:
     """Return a sentence on what random samples are and what they cannot show."""
     parts = []
     for name, dtype in dtypes_of(model).items():
@@ -110,7 +110,7 @@ def _drawn(
     dtype: np.dtype[Any],
     size: tuple[int, ...],
     given: ValueRange | None,
-    choice: Choice | None,
+    choice: IntegerChoice | None,
 ) -> Values:
     if dtype.kind == "b":
         return random.integers(0, 2, size).astype(dtype)

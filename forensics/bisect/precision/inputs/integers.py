@@ -31,7 +31,7 @@ _INDEX_AXIS = {"Gather": (0, 1), "GatherElements": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class IntegerChoice:
     """The values that an integer input may have, and the node that says so."""
 
     values: range | tuple[int, ...]
@@ -45,7 +45,7 @@ class _Graph:
     constants: dict[str, TensorProto]
 
 
-def integer_choices(model: onnx.ModelProto) -> dict[str, Choice]:
+def integer_choices(model: onnx.ModelProto) -> dict[str, IntegerChoice]:
     """Return what is known of each integer input: the shortest axis that it indexes, else constants it equals."""
     graph = _surveyed(model)
     integers = [value.name for value in model.graph.input if value.type.tensor_type.elem_type in INTEGERS]
@@ -62,7 +62,7 @@ def integer_choices(model: onnx.ModelProto) -> dict[str, Choice]:
     return found
 
 
-def _choices(graph: _Graph, name: str) -> Iterator[Choice]:
+def _choices(graph: _Graph, name: str) -> Iterator[IntegerChoice]:
     ahead, seen = [name], {name}
     while ahead:
         tensor = ahead.pop()
@@ -75,25 +75,25 @@ def _choices(graph: _Graph, name: str) -> Iterator[Choice]:
                 seen.update(node.output)
 
 
-def _indexed(graph: _Graph, node: onnx.NodeProto, slot: int) -> Choice | None:
+def _indexed(graph: _Graph, node: onnx.NodeProto, slot: int) -> IntegerChoice | None:
     if node.op_type == "OneHot" and slot == 0 and node.input[1] in graph.constants:
         depth = int(numpy_helper.to_array(graph.constants[node.input[1]]).ravel()[0])
-        return Choice(range(depth), f"{node.name or node.op_type} has {depth} classes") if depth > 0 else None
+        return IntegerChoice(range(depth), f"{node.name or node.op_type} has {depth} classes") if depth > 0 else None
     if node.op_type not in _INDEX_AXIS or slot != _INDEX_AXIS[node.op_type][1]:
         return None
     dims = graph.dims.get(node.input[_INDEX_AXIS[node.op_type][0]], ())
     axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
     length = dims[axis] if -len(dims) <= axis < len(dims) else None
-    return None if not length else Choice(range(length), f"{node.name or node.op_type} looks up one of {length}")
+    return None if not length else IntegerChoice(range(length), f"{node.name or node.op_type} looks up one of {length}")
 
 
-def _compared(graph: _Graph, node: onnx.NodeProto, slot: int) -> Choice | None:
+def _compared(graph: _Graph, node: onnx.NodeProto, slot: int) -> IntegerChoice | None:
     if node.op_type != "Equal" or node.input[1 - slot] not in graph.constants:
         return None
     values = numpy_helper.to_array(graph.constants[node.input[1 - slot]]).ravel()
     if not 0 < values.size <= _MOST_CONSTANTS or values.dtype.kind not in "iu":
         return None
-    return Choice(tuple(int(value) for value in values), f"{node.name or node.op_type} compares it with that")
+    return IntegerChoice(tuple(int(value) for value in values), f"{node.name or node.op_type} compares it with that")
 
 
 def _casts_to_integers(node: onnx.NodeProto) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.input_models import BOOL, FLOAT, INT64, MIXED, model
 from trtforensics.bisect.precision.inputs.drawing import ValueRange, described, parse_ranges, random_samples
-from trtforensics.bisect.precision.inputs.integers import Choice
+from trtforensics.bisect.precision.inputs.integers import IntegerChoice
 from trtforensics.errors import UsageError
 
 PLAIN = model(x=(FLOAT, [500]), ids=(INT64, [500]), flag=(BOOL, [500]))
@@ -34,7 +34,7 @@ def test_ranges_are_even_and_include_their_ends() -> None:
 
 
 def test_integers_are_drawn_from_what_the_graph_allows_unless_a_range_is_given() -> None:
-    choices = {"ids": Choice((8000, 16000), "/Equal")}
+    choices = {"ids": IntegerChoice((8000, 16000), "/Equal")}
     (sample,) = random_samples(PLAIN, {}, 1, choices=choices)
     assert set(np.unique(sample["ids"])) == {8000, 16000}
     (given,) = random_samples(PLAIN, {}, 1, choices=choices, ranges={"ids": ValueRange(5, 5)})
@@ -63,7 +63,9 @@ def test_what_is_no_range_is_refused(text: str, says: str) -> None:
 
 
 def test_the_note_says_what_each_input_was_drawn_from() -> None:
-    said = described(PLAIN, {"x": ValueRange(0.0, 2.0)}, {"ids": Choice(range(50), "/Gather looks up one of 50")})
+    said = described(
+        PLAIN, {"x": ValueRange(0.0, 2.0)}, {"ids": IntegerChoice(range(50), "/Gather looks up one of 50")}
+    )
     assert "x: 0 to 2; ids: 0 to 49 (/Gather looks up one of 50); flag: 0 and 1" in said
-    assert "x: a normal distribution" in described(PLAIN, {}, {"ids": Choice((7, 9), "/Equal")})
-    assert "ids: 7, 9 (/Equal)" in described(PLAIN, {}, {"ids": Choice((7, 9), "/Equal")})
+    assert "x: a normal distribution" in described(PLAIN, {}, {"ids": IntegerChoice((7, 9), "/Equal")})
+    assert "ids: 7, 9 (/Equal)" in described(PLAIN, {}, {"ids": IntegerChoice((7, 9), "/Equal")})
