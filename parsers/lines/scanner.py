@@ -265,6 +265,7 @@ class Scanner:
                 if found is not None:
                     kind, match = found
                     read.update(lines)
+                    self.scanned.mentioned = True
                     self.scanned.typed += len(lines)
                     if kind.kept is not None:
                         self.scanned.events[kind.name].add(line + 1, named_fields(kind, match.groups()))

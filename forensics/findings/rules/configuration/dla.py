@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trtforensics.findings.finding import Severity
-from trtforensics.findings.said import said
+from trtforensics.findings.rule import said
 
 one_graph = said(
     "TF440",

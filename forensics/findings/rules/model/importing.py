@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trtforensics.findings.finding import Fix, Severity
-from trtforensics.findings.said import said
+from trtforensics.findings.rule import said
 
 external = said(
     "TF131",
@@ -103,10 +103,10 @@ weight_count = said(
     Severity.ERROR,
     "The weights do not fit the layer that they are given to",
     kinds=("weights_count",),
-    cause="The number of values differs from what the layer's dimensions need. In programs that build the network by hand "
-    "from a weight file, the model was trained with another number of classes (a detection head has anchors * (5 + "
-    "classes) channels) or with another width, or it is another model.",
-    confirm="Divide the count by input channels × kernel size: that is the number of output channels in the weights.",
+    cause="The number of values differs from what the layer's dimensions need. In programs that build the network by "
+    "hand from a weight file, the model was trained with another number of classes (a detection head has anchors * "
+    "(5 + classes) channels) or with another width, or it is another model.",
+    confirm="Divide the count by input channels times kernel size: that is how many output channels the weights have.",
     fixes=(
         "Set the number of classes (kNumClass, CLASS_NUM) and the model variant to those of the weights, and build.",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trtforensics.findings.finding import Fix, Severity
-from trtforensics.findings.said import said
+from trtforensics.findings.rule import said
 
 profile_taken = said(
     "TF640",

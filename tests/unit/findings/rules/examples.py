@@ -590,4 +590,218 @@ RUNNING = {
     ),
 }
 
-EXAMPLES = {**PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING}
+
+def _said(speaks: str, quiet: str) -> Example:
+    """Return the example of a rule that one line makes speak, beside a line that is nearly the same."""
+    return Example(f"> {speaks}\n&& 10.16.1 --fp16\n", f"{quiet}\n&& 10.16.1 --fp16\n")
+
+
+SAID = {
+    "TF131": _said(
+        "E WeightsContext.cpp:178: Failed to open file: net.onnx.data",
+        "E WeightsContext.cpp:178: Opened file: net.onnx.data",
+    ),
+    "TF132": _said(
+        "| [8] Assertion failed: convertOnnxWeights(initializer, &weights, ctx)",
+        "| [8] Assertion failed: convertDims(shape, &dims, ctx)",
+    ),
+    "TF133": _said(
+        "E onnx2trt_utils.cpp:467: Found unsupported datatype (11) when importing initializer: scale:0",
+        "E onnx2trt_utils.cpp:467: Found unsupported rank (11) when importing initializer: scale:0",
+    ),
+    "TF134": _said("| Unsupported ONNX data type: UINT8 (2)", "| Supported ONNX data type: UINT8 (2)"),
+    "TF135": _said("E Network must have at least one output", "E Network must have at least one input"),
+    "TF136": _said(
+        "E (Unnamed Layer* 2) [Convolution]: count of 2688 weights in kernel, but kernel dimensions (1,1) with 128 input channels, 255 output channels and 1 groups were specified.",
+        "E (Unnamed Layer* 2) [Convolution]: kernel dimensions (1,1) are odd",
+    ),
+    "TF140": _said(
+        '| [8] Assertion failed: scales.is_weights() && "Resize scales must be an initializer!"',
+        '| [8] Assertion failed: scales.size() == 4 && "Resize scales must be four!"',
+    ),
+    "TF141": _said(
+        "E [graphShapeAnalyzer.cpp::throwIfError::1306] Error Code 9: Internal Error (Mul_1: broadcast dimensions must be conformable",
+        "E [graphShapeAnalyzer.cpp::throwIfError::1306] Error Code 9: Internal Error (Mul_1: an odd reason",
+    ),
+    "TF142": _said(
+        "E cat: all concat input tensors must have the same dimensions except on the concatenation axis",
+        "E cat: all concat input tensors must have names",
+    ),
+    "TF143": _said(
+        "E IIfConditionalOutputLayer inputs must have the same shape. Shapes are [1] and [2].",
+        "E IIfConditionalOutputLayer inputs must have names.",
+    ),
+    "TF144": _said(
+        "E NMS gives a data-dependent shape, which is not allowed here",
+        "E NMS gives a fixed shape, which is allowed here",
+    ),
+    "TF145": _said("E x: tensor x is not a shape tensor", "E x: tensor x is a shape tensor"),
+    "TF146": _said(
+        "E In node 3 with name: r and operator: Resize (importResize): UNSUPPORTED_NODE: Assertion failed: mode is odd",
+        "E In node 3 with name: r and operator: Resize (importResize): INTERNAL: Assertion failed: mode is odd",
+    ),
+    "TF240": _said(
+        "| [6] Assertion failed: shiftIsAllZeros(zeroPoint): Non-zero zero point is not supported.",
+        "| [6] Assertion failed: scaleIsThere(scale): no scale.",
+    ),
+    "TF241": _said(
+        "E Error[3]: IDequantizeLayer::setPrecision: A DequantizeLayer can only run in kINT8/kFP8 precision",
+        "E Error[3]: IQuantizeLayer::setToType: an odd reason",
+    ),
+    "TF242": _said(
+        "| [6] Assertion failed: scaleAllPositive(scale): Scale coefficients must all be positive",
+        "| [6] Assertion failed: scaleIsThere(scale): no scale.",
+    ),
+    "TF340": _said(
+        "E Error[1]: Unexpected exception KTM assertion failure:", "E Error[1]: Unexpected exception assertion failure:"
+    ),
+    "TF341": _said(
+        "| nvrtc_compile.cpp:940: CHECK(false) failed. NVRTC Compilation failure",
+        "| nvrtc_compile.cpp:940: CHECK(true) passed.",
+    ),
+    "TF342": _said(
+        "E 9: Skipping tactic0x0000000000000000 due to exception PLUGIN_V3 operation not supported within this graph.",
+        "E 9: Skipping tactic0x0000000000000000 due to exception of an odd kind.",
+    ),
+    "TF343": _said(
+        "W Skipping tactic 0 due to Myelin error: autotuning: CUDA error 3 allocating 0-byte buffer: ",
+        "W Skipping tactic 0 due to Myelin error: autotuning: an odd reason",
+    ),
+    "TF344": _said(
+        "E ../rtSafe/cublas/cublasLtWrapper.cpp (279) - Assertion Error in getCublasLtHeuristic: 0 (cublasStatus == CUBLAS_STATUS_SUCCESS)",
+        "E ../rtSafe/cublas/cublasLtWrapper.cpp (279) - Assertion Error in getCublasLtHeuristic: 0 (an odd reason)",
+    ),
+    "TF440": _said(
+        "E Error[2]: [foreignNode.cpp::determineCandidateForeignNodes::895] Error Code 2: Internal Error (Safety certified DLA should only have one graph for the whole network.)",
+        "E Error[2]: [foreignNode.cpp::determineCandidateForeignNodes::895] Error Code 2: Internal Error (An odd reason.)",
+    ),
+    "TF441": _said(
+        "W DLA requests all profiles have same min, max, and opt value. All dla layers are falling back to GPU",
+        "W DLA requests are few",
+    ),
+    "TF442": _said(
+        "W pool: DLA cores do not support AVG Reduce operation.", "W pool: DLA cores do support AVG Reduce operation."
+    ),
+    "TF630": _said(
+        "E Error Code 1: Serialization (Size specified in header does not match archive size)",
+        "E Error Code 1: Serialization (An odd reason)",
+    ),
+    "TF631": _said(
+        "W Using an engine plan file across different models of devices is not recommended and is likely to affect performance or even cause errors.",
+        "W Using an engine plan file of this device.",
+    ),
+    "TF632": _said(
+        "E [runtime.cpp::deserializeCudaEngine::50] Error Code 4: Internal Error (Engine deserialization failed.)",
+        "E [runtime.cpp::deserializeCudaEngine::50] Error Code 4: Internal Error (An odd reason.)",
+    ),
+    "TF633": _said(
+        "| AttributeError: 'NoneType' object has no attribute 'create_execution_context'",
+        "| AttributeError: 'NoneType' object has no attribute 'shape'",
+    ),
+    "TF640": _said(
+        "E Profile 0 has been chosen by another IExecutionContext. Use another profileIndex or destroy the IExecutionContext that use this profile.",
+        "E Profile 0 has been chosen.",
+    ),
+    "TF641": _said(
+        "W Could not set default profile 0 for execution context. Profile index must be set explicitly.",
+        "W Could set default profile 0 for execution context.",
+    ),
+    "TF642": _said(
+        "E IExecutionContext::setInputShape: Error Code 3: API Usage Error (Parameter check failed, condition: satisfyProfile. Set dimension [2,3] for tensor x does not satisfy any optimization profiles.)",
+        "E IExecutionContext::setInputShape: Error Code 3: API Usage Error (Parameter check failed, condition: hasTensor.)",
+    ),
+    "TF643": _said(
+        "E Parameter check failed, condition: engineDims.d[i] == dims.d[i]. Static dimension mismatch while setting input shape for x.",
+        "E Parameter check failed, condition: engineDims.nbDims == 4.",
+    ),
+    "TF644": _said(
+        "E [engine.cpp::getProfileObliviousBindingIndex::1401] Error Code 3: Internal Error (getTensorShape given invalid tensor name: imges)",
+        "E [engine.cpp::getProfileObliviousBindingIndex::1401] Error Code 3: Internal Error (an odd reason)",
+    ),
+    "TF645": _said(
+        "E IExecutionContext::enqueueV3: Error Code 3: API Usage Error (Neither address or allocator is set for output tensor y. Call setTensorAddress before enqueue)",
+        "E IExecutionContext::enqueueV3: Error Code 3: API Usage Error (An odd reason)",
+    ),
+    "TF646": _said(
+        "| Warning from NvDsInferContextImpl::checkBackendParams(): Backend has maxBatchSize 1 whereas 2 has been requested",
+        "| Backend has maxBatchSize 2",
+    ),
+    "TF647": _said(
+        "W Explicit batch network detected and batch size specified, use execute without batch size instead.",
+        "W Explicit batch network detected.",
+    ),
+    "TF650": _said("| Killed", "| Killed two birds"),
+    "TF651": _said(
+        "| pycuda._driver.LogicError: explicit_context_dependent failed: invalid device context - no currently active context?",
+        "| pycuda._driver.LogicError: an odd reason",
+    ),
+    "TF652": _said(
+        "E 1: [resources.cpp::run::1] Error Code 1: Cuda Runtime (invalid resource handle)",
+        "E 1: [resources.cpp::run::1] Error Code 1: Cuda Runtime (an odd reason)",
+    ),
+    "TF653": _said(
+        "E ../rtSafe/cuda/cudaElementWiseRunner.cpp (149) - Cuda Error in execute: 48 (no kernel image is available for execution on the device)",
+        "E ../rtSafe/cuda/cudaElementWiseRunner.cpp (149) - Cuda Error in execute: 4 (an odd reason)",
+    ),
+    "TF654": _said(
+        "| RuntimeError: Cannot re-initialize CUDA in forked subprocess.",
+        "| RuntimeError: Cannot do it in forked subprocess.",
+    ),
+    "TF655": _said(
+        "| TypeError: pybind11::init(): factory function returned nullptr",
+        "| TypeError: pybind11::init(): an odd reason",
+    ),
+    "TF656": _said(
+        "| ImportError: libtorchtrt.so: undefined symbol: _ZN3c10E", "| ImportError: libtorchtrt.so: an odd reason"
+    ),
+    "TF657": _said(
+        "| ModuleNotFoundError: No module named 'tensorrt'", "| ModuleNotFoundError: No module named 'yaml'"
+    ),
+    "TF658": _said(
+        "| FileNotFoundError: Could not find: nvinfer_10.dll. Is it on your PATH?",
+        "| FileNotFoundError: Could not find: notes.txt. Is it there?",
+    ),
+    "TF659": _said(
+        "| AttributeError: 'tensorrt.tensorrt.IBuilderConfig' object has no attribute 'max_workspace_size'",
+        "| AttributeError: 'tensorrt.tensorrt.IBuilderConfig' object has no attribute 'oddity'",
+    ),
+    "TF660": _said(
+        "| AttributeError: module 'tensorrt' has no attribute 'Logger'",
+        "| AttributeError: module 'numpy' has no attribute 'Logger'",
+    ),
+    "TF661": _said(
+        "W CUDA lazy loading is not enabled. Enabling it can significantly reduce device memory usage.",
+        "W CUDA lazy loading is enabled.",
+    ),
+    "TF662": _said(
+        "E Error[1]: [calibrator.cpp::add::758] Error Code 1: Cuda Runtime (an illegal memory access was encountered)",
+        "E Error[1]: [runner.cpp::add::758] Error Code 1: Cuda Runtime (an illegal memory access was encountered)",
+    ),
+    "TF670": _said(
+        "| [TensorRT EP] No graph will run on TensorRT execution provider",
+        "| [TensorRT EP] Some graph will run on TensorRT execution provider",
+    ),
+    "TF671": _said(
+        "| TensorRT EP failed to create engine from network for fused node: n",
+        "| TensorRT EP created an engine from network for fused node: n",
+    ),
+    "TF672": _said(
+        "| TensorRT EP could not deserialize engine from cache: c.engine",
+        "| TensorRT EP did deserialize engine from cache: c.engine",
+    ),
+    "TF673": _said(
+        "| Detected this engine is being instantitated in a multi-GPU system with multi-device safe mode disabled.",
+        "| Detected this engine is being instantitated in a multi-GPU system.",
+    ),
+    "TF674": _said(
+        "| ERROR: Could not open lib: /opt/libcustom.so, error string: no such file",
+        "| ERROR: Could open lib: /opt/libcustom.so",
+    ),
+    "TF675": _said(
+        "| Detect-postprocessor failed to init resource because dlsym failed to get func ParseYolo pointer",
+        "| Detect-postprocessor failed to init resource because of an odd reason",
+    ),
+    "TF676": _said("| Config file path: c.txt, NvDsInfer Error: NVDSINFER_CONFIG_FAILED", "| Config file path: c.txt"),
+}
+
+EXAMPLES = {**SAID, **PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING}
