@@ -71,7 +71,8 @@ def not_shown(case: Case) -> Iterator[Observation]:
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = any(option.startswith("--loadEngine") for option in options(case))
     missing = [] if known.verdict or failed else ["how the build ended"]
-    missing += [] if known.engine_layers or failed else ["the engine's layers"]
+    shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
+    missing += [] if shown or failed else ["the engine's layers"]
     missing += [] if known.tactics or failed or loads or _has_no_tactics(case) else ["the tactics"]
     if missing:
         first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))
