@@ -96,3 +96,25 @@ def test_a_cluster_that_cannot_serve_is_refused(cluster: Cluster) -> None:
         nobody = cluster.bisect("--check", "true", DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
     assert nobody.returncode == 2
     assert "no scheduler answers" in nobody.stderr
+
+
+def test_what_a_killed_bisection_left_on_a_worker_ends_for_the_next(cluster: Cluster) -> None:
+    """The only worker still builds what it was given; the next run takes the ticket back, and has the worker."""
+    cluster.worker("--resources", "GPU=1")
+    stay = cluster.folder / "stay"
+    stay.touch()
+    commands = ("--build", "if test -e stay; then touch up; sleep 603; fi", "--check", "! grep -qx item5 {items}")
+    (cluster.folder / "items.txt").write_text("".join(f"item{n}\n" for n in range(16)))
+    line = ["bisect", "items", "--items", "items.txt", "--artifacts-dir", "out", *commands]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trtforensics", *line, "--executor", f"dask://{cluster.address}"], cwd=cluster.folder
+    )
+    until((cluster.folder / "up").exists)
+    process.kill()
+    process.wait()
+    assert cluster.commands_with(b"sleep\x00603")
+    stay.unlink()
+    done = cluster.bisect(*commands)
+    assert done.returncode == 0, done.stderr
+    assert not cluster.commands_with(b"sleep\x00603")
+    assert [[member["item"] for member in found] for found in cluster.result()["culprits"]] == [["item5"]]
