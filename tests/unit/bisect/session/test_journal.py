@@ -74,7 +74,9 @@ def two_lines(folder: Path) -> Path:
 def test_a_damaged_line_is_named_with_what_can_be_saved(tmp_path: Path, line: bytes) -> None:
     path = two_lines(tmp_path)
     path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(SourceError, match=r"journal\.jsonl:3: is damaged: .*; the 2 lines .* 1 probes\. .*head -n 2"):
+    with pytest.raises(
+        SourceError, match=r"journal\.jsonl:3: is damaged: .*; the 2 lines .*judged there: 1\)\. .*head -n 2"
+    ):
         read_journal(tmp_path, KEY)
     assert len(list(islice(read_events(tmp_path, KEY), 2))) == 2
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
