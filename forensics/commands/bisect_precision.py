@@ -79,9 +79,9 @@ def run(args: Namespace) -> int:
         OutputError: the directory cannot be written to.
     """
     from trtforensics.bisect.precision.answer import answer_text, extended
-    from trtforensics.bisect.precision.certificate import Certificate
     from trtforensics.bisect.precision.items import atoms_of, items_of
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
     from trtforensics.bisect.session.result import to_json, write_result
     from trtforensics.commands.probing import check_commands, run_options

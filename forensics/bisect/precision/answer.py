@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.search import RepairSearch
 
     Document = dict[str, object]
 

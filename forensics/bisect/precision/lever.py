@@ -11,7 +11,6 @@ import io
 import json
 import shlex
 import sys
-import threading
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -96,7 +95,6 @@ class PrecisionLever(Lever):
         self._models = models
         self._keeps: dict[str, frozenset[str]] = {}
         self._scores: dict[frozenset[str], Scores] = {}
-        self._lock = threading.Lock()
 
     def content(self) -> object:
         """Return what decides the scores and the build of a probe."""
@@ -193,10 +191,9 @@ class PrecisionLever(Lever):
         return _verdict_of(self.judgement(scores), self.rules)
 
     def _scores_of(self, keep: frozenset[str]) -> Scores:
-        with self._lock:
-            if keep not in self._scores:
-                self._scores[keep] = self.oracle.score(emulate(self.caster.cast(keep)))
-            return self._scores[keep]
+        if keep not in self._scores:
+            self._scores[keep] = self.oracle.score_mixture(keep)
+        return self._scores[keep]
 
     def judgement(self, scores: Scores) -> Judgement:
         """Judge scores by the present rules."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.repair_search import REPAIRED
+from trtforensics.bisect.precision.repair.search import REPAIRED
 from trtforensics.bisect.search import Ask, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.search import RepairSearch
     from trtforensics.bisect.search import Outlook, Result
 
 _BUILD = 1
