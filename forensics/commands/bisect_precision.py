@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,9 @@ def run(args: Namespace) -> int:
     from trtforensics.bisect.precision.answer import answer_text, extended
     from trtforensics.bisect.precision.items import atoms_of, items_of
     from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.safety import safe_repair
     from trtforensics.bisect.precision.repair.search import RepairSearch
+    from trtforensics.bisect.session.artifacts import FIXED
     from trtforensics.bisect.session.bisection import bisect
     from trtforensics.bisect.session.result import to_json, write_result
     from trtforensics.commands.probing import check_commands, run_options
@@ -106,14 +109,16 @@ def run(args: Namespace) -> int:
         lever.builds = True
 
     certificate = builds == "certificate" and lever.target is not None
-    plan = Certificate(search, switch_to_building, builds=certificate)
+    plan = Certificate(search, partial(safe_repair, lever.oracle, items), switch_to_building, builds=certificate)
     with ProgressLine(quiet=args.quiet) as progress:
 
         def show(text: str) -> None:
             progress.show(text.replace(" builds done", " probes done", 1))
 
         document, fixed = bisect(directory, lever, plan, options, show)
-    document = extended(document, lever, search, items, directory)
+    if plan.safe is not None and plan.safe.nodes != plan.minimal:
+        fixed = list(dict.fromkeys([*fixed, *lever.fix_safely(plan.safe.nodes, directory / FIXED)]))
+    document = extended(document, lever, plan, items, directory)
     write_result(directory, document)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO

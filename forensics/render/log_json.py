@@ -15,7 +15,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.render.json_text import boolean, number, render, text, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.model.log import (
         BackendPass,
@@ -104,7 +104,7 @@ def _build(build: Build) -> str:
    "tensorrt_version": {_text_or_null(build.tensorrt_version)},
    "command": {_text_or_null(build.command)},
    "outcome": {text(build.outcome)},
-   "options": {_members({name: _flat(facts) for name, facts in build.options.items()})},
+   "options": {_options(build.options)},
    "passes": {_records(_pass, build.passes)},
    "stages": {_records(_stage, build.stages)},
    "fusions": {_records(_fusion, build.fusions)},
@@ -131,6 +131,18 @@ def _build(build: Build) -> str:
     "error": {messages.error}
    }}
   }}"""
+
+
+def _options(options: Mapping[str, Sequence[Fact]]) -> str:
+    if not any(options.values()):
+        return _no_options(tuple(options))
+    return _members({name: _flat(facts) for name, facts in options.items()})
+
+
+@lru_cache(maxsize=1)
+def _no_options(blocks: tuple[str, ...]) -> str:
+    """Render the options of a build that prints none: a log may hold such builds by the ten thousand."""
+    return _members(dict.fromkeys(blocks, "{}"))
 
 
 def _members(rendered: Mapping[str, str]) -> str:

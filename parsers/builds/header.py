@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +53,7 @@ def tools(log: Log) -> list[Tool]:
     return list(map(_tool, log.in_force("dialect", "dialect"), *(mark.tolist() for mark in marks)))
 
 
+@lru_cache(maxsize=64)
 def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) -> Tool:  # noqa: FBT001 - what a log has
     for names, wrapper in _WRAPPERS:
         if not names.isdisjoint(dialects) and not banner:
@@ -142,7 +144,11 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
             blocks[kind] = log.divide_records((*of_kind, *_devices(log)))
         else:
             blocks[kind] = log.divide(line[own], of_kind)
-    return [dict(zip(blocks, of_build, strict=True)) for of_build in zip(*blocks.values(), strict=True)]
+    none: Mapping[str, Sequence[Fact]] = dict.fromkeys(blocks, ())
+    return [
+        dict(zip(blocks, of_build, strict=True)) if any(of_build) else none
+        for of_build in zip(*blocks.values(), strict=True)
+    ]
 
 
 def _devices(log: Log) -> Iterator[Fact]:

@@ -50,7 +50,7 @@ class Passes:
     def indexes(self, lines: Lines) -> list[int | None]:
         """Return each line's pass, by its index in its build; None before the first of several passes."""
         begins = np.array(self._begins).searchsorted(lines, side="right") - 1
-        return [self._places[begin] for begin in begins.tolist()]
+        return list(map(self._places.__getitem__, begins.tolist()))
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""

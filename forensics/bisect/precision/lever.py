@@ -20,10 +20,10 @@ import numpy as np
 
 from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
 from trtforensics.bisect.precision.casting.saving import save
-from trtforensics.bisect.precision.emulation.oracle import RunError, Scores, judge
+from trtforensics.bisect.precision.emulation.oracle import RunError, Scores, judge, tolerance_of
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
-from trtforensics.bisect.precision.fixes import write_fixes
+from trtforensics.bisect.precision.fixes.files import SAFE_FOLDER, write_fixes, write_gpu_check
 from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, describe
@@ -212,7 +212,25 @@ class PrecisionLever(Lever):
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the first repair's files."""
-        return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
+        chosen = [self.nodes[index] for index in sorted(culprits[0])]
+        return [*write_fixes(self.caster, chosen, folder), self._gpu_check(folder)]
+
+    def fix_safely(self, nodes: Collection[str], folder: Path) -> Sequence[str]:
+        """Write the safe repair's files into a folder of ``fixed/``."""
+        folder.mkdir(exist_ok=True)
+        write_fixes(self.caster, nodes, folder / SAFE_FOLDER)
+        return [f"{SAFE_FOLDER}/: the same files for the safe repair", self._gpu_check(folder)]
+
+    def _gpu_check(self, folder: Path) -> str:
+        self._save_samples(folder / "samples")
+        judged = {
+            name: {
+                "metric": rule.metric.name,
+                "tolerance": tolerance_of(name, rule, self.oracle.floor, self.caster.storage.half_unit),
+            }
+            for name, rule in self.rules.items()
+        }
+        return write_gpu_check(self.caster.prepared.path, judged, folder)
 
 
 class _JudgingExecutor(RelayExecutor):

@@ -37,7 +37,7 @@ class RepairAnswer:
     """The answer of the search: the first repair, and alternatives that share no node with it.
 
     ``needed`` says for nodes of a small first repair whether the model fails with that node alone in 16 bits; if not,
-    other nodes can do its part.
+    other nodes can do its part. ``passes_narrow`` says that the model passes with every node in 16 bits.
     """
 
     status: Status
@@ -45,3 +45,4 @@ class RepairAnswer:
     repairs: tuple[RepairSet, ...] = ()
     needed: Mapping[str, bool | None] = field(default_factory=dict)
     suspects: Nodes = frozenset()
+    passes_narrow: bool = False

@@ -155,7 +155,8 @@ class RepairSearch:
                 )
             if passes is not wanted:
                 verdict = "passes" if passes else "does not pass"
-                return RepairAnswer(Status.NOT_REPRODUCED, f"the model {verdict} with every node in {precision}")
+                why = f"the model {verdict} with every node in {precision}"
+                return RepairAnswer(Status.NOT_REPRODUCED, why, passes_narrow=passes)
         while True:
             end = yield from self._next_repair()
             if end:

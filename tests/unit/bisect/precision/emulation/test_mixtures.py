@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
+from tests.support.zoo.net import Net
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import BF16, FP16
@@ -53,7 +54,7 @@ def test_a_mixture_scores_as_its_typed_model_does(name: str, storage: Storage, t
 
 
 def test_an_operator_set_without_a_selection_runs_the_typed_model(tmp_path: Path) -> None:
-    net = nets.Net(opset=8)
+    net = Net(opset=8)
     up = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
     oracle = oracle_of(net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8)), FP16, tmp_path)
     assert not can_mix(oracle.caster)

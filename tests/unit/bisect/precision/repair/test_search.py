@@ -10,36 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
+from tests.support.repair_chain import ATOMS, CHAIN, NODES, drive
 from trtforensics.bisect.precision.items import Beyond, PrecisionItem
-from trtforensics.bisect.precision.repair.certificate import Certificate
 from trtforensics.bisect.precision.repair.search import RepairSearch
-from trtforensics.bisect.search import Ask, Status, Verdict
+from trtforensics.bisect.search import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     Passes = Callable[[frozenset[str]], bool | None]
-
-NODES = [f"n{index}" for index in range(40)]
-ATOMS = {node: frozenset({node}) for node in NODES}
-CHAIN = [PrecisionItem((f"t{index}",), frozenset(NODES[index : index + 2]), 1.0, "") for index in range(39)]
-"""Tensors of a chain: each is written by one node and read by the next."""
-
-
-def drive(
-    search: RepairSearch | Certificate, passes: Passes, nodes: Collection[str] = NODES, jobs: int = 1
-) -> list[Ask]:
-    """Answer a plan until it is done; return what it asked."""
-    asked = []
-    while not search.done:
-        asks = search.asks(jobs)
-        assert asks
-        for ask in asks:
-            asked.append(ask)
-            keep = frozenset(node for index, node in enumerate(nodes) if index not in ask.active)
-            verdict = {True: Verdict.GOOD, False: Verdict.BAD, None: Verdict.UNRESOLVED}[passes(keep)]
-            search.tell(ask, verdict)
-    return asked
 
 
 def repairs(search: RepairSearch) -> list[set[str]]:
@@ -157,29 +136,6 @@ def test_a_budget_ends_the_search_with_its_suspects() -> None:
     assert search.result().status is Status.INCONCLUSIVE
     assert "4 probes were not enough" in search.result().why
     assert {7, 8} <= search.result().suspects
-
-
-def test_what_proves_the_answer_is_built_at_the_end() -> None:
-    search = RepairSearch(CHAIN, ATOMS, "FP16")
-    switched: list[int] = []
-    plan = Certificate(search, lambda: switched.append(1), builds=True)
-    asked = drive(plan, lambda keep: keep >= {"n7", "n8"})
-    built = [ask for ask in asked if ask.build]
-    assert [ask.purpose for ask in built] == [purpose for _, purpose in search.proof()]
-    assert asked[-len(built) :] == built
-    assert len(built) == 4
-    assert switched == [1]
-
-
-def test_a_repair_that_does_not_build_is_named_only() -> None:
-    plan = Certificate(RepairSearch(CHAIN, ATOMS, "FP16"), lambda: None, builds=True)
-    while not plan.done:
-        for ask in plan.asks():
-            keep = {node for index, node in enumerate(NODES) if index not in ask.active}
-            verdict = Verdict.GOOD if keep >= {"n7", "n8"} else Verdict.BAD
-            plan.tell(ask, Verdict.UNRESOLVED if ask.build and keep == {"n7", "n8"} else verdict)
-    assert plan.result().status is Status.NAMED
-    assert "does not build" in plan.result().why
 
 
 @examples(60)
