@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
-from trtforensics.model.engine import last_dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +102,7 @@ class Case:
         detailed = [
             engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed
         ]
-        return detailed[-1] if detailed else last_dump(self.build.engine_layers)
+        return detailed[-1] if detailed else self.build.engine_layers
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:
