@@ -32,20 +32,21 @@ class Reduction:
     room: Callable[[], int]
     left: int = 0
 
-    def reduced(self, units: Sequence[Nodes], first: int) -> RepairSteps[list[Nodes]]:
+    def reduced(self, units: Sequence[Nodes], first: int, patience: int | None = None) -> RepairSteps[list[Nodes]]:
         """Return the units that cannot go, in the given order.
 
-        The units likeliest to go come first; ``first`` of them are tried together.
+        The units likeliest to go come first; ``first`` of them are tried together. After ``patience`` units that
+        cannot go the others stay untried.
         """
         kept, place, size, streak, gone = list(units), 0, max(1, first), 0, 0
-        while place < len(kept):
+        while place < len(kept) and place != patience:
             self.left = len(kept) - place
             if size == 1 and not streak:  # most are needed: what comes next is asked for ahead
                 ahead = range(place, min(place + self.room(), len(kept)))
                 yield [(_joined(kept, each, 1), _without(kept[each])) for each in ahead]
             part = kept[place : place + size]
             keep = _joined(kept, place, size)
-            yield [(keep, _without(part[0]) if len(part) == 1 else f"the repair without {len(part)} more")]
+            yield [(keep, _without(frozenset().union(*part)))]
             if self.passes(keep):
                 del kept[place : place + size]
                 gone, streak = gone + len(part), streak + 1
@@ -80,4 +81,5 @@ def _joined(units: Sequence[Nodes], place: int, size: int) -> Nodes:
 
 
 def _without(unit: Nodes) -> str:
-    return f"the repair without {min(unit)}"
+    more = f" and {len(unit) - 1} more" if len(unit) > 1 else ""
+    return f"the repair without {min(unit)}{more}"

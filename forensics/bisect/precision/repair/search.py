@@ -11,6 +11,8 @@ from itertools import accumulate
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
+import networkx as nx
+
 from trtforensics.bisect.precision.items import Beyond
 from trtforensics.bisect.precision.repair.model import RepairAnswer, RepairSet
 from trtforensics.bisect.precision.repair.reduction import Reduction
@@ -186,7 +188,9 @@ class RepairSearch:
         if certain and certain != free:
             yield [(certain, f"what leaves the range of {self._narrow}")]
         if certain and self._passes(certain):
-            units, first = self._likeliest_to_go(certain)
+            patience = ceil(log2(max(2, len(self._items))))
+            groups = yield from self._reduction.reduced(self._connected(certain), 1, patience)
+            units, first = self._likeliest_to_go(frozenset().union(*groups))
         else:
             units, first = yield from self._extended(certain, free)
             if not units:
@@ -226,6 +230,20 @@ class RepairSearch:
         extra = certain.difference(last, *rest)
         rest += [extra] if extra else []
         return [*rest, last], max(1, len(rest))
+
+    def _connected(self, nodes: Nodes) -> list[Nodes]:
+        """Return nodes in groups that tensors beyond the range connect, such as those of one layer; the last first.
+
+        What a layer loses shows in the output or it does not, whichever of its nodes loses it.
+        """
+        groups = nx.Graph()
+        groups.add_nodes_from(node for node in self.nodes if node in nodes)
+        for item in self._items:
+            if item.beyond is not None:
+                nx.add_path(groups, sorted(item.nodes & nodes))
+        for atom in self._in_order(nodes):
+            nx.add_path(groups, sorted(atom))
+        return [frozenset(group) for group in nx.connected_components(groups)][::-1]
 
     def _likeliest_to_go(self, nodes: Nodes) -> tuple[list[Nodes], int]:
         """Return atoms in the order in which they are taken away, and how many touch no tensor that overflows.

@@ -93,6 +93,16 @@ def test_needless_nodes_anywhere_cost_no_more_than_a_second_proof() -> None:
     assert repairs(search) == [set(needed)]
 
 
+def test_a_layer_that_does_not_matter_goes_at_once() -> None:
+    layers = [frozenset(LONG[start : start + 5]) for start in range(0, 60, 5)]
+    items = [PrecisionItem((f"l{i}",), layer, 1000.0, "", Beyond.OVERFLOW) for i, layer in enumerate(layers)]
+    items += overflowing(())[60:]
+    needed = frozenset().union(*layers[:4], *layers[9:])
+    search = RepairSearch(items, {node: frozenset({node}) for node in LONG}, "FP16")
+    assert len(drive(search, lambda keep: keep >= needed, LONG)) <= len(needed) + 2 * log2(MANY) + 10
+    assert repairs(search) == [set(needed)]
+
+
 def test_few_needed_among_many_suspects_are_found_by_halves() -> None:
     needed = frozenset({LONG[40], LONG[70]})
     search = RepairSearch(overflowing(range(MANY - 1)), {node: frozenset({node}) for node in LONG}, "FP16")
