@@ -89,7 +89,7 @@ def test_the_minimal_repair_is_found(
 
 def dead_layers() -> onnx.ModelProto:
     """Return a network whose second branch is scaled down, so that its overflow does not show in the output."""
-    net = nets.Net(seed=4)
+    net = Net(seed=4)
     size = net.node("Mul", "/x/Mul", ["x", net.tensor("x.k", 300.0)])
     branches = []
     for name, share in (("loud", 1.0), ("faint", 1e-6)):
@@ -121,7 +121,7 @@ def test_a_repair_that_leaves_a_layer_dead_says_so_beside_the_safe_one(run: Run,
 
 
 def test_a_model_that_passes_with_a_dead_layer_gets_a_safe_repair(run: Run, tmp_path: Path) -> None:
-    net = nets.Net(seed=4)
+    net = Net(seed=4)
     large = net.node("Mul", "/large", ["x", net.tensor("k", 1e6)])
     bounded = net.node("Tanh", "/Tanh", [large])
     model = saved(tmp_path, net.model(bounded, {"x": (4, 8)}, (4, 8)))
@@ -129,6 +129,23 @@ def test_a_model_that_passes_with_a_dead_layer_gets_a_safe_repair(run: Run, tmp_
     assert (found["status"], found["minimal"]["nodes"]) == ("not-reproduced", [])
     assert set(found["safe"]["nodes"]) == {"/large", "/Tanh"}
     assert (tmp_path / "out" / "fixed" / "safe" / "model.onnx").exists()
+
+
+def test_the_operator_in_the_place_of_a_chain_is_proposed_first(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = search(run, saved(tmp_path, nets.transformer(2, TWO[:1])), out)
+    (chain,) = found["operators"]["chains"]
+    assert (chain["operator"], chain["output"]) == ("LayerNormalization", f"{TWO[0]}/Add_1_output_0")
+    assert {node.rpartition("/")[2] for node in chain["replaces"]} >= {"Pow", "ReduceMean_1", "Sqrt", "Div"}
+    assert (found["operators"]["nodes"], len(found["minimal"]["nodes"])) == ([], 2)
+    assert found["operators"]["difference"] < 1e-6
+    assert found["operators"]["scores"]["y"] <= found["judged"]["y"]["tolerance"]
+    assert found["operators"]["built"] is None
+    model = onnx.load(out / "fixed" / "operators.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    assert sum(node.op_type == "LayerNormalization" for node in model.graph.node) == 1
+    done = run("bisect", "precision", tmp_path / "model.onnx", "--artifacts-dir", out, "--build", "none")
+    assert done.stdout.splitlines()[1].startswith("Try fixed/operators.onnx first")
 
 
 def test_layer_normalization_needs_nothing(run: Run, tmp_path: Path) -> None:
@@ -309,6 +326,7 @@ def test_the_answer_is_really_built(run: Run, tmp_path: Path) -> None:
     assert [probe["built"] for probe in built] == [True] * 4
     (repaired,) = (probe["folder"] for probe in built if probe["purpose"] == "the repair alone in FP32")
     assert (out / "fixed" / "model.onnx").read_bytes() == (out / repaired / "model.onnx").read_bytes()
+    assert found["operators"]["built"] is True, found["operators"]["why_not_built"]
     for log in logs:
         parsed = json.loads(run("parse", log, "--json").stdout)
         for sample in parsed["unknown_samples"]:  # TensorRT lists nodes that it takes for normalisations, no words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.oracle import tolerance_of
+from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
 from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
@@ -143,6 +144,7 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
+    lines += operators_text(document)
     lines += _repairs(document)
     lines += repairs_text(document)
     lines += _judged(document)

@@ -139,15 +139,14 @@ class PrecisionLever(Lever):
             (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
         return paths
 
+    def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
+        """Return the strongly typed build of a model in a folder; None without a builder that can do that."""
+        if self.target is None or self.target.constraints:
+            return None
+        return _typed_job(self.target, model, folder)
+
     def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
-        job = BuildJob(
-            module=target.module,
-            model=str(model),
-            report=str(folder / _REPORT),
-            engine=str(folder / "engine"),
-            shapes=target.shapes,
-            compute_capability=target.compute_capability,
-        )
+        job = _typed_job(target, model, folder)
         if not target.constraints:
             return job
         plain = model.with_name(f"fp32.{model.name}")
@@ -269,6 +268,17 @@ def _parser_error(folder: Path) -> str:
     path = folder / _REPORT
     errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
+
+
+def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
+    return BuildJob(
+        module=target.module,
+        model=str(model),
+        report=str(folder / _REPORT),
+        engine=str(folder / "engine"),
+        shapes=target.shapes,
+        compute_capability=target.compute_capability,
+    )
 
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:

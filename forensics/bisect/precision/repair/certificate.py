@@ -40,6 +40,7 @@ class Certificate:
         self.search = search
         self.safe: SafeRepair | None = None
         self.verdicts: dict[Ask, Verdict] = {}
+        self.told: list[tuple[Ask, Verdict]] = []
         self._safer = safer
         self._on_building = on_building
         self._builds = builds
@@ -61,6 +62,11 @@ class Certificate:
             return None
         return answer.repairs[0].nodes if answer.repairs else frozenset()
 
+    @property
+    def builds_planned(self) -> int | None:
+        """How many builds the certificate has; None while the search goes on."""
+        return None if self._wanted is None else len(self._wanted)
+
     def asks(self, room: int = 1) -> Sequence[Ask]:
         """Return the next probes."""
         if not self.search.done:
@@ -71,6 +77,7 @@ class Certificate:
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Take the verdict of a probe."""
+        self.told.append((ask, verdict))
         if ask in self._asked:
             self.verdicts[ask] = verdict
         else:
