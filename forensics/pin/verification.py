@@ -140,11 +140,14 @@ def _kernels(log: BuildLog) -> dict[str, EngineLayer]:
 
 
 def _kernel(key: MyelinOperation, kernels: Mapping[str, EngineLayer]) -> PinProof | None:
-    """Judge by the kernel's name, where the export's candidates give the pinned tactic one of its own."""
+    """Judge by the kernel's name, where the export's candidates give the pinned tactic one of its own.
+
+    One operation may have a key for each type; a kernel that is no candidate of a key runs for another one.
+    """
     layer = kernels.get(key.op)
-    by_tactic = {one.tactic: one.kernel for one in key.candidates}
-    wanted = by_tactic.get(key.selected, "")
-    if layer is None or not wanted or list(by_tactic.values()).count(wanted) > 1:
+    offered = [one.kernel for one in key.candidates]
+    wanted = next((one.kernel for one in key.candidates if one.tactic == key.selected), "")
+    if layer is None or layer.tactic_name not in offered or offered.count(wanted) != 1:
         return None
     used = layer.tactic_name == wanted
     what = f"the engine has kernel {layer.tactic_name}" + ("" if used else f" instead of {wanted}")

@@ -69,6 +69,6 @@ class Conclusion:
 
     def _proposal(self, safe: frozenset[str]) -> OperatorProposal | None:
         try:
-            return proposal(self.lever.oracle, self.lever.rules, safe)
+            return proposal(self.lever.oracle, self.lever.judge, safe)
         except RunError:  # ONNX Runtime runs the original, and not every twin of the rewritten model
             return None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import rewritten
-from trtforensics.bisect.precision.emulation.metrics import METRICS, OutputRule
-from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError, judge, tolerance_of
+from trtforensics.bisect.precision.emulation.metrics import METRICS
+from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.safety import safe_repair
 from trtforensics.bisect.precision.repair.search import RepairSearch
@@ -18,9 +18,7 @@ from trtforensics.bisect.search import Verdict
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from trtforensics.bisect.precision.emulation.oracle import Judgement
+    from trtforensics.bisect.precision.emulation.judging import Judge, Judgement
     from trtforensics.bisect.precision.repair.model import Nodes
     from trtforensics.bisect.precision.rewrites.normalisations import NormChain
 
@@ -43,8 +41,10 @@ class OperatorProposal:
     judgement: Judgement
 
 
-def proposal(oracle: Oracle, rules: Mapping[str, OutputRule], safe: Nodes) -> OperatorProposal | None:
+def proposal(oracle: Oracle, judge: Judge, safe: Nodes) -> OperatorProposal | None:
     """Return the model with operators for the chains that a safe repair touches; None if that saves no FP32 node.
+
+    ``judge`` is the original's, so that both are held to the same tolerances.
 
     Raises:
         RunError: ONNX Runtime cannot run a twin of the rewritten model.
@@ -60,17 +60,11 @@ def proposal(oracle: Oracle, rules: Mapping[str, OutputRule], safe: Nodes) -> Op
     except (RunError, SourceError):  # this ONNX Runtime lacks the operator, or the converter wrote what ONNX refuses
         return None
     difference = _difference(oracle, caster)
-    fixed = {name: _as_before(name, rule, oracle) for name, rule in rules.items()}
-    nodes = None if difference is None or difference > _EQUAL else _searched(other, fixed)
+    nodes = None if difference is None or difference > _EQUAL else _searched(other, judge)
     if difference is None or nodes is None or len(nodes) >= len(safe):
         return None
-    judgement = judge(other.score_mixture(caster.kept(nodes)), other.floor, fixed, caster.storage.half_unit)
+    judgement = judge.judge(other.score_mixture(caster.kept(nodes)))
     return OperatorProposal(caster, chains, nodes, difference, judgement) if judgement.passed else None
-
-
-def _as_before(name: str, rule: OutputRule, oracle: Oracle) -> OutputRule:
-    """Return a rule with the tolerance that the original is judged by."""
-    return OutputRule(rule.metric, tolerance_of(name, rule, oracle.floor, oracle.caster.storage.half_unit))
 
 
 def _difference(oracle: Oracle, caster: Caster) -> float | None:
@@ -80,7 +74,7 @@ def _difference(oracle: Oracle, caster: Caster) -> float | None:
     return max(known) if len(known) == len(worst) else None
 
 
-def _searched(oracle: Oracle, rules: Mapping[str, OutputRule]) -> Nodes | None:
+def _searched(oracle: Oracle, judge: Judge) -> Nodes | None:
     """Return the safe repair of the rewritten model, no nodes if it needs none; None if there is no repair."""
     caster = oracle.caster
     items = items_of(caster, oracle.ranges())
@@ -88,7 +82,7 @@ def _searched(oracle: Oracle, rules: Mapping[str, OutputRule]) -> Nodes | None:
     while not search.done:
         for ask in search.asks():
             keep = caster.kept([node for index, node in enumerate(search.nodes) if index not in ask.active])
-            passed = judge(oracle.score_mixture(keep), oracle.floor, rules, caster.storage.half_unit).passed
+            passed = judge.judge(oracle.score_mixture(keep)).passed
             search.tell(ask, Verdict.GOOD if passed else Verdict.BAD)
     if search.answer is None or not (search.answer.repairs or search.answer.passes_narrow):
         return None

@@ -15,8 +15,8 @@ from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import BF16, FP16
 from trtforensics.bisect.precision.emulation.mixtures import can_mix
 from trtforensics.bisect.precision.emulation.oracle import Oracle
-from trtforensics.bisect.precision.emulation.samples import random_samples
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.inputs.drawing import random_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
 def oracle_of(model: onnx.ModelProto, storage: Storage, folder: Path) -> Oracle:
     onnx.save(model, folder / "model.onnx")
     prepared = prepare(str(folder / "model.onnx"))
-    return Oracle(Caster(prepared, storage), random_samples(prepared.proto, {}))
+    return Oracle(Caster(prepared, storage), random_samples(prepared.proto, {}, 3))
 
 
 @pytest.mark.parametrize("storage", [FP16, BF16], ids=["fp16", "bf16"])
