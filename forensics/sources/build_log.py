@@ -58,9 +58,9 @@ def load_build_log(
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
     _refuse_twice(paths)
-    profiles: list[str] = []
+    profiles: Sequence[str] = ()
     if len(paths) > 1:
-        from trtforensics.sources.profiles import add_profiles, part_sources  # noqa: PLC0415 - one log needs no JSON
+        from trtforensics.sources.profiles import part_sources  # noqa: PLC0415 - one log does without the JSON readers
 
         paths, profiles = part_sources(paths)
     with ExitStack() as opened:
@@ -71,6 +71,8 @@ def load_build_log(
         infos = tuple(source.info() for source in sources)
     log = _assembled(scanned, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
     if profiles:
+        from trtforensics.sources.profiles import add_profiles  # noqa: PLC0415 - see above
+
         add_profiles(log, profiles, max_bytes=max_bytes)
     return log
 
