@@ -27,8 +27,11 @@ NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
 _SHOWN = 3
 """Lines that a starved layer keeps."""
-_SAYING = ("untyped", "parser_assertion", "message")
+_OF_TENSORRT = ("parser_assertion", "message")
+_SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause."""
+_ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network", "gather_range"})
+"""Causes that, in a whole log, lines of other programs name for reasons of their own."""
 _MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""
 
@@ -52,8 +55,10 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     """
     texts = {line: text for kind in _SAYING for line, text in log.each(kind, "text")}
     excerpt = len(texts) <= _MOST_WRAPPED
+    said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     for line, text in texts.items():
-        yield from ((line, kind, fields) for kind, fields in causes(text))
+        certain = excerpt or line in said
+        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in _ANYBODY_MAY_SAY)
         if excerpt and line + 1 in texts:
             yield from ((line, kind, fields) for kind, fields in _broken(text, texts[line + 1]))
 
