@@ -21,7 +21,7 @@ profiles = said(
     "TF441",
     Severity.WARNING,
     "DLA takes no dynamic shapes",
-    kinds=("dla_profiles",),
+    kinds=("dla_no_dynamic", "dla_profiles"),
     cause="DLA needs a static shape: the same min, opt and max in every optimization profile (min = opt = max). All "
     "layers therefore run on the GPU. Where DLA was not requested, nothing changes.",
     confirm="Whether --useDLACore or default_device_type asks for DLA at all.",

@@ -81,3 +81,16 @@ library_status = said(
     settle="Which library versions the process has loaded.",
     sources=("cublasLtWrapper.cpp of 7.x in public threads",),
 )
+
+formal_output = said(
+    "TF345",
+    Severity.ERROR,
+    "Myelin refuses a tensor that is marked as output",
+    kinds=("formal_output",),
+    says="Myelin refuses {tensor} as an output",
+    cause="A tensor inside a ForeignNode is marked as output that Myelin keeps as data of its own. Marking all tensors "
+    "(--trt-outputs mark all, --markDebug) marks such tensors too.",
+    confirm="Build without marking every tensor as output.",
+    fixes=("Mark fewer outputs: the few tensors that matter, found by halving.",),
+    sources=("TensorRT 8.4 with Polygraphy in public threads",),
+)
