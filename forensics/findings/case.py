@@ -39,7 +39,8 @@ class Need(StrEnum):
 class Case:
     """One build of one log; inputs that the user did not give are None.
 
-    ``baseline`` is the first build of an earlier log of the same model.
+    ``baseline`` is the first build of an earlier log of the same model. ``explained`` are the lines that findings of
+    other rules cite; only for rules that run last.
     """
 
     build: Build
@@ -48,6 +49,7 @@ class Case:
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
     baseline: LoggedBuild | None = None
+    explained: frozenset[int] = frozenset()
 
     def has(self, need: Need) -> bool:
         """Whether the user gave an input."""

@@ -401,7 +401,7 @@ def _second_build(scribe: Scribe) -> Build:
 
 def _bare(code: str, severity: Severity, title: str, build: int, evidence: Evidence) -> Finding:
     """Return a finding without a layer that has a title only."""
-    return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, build, (evidence,), 1)
+    return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, (build,), (evidence,), 1)
 
 
 def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
@@ -422,7 +422,7 @@ def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
                 confidence=Confidence.LIKELY,
                 settle="Time it again.",
                 source=0,
-                build=0,
+                builds=(0,),
                 evidence=(evidence(pool.span), evidence(message)),
                 evidence_total=5,
                 fixes=("Time it in its own format.",),
