@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.sums import sums_of
+from trtforensics.findings.rules.tactics.sums import sums_of
 from trtforensics.model.accumulator import Accumulator
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.parsers.notation.names import members
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.onnx_model import ModelNode, OnnxModel
-    from trtforensics.findings.sums import SumTactic, TunedSum
+    from trtforensics.findings.rules.tactics.sums import SumTactic, TunedSum
     from trtforensics.model.log import EngineLayer
 
 MARGIN = 0.05

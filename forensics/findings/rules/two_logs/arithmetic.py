@@ -9,13 +9,13 @@ from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.sums import sums_of
+from trtforensics.findings.rules.tactics.sums import sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.sums import TunedSum
+    from trtforensics.findings.rules.tactics.sums import TunedSum
 
 _FACTS = {"accumulator": "accumulator", "split_k": "split-K", "tensor_core": "use of tensor cores"}
 
