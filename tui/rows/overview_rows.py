@@ -243,6 +243,8 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
         types = _tally(layer.type for layer in dump)
         line = dump[0].span.line
         yield OverviewRow("engine", f"{plural(len(dump), 'layer')}: {types}", line, Role.STRONG)
+        computes = (layer.compute_precision for layer in dump)
+        yield OverviewRow("computes in", _tally(known.type if known else NOT_TOLD for known in computes), line)
         yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.output_types), line)
         if build.choices or build.cached:
             joined = sum(layer.choice is not None or layer.cached is not None for layer in dump)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.emulation.oracle import tolerance_of
+from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.console.terminal import visible
@@ -52,8 +52,9 @@ def extended(
             "built": bool(folders) and not bad,
             "executed": False,
         },
-        "judged": _rules(lever),
+        "judged": rules_document(lever.judge),
         "samples": len(lever.oracle.samples),
+        "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
@@ -61,7 +62,7 @@ def extended(
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
             for each in lever.caster.constants.altered.values()
         ],
-        "notes": list(lever.caster.prepared.notes),
+        "notes": lever.notes,
         "probes": probes,
     }
 
@@ -81,22 +82,6 @@ def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path,
         "built": was_built(folder),
         "log_tail": failure_of(folder),
     }
-
-
-def _rules(lever: PrecisionLever) -> Document:
-    oracle, half_unit = lever.oracle, lever.caster.storage.half_unit
-    rules: Document = {}
-    for name, rule in lever.rules.items():
-        floor = oracle.floor.worst(name, rule.metric)
-        tolerance = tolerance_of(name, rule, oracle.floor, half_unit)
-        rules[name] = {
-            "metric": rule.metric.name,
-            "tolerance": tolerance,
-            "default": rule.tolerance is None,
-            "rounding_floor": floor,
-            "below_floor": not rule.metric.passes(floor, tolerance),
-        }
-    return rules
 
 
 def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Document]:
@@ -169,20 +154,10 @@ def _repairs(document: Mapping[str, object]) -> list[str]:
 
 
 def _judged(document: Mapping[str, object]) -> list[str]:
-    rules = document["judged"]
+    judged = document["judged"]
     lines = []
-    for name, rule in rules.items() if isinstance(rules, dict) else ():
-        floor = "not finite" if rule["rounding_floor"] is None else f"{rule['rounding_floor']:.3g}"
-        origin = "default, from the rounding floor" if rule["default"] else "given; rounding floor"
-        lines.append(
-            f"Judged on {document['samples']} samples: {name} by {rule['metric']}, "
-            f"tolerance {rule['tolerance']:.3g} ({origin} {floor})."
-        )
-        if rule["below_floor"]:
-            lines.append(
-                f"That is less than rounding alone costs {name} in {document['precision']}: no few nodes stand out, "
-                "and which pass is a matter of luck."
-            )
+    if isinstance(judged, dict):
+        lines += rules_text(judged, str(document["precision"]), str(document["samples_are"]))
     masked = document["masked"]
     for name, count in masked.items() if isinstance(masked, dict) else ():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")

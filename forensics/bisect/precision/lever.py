@@ -21,7 +21,10 @@ import numpy as np
 
 from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
 from trtforensics.bisect.precision.casting.saving import save
-from trtforensics.bisect.precision.emulation.oracle import RunError, Scores, judge
+from trtforensics.bisect.precision.emulation.judging import judge_for
+from trtforensics.bisect.precision.emulation.metrics import METRICS
+from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
+from trtforensics.bisect.precision.emulation.rules import spelled
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
 from trtforensics.bisect.precision.fixes import write_fixes
@@ -39,8 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.emulation.metrics import OutputRule
-    from trtforensics.bisect.precision.emulation.oracle import Judgement, Oracle
+    from trtforensics.bisect.precision.emulation.judging import Judgement
+    from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.emulation.rules import OutputRule
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.probe import ProbeSpec
     from trtforensics.bisect.session.lever import Described
@@ -67,8 +71,9 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``needs_files`` has every probe's models written, for a check command. Probes are built only while ``builds`` is
-    set, which the caller may change during a run.
+    ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
+    written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
+    run.
     """
 
     mode = "precision"
@@ -86,13 +91,16 @@ class PrecisionLever(Lever):
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
+        self.judge = judge_for(oracle, rules, caster.storage)
         self.target = target
         self.build = None if target is None else _BUILD
+        self.samples_are = f"{len(oracle.samples)} samples"
+        self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
         self.nodes = tuple(atoms_of(caster))
         self.items = tuple(Item(name) for name in self.nodes)
-        self.settings = _spelled(rules)
+        self.settings = spelled(rules)
         self._models = models
         self._keeps: dict[str, frozenset[str]] = {}
         self._scores: dict[frozenset[str], Scores] = {}
@@ -200,7 +208,7 @@ class PrecisionLever(Lever):
 
     def judgement(self, scores: Scores) -> Judgement:
         """Judge scores by the present rules."""
-        return judge(scores, self.oracle.floor, self.rules, self.caster.storage.half_unit)
+        return self.judge.judge(scores)
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Judge a stored probe by the present rules; None if it has no scores."""
@@ -264,7 +272,13 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
             samples.update(f"{name} {array.dtype} {array.shape}".encode())
             samples.update(array.tobytes())
     model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True)).hexdigest()
-    return {"model": model, "precision": caster.storage.name, "samples": samples.hexdigest(), "masked": oracle.masked}
+    return {
+        "model": model,
+        "precision": caster.storage.name,
+        "samples": samples.hexdigest(),
+        "masked": oracle.masked,
+        "measures": list(METRICS),
+    }
 
 
 def read_scores(folder: Path) -> Scores | None:
@@ -295,10 +309,3 @@ def _verdict_of(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[
     )
     near = ", near the tolerance" if judgement.near else ""
     return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
-
-
-def _spelled(rules: Mapping[str, OutputRule]) -> str:
-    return ", ".join(
-        f"{name}: {rule.metric.name} {'default' if rule.tolerance is None else format(rule.tolerance, 'g')}"
-        for name, rule in rules.items()
-    )

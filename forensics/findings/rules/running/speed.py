@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
+from trtforensics.findings.engine_facts import is_reformat, spans_of, time_share
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
@@ -21,7 +21,7 @@ _MANY = 0.2
 _SMALL = 5
 """Number of layers below which reformats are not judged: in tiny engines they always weigh much."""
 _COSTLY = 0.1
-"""Share of the tuned time from which reformats are a warning."""
+"""Share of the engine's time from which reformats are a warning."""
 
 
 @rule(
@@ -70,17 +70,15 @@ def held_up(case: Case) -> Iterator[Observation]:
     sources=("8.0 to 10.16 logs",),
 )
 def reformats(case: Case) -> Iterator[Observation]:
-    """Count the reformats, with their share of the tuned time where all of them are timed."""
+    """Count the reformats, with their share of the engine's time where all of them are timed."""
     layers = case.engine
     found = [layer for layer in layers if is_reformat(layer)]
     changing = [layer for layer in found if _changes_type(layer)]
     if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
         return
-    timed = [layer for layer in found if timing_of(case.build, layer) is not None]
-    whole, cost = tuned_ms(case.build, layers), tuned_ms(case.build, found)
-    share = cost / whole if whole and len(timed) == len(found) else None
-    costly = share is not None and share >= _COSTLY and len(layers) >= _SMALL
-    costs = f"; together {cost:.3g} ms, {share:.0%} of the tuned time" if share is not None else ""
+    cost = time_share(case.build, found)
+    costly = cost is not None and cost.share >= _COSTLY and len(layers) >= _SMALL
+    costs = f"; together {cost.ms:.3g} ms, {cost}" if cost is not None else ""
     yield Observation(
         f"{count(len(found), 'reformat')} among {count(len(layers), 'engine layer')}, {len(changing)} of which "
         f"change{'s' if len(changing) == 1 else ''} the type{costs}",
