@@ -39,7 +39,7 @@ _PIN = Fix("Pin tactics that accumulate in FP32: trtforensics pin LOG --accumula
 
 
 @rule(
-    "TF323",
+    "TF324",
     Severity.NOTE,
     "FP16 sums won by little over FP32 sums",
     cause="The chosen tactic accumulates in FP16, and a tactic of the same formats that accumulates in FP32 is hardly "
@@ -71,7 +71,7 @@ def _close(one: TunedSum) -> SumTactic | None:
 
 
 @rule(
-    "TF324",
+    "TF325",
     Severity.NOTE,
     "Only tactics with FP16 sums are offered",
     cause="Every timed tactic of the layer accumulates in FP16: no pin can give it FP32 sums in these formats.",
@@ -95,13 +95,13 @@ def only_half(case: Case) -> Iterator[Observation]:
 
 
 @rule(
-    "TF325",
+    "TF326",
     Severity.WARNING,
     "Long sums run in FP16",
     cause="The tactic accumulates in FP16 over so many products that the sum loses terms: beyond 2048 equal terms it "
     "stops growing, and it overflows above 65504.",
     confirm="trtforensics bisect precision MODEL.onnx --accumulate fp16 emulates such sums on a CPU.",
-    fixes=(_PIN, "Keep the layer in FP32 where no tactic with FP32 sums is offered (TF324)."),
+    fixes=(_PIN, "Keep the layer in FP32 where no tactic with FP32 sums is offered (TF325)."),
     sources=(*_SOURCES, "NVIDIA/cutlass#1188: a sum in FP16 that stops at 2048"),
 )
 def long_sums(case: Case) -> Iterator[Observation]:
