@@ -222,7 +222,6 @@ FIRST_OF_THREE_10_14 = {
     4432: 975,
     4433: 1274,
     4434: 1325,
-    # one of five of the same tactic: only its input is Half(3136,49,7,1), as a reformat line says
     4437: 1963,
     4439: 1995,
     4440: 2144,
