@@ -296,7 +296,16 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
         confidence=options.confidence,
         edges=lever.edges,
         max_builds=options.max_builds,
+        recheck=_can_recheck(options),
     )
+
+
+def _can_recheck(options: RunOptions) -> bool:
+    """Whether a check can be run again on what a probe built: there is one, and it reads the engine or the folder."""
+    from trtforensics.bisect.runner.placeholders import mentions
+
+    check = options.check
+    return check is not None and (options.build is None or any(mentions(check, name) for name in ("engine", "dir")))
 
 
 def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:

@@ -286,7 +286,7 @@ class Session:
         with explained(str(self._artifacts.directory)):
             self._artifacts.note_verdict(probe, finished, outcome)
             self._artifacts.link(probe, finished.verdict, self._lever.file)
-        if self._options.confidence is None:  # noisy outcomes may need further checks, so engines stay to the end
+        if self._options.confidence is None and finished.verdict is not ask.again:  # else it will be checked again
             self._drop_engine(probe)
         return finished
 
