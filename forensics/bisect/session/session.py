@@ -178,8 +178,7 @@ class Session:
 
     def _tell(self, ask: Ask, probe: Probe, finished: Finished) -> None:
         self.answers.append(Answer(ask, probe, finished, reused=probe.number not in self._fresh))
-        with explained(str(self._artifacts.directory)):
-            self._shelf.note(probe, finished.verdict)
+        self._shelf.note(probe, finished.verdict)
         self._plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
@@ -314,7 +313,7 @@ class Session:
         with explained(str(self._artifacts.directory)):
             made = self._made(probe, outcome)
             self._artifacts.note_verdict(probe, ask, outcome, self._judge.name)
-            self._shelf.settle(probe, verdict)
+            self._shelf.settle(probe, verdict, again=verdict is ask.again)
         self._journal.write(
             "end",
             probe=probe.number,
