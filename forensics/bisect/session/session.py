@@ -178,7 +178,8 @@ class Session:
 
     def _tell(self, ask: Ask, probe: Probe, finished: Finished) -> None:
         self.answers.append(Answer(ask, probe, finished, reused=probe.number not in self._fresh))
-        self._shelf.note(probe, finished.verdict)
+        with explained(str(self._artifacts.directory)):
+            self._shelf.note(probe, finished.verdict)
         self._plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
