@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisect.search.ledger import Steps, Wish
-    from trtforensics.bisect.search.model import Verdict
-    from trtforensics.bisect.search.space import Atom
+    from trtforensics.bisect.search.basis.ledger import Steps, Wish
+    from trtforensics.bisect.search.basis.model import Verdict
+    from trtforensics.bisect.search.basis.space import Atom
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,16 @@ class SetMember:
     doubt: int = 0
 
 
+class FlakyError(Exception):
+    """One subset had two verdicts, although outcomes are taken as exact."""
+
+    def __init__(self, mask: int, first: Verdict, second: Verdict) -> None:
+        super().__init__(mask, first, second)
+        self.mask = mask
+        self.first = first
+        self.second = second
+
+
 class Finder(Protocol):
     """Turns verdicts into members: taken as exact, or weighed against noise."""
 
@@ -37,9 +47,8 @@ class Finder(Protocol):
     def suspects(self) -> int:
         """The items that the member being sought hides among."""
 
-    @property
-    def unsettled(self) -> int:
-        """The members known of the set being searched, and all items that further ones may hide among."""
+    def unsettled(self, within: int) -> int:
+        """Return the items of a bad subset that a whole set of it hides among."""
 
     @property
     def left(self) -> tuple[float, int]:
@@ -48,8 +57,20 @@ class Finder(Protocol):
     def tell(self, wish: Wish, verdict: Verdict) -> None:
         """Record the verdict of a probe."""
 
-    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
-        """Find out whether a subset is good or bad; ``expected`` is the likelier outcome."""
+    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: bool = False) -> Steps[Verdict]:
+        """Find out whether a subset is good or bad; ``expected`` is the likelier outcome.
+
+        ``again``: where it is as expected, it will be confirmed.
+        """
+
+    def confirm(self, masks: Sequence[int], purpose: str, *, anew: bool = False) -> Steps[bool]:
+        """Look at settled subsets a second time: check them again, or build them ``anew``.
+
+        Return whether each verdict came again; False: a second look was unresolved.
+
+        Raises:
+            FlakyError: a verdict was another one.
+        """
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build everything from good and everything from bad; return the two verdicts."""

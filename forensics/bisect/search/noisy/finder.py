@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisect.search.chain import Chain
-from trtforensics.bisect.search.checks import Checks
-from trtforensics.bisect.search.finder import SetMember
-from trtforensics.bisect.search.model import Verdict
-from trtforensics.bisect.search.noise import BEFORE, likelihood
-from trtforensics.bisect.search.posterior import Posterior
+from trtforensics.bisect.search.basis.chain import Chain
+from trtforensics.bisect.search.basis.finder import SetMember
+from trtforensics.bisect.search.basis.model import BAD_END, GOOD_END, Verdict
+from trtforensics.bisect.search.noisy.checks import Checks
+from trtforensics.bisect.search.noisy.noise import BEFORE, likelihood
+from trtforensics.bisect.search.noisy.posterior import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisect.search.ledger import Ledger, Steps, Wish, Wishes
-    from trtforensics.bisect.search.noise import Array
-    from trtforensics.bisect.search.space import Atom, Space
+    from trtforensics.bisect.search.basis.ledger import Ledger, Steps, Wish, Wishes
+    from trtforensics.bisect.search.basis.space import Atom, Space
+    from trtforensics.bisect.search.noisy.noise import Array
 
 _EXPECTED = 0.9
 """The prior probability of the expected outcome of a subset."""
@@ -57,10 +57,11 @@ class NoisyFinder:
             return self._space.all
         return sum(self._chain.atoms[place].mask for place in self._likely(self._posterior.of_atoms()))
 
-    @property
-    def unsettled(self) -> int:
-        """The members known of the set being searched, and all items that further ones may hide among."""
-        return self._chain.links[0] | self.suspects
+    def unsettled(self, within: int) -> int:
+        """Return the items of a bad subset that a whole set of it hides among: further members come before the last."""
+        if self._posterior is None or self._chain.links[-1] & ~within:
+            return within
+        return self._chain.links[self._likely(self._posterior.of_atoms())[-1] + 1]
 
     @property
     def left(self) -> tuple[float, int]:
@@ -79,14 +80,22 @@ class NoisyFinder:
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build everything from good and everything from bad; return the two verdicts."""
-        good = yield from self._decide(0, Verdict.GOOD, "everything from good", _ENDPOINT_EXPECTED)
+        good = yield from self._decide(0, Verdict.GOOD, GOOD_END, _ENDPOINT_EXPECTED)
         if good is not Verdict.GOOD:
             return good, Verdict.UNRESOLVED
-        return good, (yield from self._decide(self._space.all, Verdict.BAD, "everything from bad", _ENDPOINT_EXPECTED))
+        return good, (yield from self._decide(self._space.all, Verdict.BAD, BAD_END, _ENDPOINT_EXPECTED))
 
-    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
+    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: bool = False) -> Steps[Verdict]:
         """Build a subset until it is sure enough whether a culprit is active in it; ``expected`` is the likelier."""
-        return self._decide(mask, expected, purpose, _EXPECTED)
+        del again
+        known = self._ledger.seen(mask)
+        return known if known is not None else (yield from self._decide(mask, expected, purpose, _EXPECTED))
+
+    def confirm(self, masks: Sequence[int], purpose: str, *, anew: bool = False) -> Steps[bool]:
+        """Return True: subsets were looked at until their verdicts are sure enough."""
+        del masks, purpose, anew
+        yield from ()
+        return True
 
     def _decide(self, mask: int, expected: Verdict, purpose: str, likely: float) -> Steps[Verdict]:
         before = likely if expected is Verdict.BAD else 1 - likely

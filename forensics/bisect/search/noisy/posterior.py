@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisect.search.ledger import bits
-from trtforensics.bisect.search.noise import FALSE, SHOWN, entropy
+from trtforensics.bisect.search.basis.ledger import bits
+from trtforensics.bisect.search.noisy.noise import FALSE, SHOWN, entropy
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.search.chain import Chain
-    from trtforensics.bisect.search.noise import Array
+    from trtforensics.bisect.search.basis.chain import Chain
+    from trtforensics.bisect.search.noisy.noise import Array
 
 _COMPLETE = 0.85
 """The prior probability that a set needs no further members."""
