@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisect.search.basis.chain import NotMonotoneError
-from trtforensics.bisect.search.basis.finder import FlakyError
+from trtforensics.bisect.search.basis.finder import FlakyError, MisfitError
 from trtforensics.bisect.search.basis.ledger import each
 from trtforensics.bisect.search.basis.model import AGAIN, REST, Status, Verdict
 from trtforensics.bisect.search.minimal import MinimalSet, minimal_set
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _NOT_MONOTONE = (
     "outcomes are not monotone (an active item hides another), so each set was reduced until leaving out any one of "
     "its items was seen not to fail"
+)
+_MISFIT = (
+    "builds disagree more than any single rate of noise explains: something besides the items decides; find what else "
+    "changes from build to build or check to check (clocks, another load, another GPU, a seed), keep it fixed, and "
+    "search again in a new directory"
 )
 _SECOND_LOOK = "checked again"
 _UNSEEN = "a second check of the certificate could not be judged"
@@ -76,13 +81,18 @@ class Campaign:
         except FlakyError as error:
             self.doubted = error.mask
             del self.sets[self._confirmed :]
-            self.rest = self._space.all & ~sum(bad_set.items for bad_set in self.sets)
-            self._harmless = 0
-            self.reasons.append(
-                f"one mix ({error.mask.bit_count()} items from bad) was {error.first} and, looked at again, "
-                f"{error.second}: this looks flaky: use --confidence"
-            )
-            self.status = Status.INCONCLUSIVE
+            size = error.mask.bit_count()
+            mix = f"one mix ({size} items from bad) was {error.first} and, looked at again, {error.second}"
+            self._give_up(f"{mix}: this looks flaky: use --confidence")
+        except MisfitError:
+            self._give_up(_MISFIT)
+
+    def _give_up(self, reason: str) -> None:
+        """End where verdicts cannot be what they are taken for: all that is not of a confirmed set stays suspected."""
+        self.rest = self._space.all & ~sum(bad_set.items for bad_set in self.sets)
+        self._harmless = 0
+        self.reasons.append(reason)
+        self.status = Status.INCONCLUSIVE
 
     def _run(self) -> Steps[Status]:
         refuted = yield from self._endpoints()

@@ -37,8 +37,15 @@ class FlakyError(Exception):
         self.second = second
 
 
+class MisfitError(Exception):
+    """Builds disagree more than any single rate of noise explains."""
+
+
 class Finder(Protocol):
-    """Turns verdicts into members: taken as exact, or weighed against noise."""
+    """Turns verdicts into members: taken as exact, or weighed against noise.
+
+    What yields probes raises FlakyError or MisfitError where verdicts cannot be what they are taken for.
+    """
 
     confidence: float
     """The probability that all conclusions so far are right."""
