@@ -323,7 +323,15 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
         confidence=options.confidence,
         edges=lever.edges,
         max_builds=options.max_builds,
+        recheck=_can_recheck(options),
     )
+
+
+def _can_recheck(options: RunOptions) -> bool:
+    """Whether a check can be run again on what a probe built: there is one, and it reads the engine or the folder."""
+    from trtforensics.bisect.session.engines import reads_build
+
+    return options.check is not None and (options.build is None or reads_build(options.check))
 
 
 def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:

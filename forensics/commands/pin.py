@@ -37,7 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--to", metavar="CACHE", help="a binary editable cache to put the keys into: PINNED is binary then (TensorRT)"
     )
     parser.add_argument("--accumulate", choices=("fp32",), help="matrix products and convolutions sum in FP32")
-    parser.add_argument("--no-splitk", action="store_true", help="no kernel that splits the reduction between blocks")
+    parser.add_argument(
+        "--no-splitk", action="store_true", help="no kernel whose name says that it splits the reduction between blocks"
+    )
     parser.add_argument(
         "--not", dest="refused", metavar="KERNEL*", action="append", default=[], help="no such kernel (or tactic id)"
     )

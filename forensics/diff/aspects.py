@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.diff.differences import DifferenceType
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,7 +63,8 @@ def text(aspect: DifferenceType, layer: LayerView) -> str:
     if aspect is DifferenceType.FORMAT:
         return arrow(layer, layer.tensors.texts)
     runner = layer.runner or (f"0x{layer.runner_id:08x}" if layer.runner_id else "")
-    words = [runner, tactic_text(layer.tactic), layer.kernel]
+    sums = read_kernel(layer.kernel).sum_text if layer.kernel else ""
+    words = [runner, tactic_text(layer.tactic), layer.kernel, f"({sums})" if sums else ""]
     if layer.tactic is not None and tactic_text(layer.tactic) is None:
         words[1] = "no tactic"
     return " ".join(word for word in words if word)

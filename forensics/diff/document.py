@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,6 +98,7 @@ def _entry(entry: SideValue) -> JsonObject:
         "runner_id": layer.runner_id,
         "tactic": tactic_text(layer.tactic),
         "kernel": layer.kernel,
+        "accumulator": read_kernel(layer.kernel).accumulator if layer.kernel else None,
         "precision": None if tensors.types is None else list(tensors.types),
         **formats,
         "time_ms": layer.time_ms,

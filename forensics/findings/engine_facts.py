@@ -17,6 +17,7 @@ FULL = "Float"
 _SPELLINGS = {
     "Float": FULL,
     "FP32": FULL,
+    "TF32": FULL,
     "Half": "Half",
     "FP16": "Half",
     "BF16": "BFloat16",
@@ -84,6 +85,13 @@ def _tuned_ms(tuned: Iterable[Choice | CachedResult | None]) -> float:
 def output_types(layer: EngineLayer) -> set[str]:
     """Return the computing types of a layer's outputs, each in one spelling."""
     return {_SPELLINGS[kind] for kind in layer.output_types if kind in _SPELLINGS}
+
+
+def layer_types(layer: EngineLayer) -> set[str]:
+    """Return the types that a layer writes and the one that it computes in, where that is told; TF32 is of FP32."""
+    known = layer.compute_precision
+    own = {_SPELLINGS[known.type]} if known is not None and known.type in _SPELLINGS else set()
+    return output_types(layer) | own
 
 
 def in_engine(build: Build, pass_index: int | None) -> bool:

@@ -36,6 +36,8 @@ class OnnxModel:
     opset: int
     constants: Mapping[str, tuple[int, ...]]
     """Initializers of at most 64 integers, by name: shapes and axes."""
+    weight_dims: Mapping[str, tuple[int, ...]]
+    """The dimensions of its initializers, by name."""
     float_types: tuple[str, ...]
     """The floating types of its initializers, most frequent first, as ONNX spells them (FLOAT, FLOAT16)."""
 
@@ -79,6 +81,7 @@ def _read(path: str, model: onnx.ModelProto) -> OnnxModel:
         inputs={one.name: tuple(_dims(one)) for one in model.graph.input},
         opset=opsets.get("", opsets.get("ai.onnx", 0)),
         constants=dict(_constants(model.graph)),
+        weight_dims={tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer},
         float_types=_float_types(model.graph.initializer),
     )
 

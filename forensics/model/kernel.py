@@ -50,6 +50,14 @@ class KernelFacts:
     """The GPU generation that the kernel is written for (``sm80``, ``ampere``); newer GPUs run it too."""
     by_convention: frozenset[str] = frozenset()
 
+    @property
+    def sum_text(self) -> str:
+        """What the kernel sums in, for people: ``sums in Half``, ``sums in Half by convention``; empty if unknown."""
+        if self.accumulator is None:
+            return ""
+        implied = " by convention" if "accumulator" in self.by_convention else ""
+        return f"sums in {self.accumulator}{implied}"
+
     def evidence(self, field: str) -> NameEvidence:
         """Return how the name supports one of the fields, by the field's name."""
         if getattr(self, field) is None:

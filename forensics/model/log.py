@@ -150,6 +150,8 @@ class Choice:
     span: SourceSpan
     pass_index: int | None
     final: bool | None = None
+    kernel: str = ""
+    """The chosen tactic's kernel, where its row names one."""
 
     @property
     def near_tie(self) -> bool:

@@ -74,7 +74,7 @@ class PinConditions:
 _EXACT = frozenset({"Int32"})
 """Sums of integers lose nothing, whatever a floating-point sum was asked to be."""
 
-_ABSENT = "the other build does not show this layer in these formats"
+_ABSENT = "the other build does not show it"
 
 
 def is_product(slot: PinSlot) -> bool:

@@ -49,7 +49,7 @@ Constants Datatype Dimensions Disabled Enabled IOMode IsShapeInferenceIO Locatio
 StrideOrder Strides kLINEAR tacticSharedMem temp uint
 CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS JIT_CONVOLUTIONS all allow best default detailed directIO disable dynamic
 enable excludeLean force gpu layer_names_only mark none obey prefer profile spin static strip yield castHelper
-copied foreignNode myl mye myln
+copied foreignNode myl mye myln Count OutMaps ParameterType StreamId
 """
 """Words in names that TensorRT makes, in names of fields and in values of options; no grammar contains them."""
 

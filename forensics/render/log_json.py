@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.json_text import boolean, number, render, text, texts
 
 if TYPE_CHECKING:
@@ -226,8 +227,17 @@ def _choice(choice: Choice) -> str:
         f'"tactic": {_tactic(choice.tactic)}, "time_ms": {number(choice.time_ms)}, '
         f'"runner_up_ms": {number(choice.runner_up_ms)}, "candidates": {choice.candidates}, '
         f'"inputs": {_repeated(choice.inputs)}, "outputs": {_repeated(choice.outputs)}, "line": {choice.span.line}, '
-        f'"pass": {number(choice.pass_index)}, "final": {boolean(choice.final)}}}'
+        f'"pass": {number(choice.pass_index)}, "final": {boolean(choice.final)}, '
+        f'"kernel": {_or_null(choice.kernel)}, "accumulator": {_accumulator(choice.kernel)}}}'
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _accumulator(kernel: str) -> str:
+    facts = read_kernel(kernel)
+    if facts.accumulator is None:
+        return "null"
+    return f'{{"type": {text(facts.accumulator)}, "evidence": {text(facts.evidence("accumulator"))}}}'
 
 
 def _cached(result: CachedResult) -> str:
@@ -316,7 +326,7 @@ def _cache_key(operation: MyelinOperation) -> str:
 def _candidate(candidate: Candidate) -> str:
     return (
         f'{{"tactic": {_tactic(candidate.tactic)}, "time_ms": {number(candidate.time_ms)}, '
-        f'"kernel": {text(candidate.kernel)}}}'
+        f'"kernel": {text(candidate.kernel)}, "accumulator": {_accumulator(candidate.kernel)}}}'
     )
 
 

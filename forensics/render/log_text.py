@@ -8,9 +8,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import Outcome
 from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.results import result_name, result_text
 
 if TYPE_CHECKING:
@@ -182,6 +184,7 @@ def _tuning(build: Build) -> Iterator[Row]:
         whose = "of the engine's choices" if all(c.final for c in near) else _plural(len(near), "choice")
         header = f"{len(near)} {whose} with a runner-up at most {NEAR_TIE_RATIO - 1:.0%} slower, closest first:"
         yield from _list("near ties", [header, *map(_near, near[:_SHOWN])])
+    yield from _list("sums", _sums(build))
     slowest = [f"{_short(t.layer)}: {t.seconds:.3g} s (line {t.span.line})" for t in build.tuning[:_SHOWN]]
     yield from _list("slow tuning", slowest)
 
@@ -225,6 +228,16 @@ def _near(choice: Choice) -> str:
         f"{_short(choice.layer)}: {choice.time_ms:g} ms{tactic}, "
         f"runner-up {choice.runner_up_ms:g} ms (line {choice.span.line})"
     )
+
+
+def _sums(build: Build) -> Iterator[str]:
+    """Say in what the sums of the choices are held that the engine uses, or may use, by their kernels' names."""
+    facts = [read_kernel(choice.kernel) for choice in build.choices if choice.final is not False and choice.kernel]
+    counts = Counter(one.accumulator for one in facts if one.accumulator is not None)
+    implied = sum(one.evidence("accumulator") is NameEvidence.CONVENTION for one in facts)
+    if counts:
+        told = ", ".join(f"{count:,} in {name}" for name, count in counts.most_common())
+        yield f"{told}{f'; {implied:,} of them by convention of the kernel names' if implied else ''}"
 
 
 def _engine(log: BuildLog, build: Build) -> Iterator[Row]:

@@ -6,6 +6,7 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -144,7 +145,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
     """Return the choices of each build; ``final`` is not decided here."""
     blocks = _blocks(log)
     layer, runner_id = _layers(log, blocks)
-    time, other, candidates = _races(timed, blocks)
+    time, other, candidates, kernel = _races(timed, blocks)
     made = map(
         Choice,
         log.texts(layer),
@@ -158,6 +159,8 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
         blocks.begin.tolist(),
         log.spans.of_each(blocks.line),
         passes.indexes(blocks.line),
+        repeat(None),
+        log.texts(kernel),
     )
     return log.divide(blocks.line, made)
 
@@ -213,10 +216,10 @@ def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
     return np.where(is_cut, runner_line[change], begin)
 
 
-def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes]:
-    """Return by block the chosen tactic's time and the best other one's in ms, and the number of timed tactics.
+def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts]:
+    """Return by block the chosen tactic's time and the best other one's in ms, the number of timed tactics, its kernel.
 
-    A time that the log does not print is infinite.
+    A kernel is a text's index. A time that the log does not print is infinite.
     A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
     """
     rows = blocks.rows(timed.line)
@@ -231,11 +234,13 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Inde
     won = np.flatnonzero(winner >= 0)
     times, others = np.full((2, len(winner)), np.inf)
     times[won] = ms[winner[won]]
+    kernels = np.full(len(winner), NO_TEXT, np.int32)
+    kernels[won] = timed.kernel[rows.row[winner[won]]]
     ms[winner[won]] = np.inf
     some = np.flatnonzero(rows.size)
     if len(some):
         others[some] = np.minimum.reduceat(ms, (np.cumsum(rows.size) - rows.size)[some])
-    return times, others, rows.size
+    return times, others, rows.size, kernels
 
 
 def _fastest(rows: _BlockRows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:

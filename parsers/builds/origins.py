@@ -13,7 +13,8 @@ which runner's tactic and which types a layer has in the end. So, for each layer
    tell, and the layer's ``origin`` says why.
 
 Of what was tuned for a layer that may have one of these origins, the settled one is final and the others are not;
-possibilities that are left stay undecided (``final`` None). What was tuned in another pass is not final.
+possibilities that are left stay undecided (``final`` None). What was tuned in another pass, or for a layer that runs no
+kernel in the engine, is not final.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _UNTUNED_TYPES = {
     "shape_call": "host code, not a kernel",
 }
 _NO_KERNEL = frozenset({"NoOp", "Constant"})
-"""Types of layers that never have an origin, although tactic 0 stands at them as at what was tuned for their name."""
+"""Types of layers that never have an origin; what was tuned for their name only tells the formats of their tensors."""
 _NO_TUNING = "the log has no autotuning for this engine"
 _NOT_CHOSEN = "the log does not tell which pass the engine is from"
 _REFORMAT = "TensorRT prints no choice for a reformat layer"
@@ -225,9 +226,10 @@ class _Engine:
         known, left = _KnownFormats(self._reformats), layers
         while any([layer.narrow(known) for layer in left]):  # noqa: C419 - every layer gets its turn
             left = [layer for layer in left if layer.origin is None and layer.possibilities]
-        for layer in layers:
+        running = [layer for layer in layers if layer.layer.type not in _NO_KERNEL]
+        for layer in running:
             self._join(layer)
-        self._decide_finals(layers)
+        self._decide_finals(running)
 
     def _open_layers(self) -> list[_OpenLayer]:
         """Return the layers that may come from something; of the others, say why they do not."""
@@ -241,13 +243,12 @@ class _Engine:
         known: dict[tuple[str, int | None], tuple[_Possibility, ...]] = {}
         layers = []
         for layer, graph in zip(self._layers, graphs, strict=True):
-            if layer.type in _NO_KERNEL:
-                _explain(layer, _UNTUNED_TYPES[layer.type])
-                continue
             name = layer.name if graph is None else foreign.get(graph, "")
             key = (name, layer.tactic)
             if key not in known:
                 known[key] = self._possibilities(name, layer.tactic, is_kernel=graph is not None)
+            if layer.type in _NO_KERNEL:
+                _explain(layer, _UNTUNED_TYPES[layer.type])
             if known[key]:
                 border = (layer.inputs, layer.outputs) if graph is None else borders[graph]
                 layers.append(_OpenLayer(layer, known[key], border))
@@ -297,8 +298,9 @@ class _Engine:
         return _REFORMAT if is_reformat(layer.name) else _UNTUNED_TYPES.get(layer.type, _NO_BLOCK)
 
     def _decide_finals(self, layers: Iterable[_OpenLayer]) -> None:
-        """Mark what was tuned for the layers that may come from it, and every reformat that was tried."""
+        """Mark what was tuned for layers that may come from it, or that run no kernel, and all reformats tried."""
         names = {possibility.printed[0].record.layer for layer in layers for possibility in layer.possibilities}
+        names |= {layer.name for layer in self._layers if layer.type in _NO_KERNEL}
         for name, tuned in self._tuned.items():
             if name in names or name.startswith(_TRIED_REFORMAT):
                 for each in tuned:

@@ -45,10 +45,13 @@ def small(tmp_path: Path) -> Bench:
 
 
 def built_and_judged(bench: Bench) -> int:
-    """Return how many probes there are, each of which was built and checked."""
+    """Return how many probes there are, each of which was built and checked; what decides was checked twice."""
     folders = bench.probes()
     assert all((folder / "build.log").exists() and (folder / "verdict.json").exists() for folder in folders)
-    assert bench.checks.stat().st_size == len(folders)
+    checks = [probe["check"] for probe in bench.result()["probes"]]
+    assert bench.checks.stat().st_size == len(checks)
+    assert checks.count(0) == len(folders)
+    assert checks.count(1) == sum(probe["check"] for probe in bench.result()["probes"] if probe["evidence"]) > 1
     assert bench.result()["builds"] == len(folders)
     return len(folders)
 

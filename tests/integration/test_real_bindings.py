@@ -100,6 +100,8 @@ if hasattr(trt, "TimingCacheKey"):
     key = trt.TimingCacheKey.parse("0x" + "0123456789abcdef" * 2)
     value = trt.TimingCacheValue(0x665DED9ABBF88, 0.0112)
     found["key"] = [str(key), value.tacticHash, round(value.timingMSec, 6)]
+    found["docs"] = [getattr(trt.ITimingCache, name).__doc__ for name in ("query", "update", "queryKeys")]
+    found["key type"] = type(key).__name__
     found["bad key"] = []
     for text in ("0123", "0x0123"):
         try:
@@ -186,6 +188,11 @@ def test_what_the_levers_use_is_there(version: str, folder: Path) -> None:
     assert ("key" in found) == (version != "10.7")
     if "key" in found:
         assert found["key"] == ["0x" + "0123456789abcdef" * 2, 0x665DED9ABBF88, 0.0112]
+        query, update, keys = found["docs"]
+        assert "TimingCacheKey" in query.splitlines()[0]
+        assert all(name in update.splitlines()[0] for name in ("TimingCacheKey", "TimingCacheValue"))
+        assert "TimingCacheKey" in keys.splitlines()[0]
+        assert found["key type"] == "TimingCacheKey"
     assert ("selector" in found) == (version != "11.4")
     if "selector" in found:
         assert found["selector"] == [True, [0, 1]]

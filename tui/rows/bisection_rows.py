@@ -61,8 +61,9 @@ def answer_rows(view: DirectoryView) -> list[Line]:
     rows: list[Line] = [_fact("state", f"{view.status or 'begun'}{view.why and f': {view.why}'}", role)]
     rows.append(_fact("runs", view.holder or "nobody works on it now", Role.ACCENT if view.live else Role.DIM))
     rows += [_fact(name, line, Role.PLAIN) for name, line in (("build", view.build), ("check", view.check)) if line]
+    proven = view.status == "certified"
     for number, members in enumerate(view.culprits, 1):
-        rows.append((Piece(f" {set_title(view.mode, number, len(members))}", Role.TITLE),))
+        rows.append((Piece(f" {set_title(view.mode, number, len(members) if proven else 1)}", Role.TITLE),))
         for member in members:
             rows.append((Piece(f"   {member.get('item')}", Role.ERROR),))
             rows += _sides(member)

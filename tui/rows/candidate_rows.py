@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.tui.rows.layer_index import formats_text, subject_name
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
 from trtforensics.tui.rows.timed_tactics import tactics_of
@@ -25,6 +27,8 @@ BAR_ENDS_AT = 4.0
 
 RUNNER_LIMIT = 28
 TACTIC_WIDTH = 18
+SUM_WIDTH = 6
+"""Types of sums: ``Half``, ``Float``, ``Int32``, with ``?`` behind them where a kernel's name only implies it."""
 MUCH_SLOWER = 10.0
 """Ratio from which a factor is easier to read than a percentage."""
 
@@ -39,6 +43,7 @@ class CandidateTable:
     best_ms: float | None = None
     scale_ms: float | None = None
     runner_width: int = 0
+    named: bool = False
     width: int = 0
 
 
@@ -71,7 +76,14 @@ def candidate_table(build: Build | None, subject: Subject | None, why: str = "")
         best_ms=best,
         scale_ms=min(worst, best * BAR_ENDS_AT) if best and worst else worst,
         runner_width=runner,
-        width=BAR_WIDTH + 26 + TACTIC_WIDTH + (runner + 2 if runner else 0) + kernel + 1,
+        named=kernel > 0,
+        width=BAR_WIDTH
+        + 26
+        + TACTIC_WIDTH
+        + (runner + 2 if runner else 0)
+        + (SUM_WIDTH + 2 if kernel else 0)
+        + kernel
+        + 1,
     )
 
 
@@ -87,8 +99,16 @@ def candidate_pieces(table: CandidateTable, index: int) -> Line:
         Piece(fit_right(_slower(candidate.time_ms, table.best_ms), 9) + "  ", Role.DIM),
         Piece(fit(tactic_text(candidate.tactic) or "-", TACTIC_WIDTH) + "  ", role),
         Piece(fit(candidate.runner, table.runner_width) + "  " if table.runner_width else "", role),
+        Piece(fit(_sum(candidate.kernel), SUM_WIDTH) + "  " if table.named else "", role),
         Piece(candidate.kernel, Role.DIM),
     )
+
+
+def _sum(kernel: str) -> str:
+    """Return the type in which a kernel sums."""
+    facts = read_kernel(kernel)
+    implied = facts.evidence("accumulator") is NameEvidence.CONVENTION
+    return f"{facts.accumulator or ''}{'?' if implied else ''}"
 
 
 def _bar(table: CandidateTable, time_ms: float | None, role: Role) -> tuple[Piece, ...]:
@@ -114,7 +134,13 @@ def _slower(time_ms: float | None, best_ms: float | None) -> str:
 def _columns(runner: int, *, named: bool) -> Line:
     """Return the headings of the columns."""
     names = fit_right("ms", BAR_WIDTH + 13) + fit_right("slower", 9) + "  " + fit("tactic", TACTIC_WIDTH) + "  "
-    return (Piece(names + (fit("runner", runner) + "  " if runner else "") + ("kernel" if named else "")),)
+    return (
+        Piece(
+            names
+            + (fit("runner", runner) + "  " if runner else "")
+            + (fit("sum", SUM_WIDTH) + "  kernel" if named else "")
+        ),
+    )
 
 
 def _heading(subject: Subject, origin: Choice | None, count: int) -> tuple[Line, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
 from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
@@ -61,6 +62,7 @@ def extended(
         "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
         **repairs_document(plan, lever, probes),
+        "kernels": kernels_document(lever, plan.minimal),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
@@ -132,6 +134,7 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     lines += operators_text(document)
     lines += _repairs(document)
     lines += repairs_text(document)
+    lines += kernels_text(document)
     lines += _judged(document)
     lines += _constants(document)
     lines += [f"Note: {note}." for note in _list(document["notes"])]

@@ -5,19 +5,18 @@ from __future__ import annotations
 from math import log2
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.budget import depth
-from trtforensics.bisect.search.chain import Chain
-from trtforensics.bisect.search.finder import SetMember
-from trtforensics.bisect.search.ledger import Wish
-from trtforensics.bisect.search.model import ALONE, Verdict
+from trtforensics.bisect.search.basis.chain import Chain
+from trtforensics.bisect.search.basis.finder import FlakyError, SetMember
+from trtforensics.bisect.search.basis.ledger import Wish
+from trtforensics.bisect.search.basis.model import ALONE, BAD_END, GOOD_END, Verdict
 from trtforensics.bisect.search.refusals import tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisect.search.budget import Budget
-    from trtforensics.bisect.search.ledger import Ledger, Steps, Wishes
-    from trtforensics.bisect.search.space import Atom, Space
+    from trtforensics.bisect.search.basis.budget import Budget
+    from trtforensics.bisect.search.basis.ledger import Ledger, Steps, Wishes
+    from trtforensics.bisect.search.basis.space import Atom, Space
 
 _LAST_FEW = 3
 _MOST_COUPLES = 3
@@ -29,11 +28,13 @@ class ExactFinder:
 
     confidence = 1.0
 
-    def __init__(self, ledger: Ledger, space: Space, budget: Budget) -> None:
+    def __init__(self, ledger: Ledger, space: Space, budget: Budget, *, recheck: bool) -> None:
+        self._recheck = recheck
         self._ledger = ledger
         self._space = space
         self._budget = budget
-        self._chain = Chain(ledger, 0, space.atoms)
+        self._chain = Chain(ledger, 0, space.atoms, space.slack)
+        self._repeated: dict[tuple[int, int, int], Verdict] = {}
         self._cleared = 0
         self._learnt = 0
 
@@ -42,10 +43,9 @@ class ExactFinder:
         """The items that the member being sought hides among."""
         return self._chain.suspects() & ~self._cleared
 
-    @property
-    def unsettled(self) -> int:
-        """The members known of the set being searched, and all items that further ones may hide among."""
-        return self._chain.links[self._chain.high]
+    def unsettled(self, within: int) -> int:
+        """Return the items of a bad subset that a whole set of it hides among."""
+        return self._ledger.smallest_bad(within) or within
 
     @property
     def left(self) -> tuple[float, int]:
@@ -53,20 +53,41 @@ class ExactFinder:
         chain = self._chain
         total = chain.mass[chain.high] - chain.mass[chain.low]
         shares = [atom.weight / total for atom in chain.open_atoms()]
-        return -sum(share * log2(share) for share in shares), depth(chain.width)
+        return -sum(share * log2(share) for share in shares), chain.halvings
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
         """Record the verdict of a probe."""
-        self._ledger.record(wish.mask, verdict)
+        if wish.build or wish.check:
+            self._repeated[wish.key] = verdict
+        else:
+            self._ledger.record(wish.mask, verdict)
 
-    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
-        """Find out whether a subset is good or bad: one build is enough, whatever was ``expected``."""
-        del expected
-        return self._ledger.verdict(mask, purpose)
+    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: bool = False) -> Steps[Verdict]:
+        """Find out whether a subset is good or bad: one build is enough."""
+        return self._ledger.verdict(mask, purpose, expected if again else None)
+
+    def confirm(self, masks: Sequence[int], purpose: str, *, anew: bool = False) -> Steps[bool]:
+        """Look at settled subsets a second time: check them again, or build them ``anew``.
+
+        Raises:
+            FlakyError: a verdict was another one.
+        """
+        check = int(self._recheck and not anew)
+        wishes = [Wish(mask, purpose, build=1 - check, check=check) for mask in masks]
+        while True:
+            seen = [self._repeated.get(wish.key) for wish in wishes]
+            for mask, second in zip(masks, seen, strict=True):
+                first = self._ledger.seen(mask)
+                if first and second and second is not Verdict.UNRESOLVED and second is not first:
+                    raise FlakyError(mask, first, second)
+            missing = tuple(wish for wish, second in zip(wishes, seen, strict=True) if second is None)
+            if not missing:
+                return Verdict.UNRESOLVED not in seen
+            yield missing
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build everything from good and everything from bad, and the first cuts too if there is room."""
-        ends = [Wish(0, "everything from good"), Wish(self._space.all, "everything from bad")]
+        ends = [Wish(0, GOOD_END), Wish(self._space.all, BAD_END)]
         for end in ends:
             while self._ledger.seen(end.mask) is None:
                 unknown = [wish for wish in ends if self._ledger.seen(wish.mask) is None]
@@ -82,7 +103,7 @@ class ExactFinder:
         Raises:
             NotMonotoneError: Verdicts contradict each other.
         """
-        self._chain = chain = Chain(self._ledger, kept, pool)
+        self._chain = chain = Chain(self._ledger, kept, pool, self._space.slack)
         self._cleared = 0
         chain.update()
         tried = False
@@ -92,7 +113,7 @@ class ExactFinder:
                 tried = True
                 winner = yield from self._try_alone(chain)
                 if winner:
-                    return SetMember(winner, complete=True)
+                    return SetMember(winner, chain.atoms[: chain.low], complete=True)
                 self._cleared = 0
             elif chain.stuck or (not cuts and not chain.busy()):
                 break
@@ -118,7 +139,7 @@ class ExactFinder:
 
     @staticmethod
     def _wishes(chain: Chain, cuts: list[int]) -> Wishes:
-        return tuple(Wish(chain.links[cut], "narrow") for cut in cuts)
+        return tuple(Wish(chain.links[cut], "narrow", again=Verdict.BAD if cut == 1 else None) for cut in cuts)
 
     def _alone_pays(self, chain: Chain, cuts: list[int]) -> bool:
         room = self._ledger.room
@@ -126,14 +147,14 @@ class ExactFinder:
             return chain.width <= room
         splits_off_one = cuts == [chain.low + 1] and chain.width <= _LAST_FEW
         kept = chain.links[0].bit_count()
-        return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain.width, chain.high - 1)
+        return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain)
 
     def _try_alone(self, chain: Chain) -> Steps[int]:
         """Probe each of the last suspects alone with the members kept; return the first that is bad, or 0.
 
         A suspect that is good is cleared as long as the set is thought to need no more than one of them.
         """
-        wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
+        wishes = [Wish(chain.links[0] | atom.mask, ALONE, again=Verdict.BAD) for atom in chain.open_atoms()]
         while True:
             for wish in wishes:
                 verdict = self._ledger.seen(wish.mask)

@@ -11,7 +11,7 @@ from itertools import islice
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.model import AGAIN, Ask, Outlook, Result, Status, Verdict
+from trtforensics.bisect.search.basis.model import AGAIN, Ask, Outlook, Result, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -106,7 +106,8 @@ class FewestSearch:
         suspects = frozenset[int]() if remedy else self._suspects
         proof = [self._all, *(self._all - one for one in _neighbourhood(frozenset(remedy)) if remedy)]
         evidence = tuple(Ask(active, purpose="") for active in proof if active in self._verdicts)
-        return Result(status, why, sets, suspects, 1.0, ceil(log2(max(1, len(self._all)))), evidence)
+        minimal = (status is Status.CERTIFIED,) if sets else ()
+        return Result(status, why, sets, suspects, 1.0, ceil(log2(max(1, len(self._all)))), evidence, minimal)
 
     def _run(self) -> Steps:
         yield _Round(((self._all, "nothing changed"),))

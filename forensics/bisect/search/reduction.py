@@ -8,13 +8,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.model import Verdict
+from trtforensics.bisect.search.basis.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisect.search.finder import Finder
-    from trtforensics.bisect.search.ledger import Steps
+    from trtforensics.bisect.search.basis.finder import Finder
+    from trtforensics.bisect.search.basis.ledger import Steps
 
 PURPOSE = "reduce what is left"
 _HALVES = 2

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.finder import SetMember
-from trtforensics.bisect.search.model import Verdict
+from trtforensics.bisect.search.basis.finder import SetMember
+from trtforensics.bisect.search.basis.model import TOGETHER, Verdict
 from trtforensics.bisect.search.reduction import reduced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisect.search.chain import Chain
-    from trtforensics.bisect.search.finder import Finder
-    from trtforensics.bisect.search.ledger import Ledger, Steps
-    from trtforensics.bisect.search.space import Atom
+    from trtforensics.bisect.search.basis.chain import Chain
+    from trtforensics.bisect.search.basis.finder import Finder
+    from trtforensics.bisect.search.basis.ledger import Ledger, Steps
+    from trtforensics.bisect.search.basis.space import Atom
 
 _TRIES = 4
 _WITNESSES = 2
@@ -35,11 +35,11 @@ def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]
     built = [mask for mask in chain.built() if kept != mask != good][-_PARTS:]
     parts = [part for mask in reversed(built) for part in (mask, good & ~mask | kept)]
     for base in dict.fromkeys((kept, good, *parts)):
-        if (yield from finder.settle(base | sum(group), Verdict.BAD, "the suspects together")) is not Verdict.BAD:
+        if (yield from finder.settle(base | sum(group), Verdict.BAD, TOGETHER)) is not Verdict.BAD:
             continue
         group = yield from reduced(finder, base, group, _PATIENCE)
         if base == kept and _irreducible(ledger, kept, group):
-            return SetMember(sum(group), complete=True)
+            return SetMember(sum(group), before, complete=True)
         if len(group) == 1:
             return SetMember(group[0], before)
     return SetMember(0, before, doubt=sum(group))
@@ -65,6 +65,17 @@ def alone_by_proxy(finder: Finder, members: int, harmless: Sequence[Atom]) -> St
         if bad == _WITNESSES:
             return Verdict.BAD
     return Verdict.UNRESOLVED
+
+
+def bad_around(finder: Finder, whole: int, company: Sequence[Atom], bad: int) -> Steps[int]:
+    """Return a subset that is bad and holds ``whole``, where that alone is refused: with an atom more, or else ``bad``.
+
+    ``company`` are the atoms that may belong to it.
+    """
+    for mask in (whole, *(whole | atom.mask for atom in _spread(company))):
+        if (yield from finder.settle(mask, Verdict.BAD, TOGETHER)) is Verdict.BAD:
+            return mask
+    return bad
 
 
 def rest_by_proxy(finder: Finder, rest: int, atoms: Sequence[Atom]) -> Steps[tuple[Verdict, int]]:

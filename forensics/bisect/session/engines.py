@@ -1,7 +1,7 @@
-"""Which engines stay during a run: those that ``--keep-engines`` keeps, and those that may still be checked again.
+"""Which engines stay: those that ``--keep-engines`` keeps, and during a run those that may be checked again.
 
-The evidence of an answer is the smallest bad subsets and the largest good ones. While a probe may be one of these, its
-engine stays, so that another check of it needs no build; at the end of the run it goes.
+These are the ones for which the plan says so, and the smallest bad and the largest good subsets: an answer's evidence
+is among them. At the end of the run they go.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 
 class EngineShelf:
-    """The engines of the probes that have ended. Every method raises OSError if the directory cannot be written to."""
+    """The engines of the probes that have ended."""
 
     def __init__(self, artifacts: Artifacts, options: RunOptions) -> None:
         self._artifacts = artifacts
         self._keep = options.keep_engines
         self._noisy = options.confidence is not None
         self._checks_again = reads_build(options.check)
-        self._held: dict[int, tuple[Probe, Verdict]] = {}
+        self._ended: dict[int, tuple[Probe, Verdict]] = {}
+        self._wanted: set[int] = set()
 
     def can_check(self, probe: Probe) -> bool:
         """Whether another check can use a probe's build: the build ended well, and its engine is there and whole."""
@@ -36,44 +37,53 @@ class EngineShelf:
             return False
         return self._artifacts.engine_bytes(probe) == made.engine_bytes
 
-    def settle(self, probe: Probe, verdict: Verdict) -> None:
-        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there."""
+    def settle(self, probe: Probe, verdict: Verdict, *, again: bool) -> None:
+        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there.
+
+        ``again``: this build will be checked again. Where outcomes are noisy, any may be.
+
+        Raises:
+            OSError: the directory cannot be written to.
+        """
+        if again:
+            self._wanted.add(probe.number)
+        else:
+            self._wanted.discard(probe.number)
         if self._stays(probe, verdict):
             self._artifacts.flush_engine(probe)
         else:
             self._artifacts.drop_engine(probe)
 
     def note(self, probe: Probe, verdict: Verdict) -> None:
-        """Take note of a verdict; remove the engines of probes that can no longer be evidence."""
-        self._held[probe.number] = (probe, verdict)
-        if self._noisy:
-            return
-        for other, its_verdict in list(self._held.values()):
-            if its_verdict is verdict and _replaces(probe, other, verdict):
-                self._release(other, verdict)
-        if not self._may_decide(probe, verdict):
-            self._release(probe, verdict)
+        """Take note of a probe's verdict; remove the engines that it makes superfluous.
+
+        Raises:
+            OSError: the directory cannot be written to.
+        """
+        self._ended[probe.number] = (probe, verdict)
+        for other, its_verdict in self._ended.values():
+            if its_verdict is verdict and _is_better(probe, other, verdict) and not self._stays(other, verdict):
+                self._artifacts.drop_engine(other)
 
     def clear(self) -> None:
-        """Remove all engines that ``--keep-engines`` does not keep."""
-        for probe, verdict in list(self._held.values()):
-            self._release(probe, verdict)
+        """Remove all engines that ``--keep-engines`` does not keep.
 
-    def _release(self, probe: Probe, verdict: Verdict) -> None:
-        del self._held[probe.number]
-        if not self._is_kept(verdict):
-            self._artifacts.drop_engine(probe)
+        Raises:
+            OSError: the directory cannot be written to.
+        """
+        for probe, verdict in self._ended.values():
+            if not self._is_kept(verdict):
+                self._artifacts.drop_engine(probe)
 
     def _stays(self, probe: Probe, verdict: Verdict) -> bool:
-        return self._is_kept(verdict) or self._noisy or self._may_decide(probe, verdict)
+        if self._noisy or self._is_kept(verdict) or probe.number in self._wanted:
+            return True
+        if verdict is Verdict.UNRESOLVED or not self._checks_again:
+            return False
+        return not any(its is verdict and _is_better(other, probe, verdict) for other, its in self._ended.values())
 
     def _is_kept(self, verdict: Verdict) -> bool:
         return self._keep is KeepEngines.ALL or (self._keep is KeepEngines.BAD and verdict is Verdict.BAD)
-
-    def _may_decide(self, probe: Probe, verdict: Verdict) -> bool:
-        if verdict is Verdict.UNRESOLVED or not self._checks_again:
-            return False
-        return not any(_replaces(other, probe, verdict) for other, its in self._held.values() if its is verdict)
 
 
 def reads_build(check: str | None) -> bool:
@@ -81,6 +91,6 @@ def reads_build(check: str | None) -> bool:
     return check is not None and (mentions(check, ENGINE) or mentions(check, "dir"))
 
 
-def _replaces(probe: Probe, other: Probe, verdict: Verdict) -> bool:
-    """Whether a probe with the same verdict is the better evidence: fewer bad items, or more good ones."""
+def _is_better(probe: Probe, other: Probe, verdict: Verdict) -> bool:
+    """Whether a probe with the same verdict is the better evidence: fewer bad items, or more that are good."""
     return probe.active < other.active if verdict is Verdict.BAD else probe.active > other.active

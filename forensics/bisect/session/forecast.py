@@ -31,9 +31,10 @@ _SHOWN = 20
 class Forecast:
     """The items to search, and the cost of the search.
 
-    ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified; ``done`` probes are in the
-    directory already. Times are in seconds and sizes in bytes; ``probe_seconds`` and ``probe_bytes`` are means. Times
-    are None until a probe has run (``measured``), and ``worst_seconds`` is None without ``--timeout``.
+    ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified, where probes run one at a
+    time; ``second_checks`` of them are checked twice. ``done`` probes are in the directory already. Times are in
+    seconds and sizes in bytes; ``probe_seconds`` and ``probe_bytes`` are means. Times are None until a probe has run
+    (``measured``), and ``worst_seconds`` is None without ``--timeout``.
     """
 
     schema: int
@@ -43,6 +44,7 @@ class Forecast:
     edges: int
     expected_builds: float
     worst_builds: int
+    second_checks: int
     done: int
     measured: bool
     probe_seconds: float | None
@@ -79,6 +81,7 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
         edges=len(lever.edges),
         expected_builds=outlook.expected,
         worst_builds=outlook.worst,
+        second_checks=outlook.checks,
         done=len(probes),
         measured=bool(probes),
         probe_seconds=seconds,
@@ -94,11 +97,13 @@ def forecast_text(cost: Forecast) -> str:
     """Return a forecast as text."""
     more = [f"  … {len(cost.items) - _SHOWN:,} more"] if len(cost.items) > _SHOWN else []
     done = f"; {cost.done} done in this directory" if cost.done else ""
+    builds = f"about {cost.expected_builds:.0f}, at most {cost.worst_builds}"
+    second = f"; {cost.second_checks} checks more, to see the same twice" if cost.second_checks else ""
     lines = [
         f"items: {len(cost.items):,}, in atoms: {cost.atoms:,}, edges: {cost.edges:,}",
         *(f"  {name}" for name in cost.items[:_SHOWN]),
         *more,
-        f"builds: about {cost.expected_builds:.0f}, at most {cost.worst_builds}, if one item is the culprit{done}",
+        f"builds: {builds}, if one item is the culprit{second}{done}",
         f"time: {_time(cost)}",
         f"disk: {_disk(cost)}",
     ]
@@ -123,7 +128,7 @@ def _worst(outlook: Outlook, options: RunOptions) -> float | None:
     if options.timeout is None:
         return None
     commands = (options.build is not None) + (options.check is not None) * options.repeat
-    return outlook.worst * commands * options.timeout
+    return (outlook.worst * commands + outlook.checks * options.repeat) * options.timeout
 
 
 def _inputs_size(lever: Lever) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
@@ -65,7 +66,7 @@ def bisection_text(document: Mapping[str, object], directory: Path, fixed: Seque
 def _culprits(document: Mapping[str, object]) -> list[str]:
     lines = []
     for number, members in enumerate(_list(document["culprits"]), 1):
-        several = ", bad only together" if len(members) > 1 and not document.get("remedy") else ""
+        several = "" if len(members) == 1 or document.get("remedy") else _together(document, number)
         what = "Remedy" if document.get("remedy") else f"Culprit set {number}"
         lines.append(f"{what} ({len(members)} of {document['items']} items{several}):")
         for member in members:
@@ -77,6 +78,12 @@ def _culprits(document: Mapping[str, object]) -> list[str]:
     return lines
 
 
+def _together(document: Mapping[str, object], number: int) -> str:
+    """Return what was seen of the set with this number, from 1, without each of its items."""
+    minimal = _list(document.get("minimal"))[number - 1 : number] == [True]
+    return ", bad only together: good without any one" if minimal else ", perhaps more than are needed"
+
+
 def _side(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_side(each)}" for key, each in value.items())
@@ -86,17 +93,32 @@ def _side(value: object) -> str:
 
 
 def _suspects(document: Mapping[str, object]) -> list[str]:
-    suspects = _list(document["suspects"])
-    if not suspects:
-        return []
-    more = [f"  … {len(suspects) - _SHOWN:,} more in result.json"] if len(suspects) > _SHOWN else []
-    return [f"Suspects left: {len(suspects):,}", *(f"  {name}" for name in suspects[:_SHOWN]), *more]
+    lines = []
+    if suspects := _list(document["suspects"]):
+        more = [f"  … {len(suspects) - _SHOWN:,} more in result.json"] if len(suspects) > _SHOWN else []
+        lines = [f"Suspects left: {len(suspects):,}", *(f"  {name}" for name in suspects[:_SHOWN]), *more]
+    if others := _list(document.get("unsearched")):
+        lines.append(f"Not seen to be good together: {len(others):,} other items, listed in result.json")
+    return lines
 
 
 def _evidence(document: Mapping[str, object]) -> list[str]:
-    proof = {probe["folder"]: probe for probe in _list(document["probes"]) if probe["evidence"]}.values()
-    lines = [f"  {probe['folder']}: {probe['verdict']} ({probe['reason']}), {probe['purpose']}" for probe in proof]
+    """Return a line for each build that proves the answer, with all its verdicts."""
+    folders: dict[str, list[Mapping[str, object]]] = {}
+    for probe in _list(document["probes"]):
+        if probe["evidence"]:
+            folders.setdefault(probe["folder"], []).append(probe)
+    lines = [
+        f"  {folder}: {_verdicts(probes)} ({probes[-1]['reason']}), {probes[-1]['purpose']}"
+        for folder, probes in folders.items()
+    ]
     return ["Evidence:", *lines] if lines else []
+
+
+def _verdicts(probes: Sequence[Mapping[str, object]]) -> str:
+    counts = Counter(str(probe["verdict"]) for probe in probes)
+    times = {1: "", 2: " twice"} if len(counts) == 1 else {1: " once", 2: " twice"}
+    return ", ".join(f"{verdict}{times.get(count, f' {count} times')}" for verdict, count in counts.items())
 
 
 def _list(value: object) -> list:  # type: ignore[type-arg]

@@ -29,7 +29,7 @@ Document = dict[str, object]
 def bisection_result(lever: Lever, search: SetSearch, answers: Sequence[Answer]) -> Document:
     """Return the document of a bisection."""
     result, outlook = search.result(), search.outlook()
-    evidence = {_key(ask) for ask in result.evidence}
+    evidence = {_key(ask): ask.purpose for ask in result.evidence}
     suspects = result.suspects if search.done else result.suspects | outlook.suspects
     return {
         "schema": SCHEMA,
@@ -42,10 +42,12 @@ def bisection_result(lever: Lever, search: SetSearch, answers: Sequence[Answer])
         "atoms": len(outlook.atoms),
         **_counts(answers),
         "unresolved": [answer.probe.folder for answer in answers if answer.finished.verdict is Verdict.UNRESOLVED],
+        "minimal": list(result.minimal),
         "suspects": [lever.items[index].name for index in sorted(suspects)],
+        "unsearched": [lever.items[index].name for index in sorted(result.unsearched - suspects)],
         "confidence": result.confidence,
         "lower_bound": result.lower_bound,
-        "probes": [_probe(answer, evidence=_key(answer.ask) in evidence) for answer in answers],
+        "probes": [_probe(answer, evidence.get(_key(answer.ask))) for answer in answers],
     }
 
 
@@ -60,7 +62,7 @@ def collection_result(answers: Sequence[Answer], *, complete: bool) -> Document:
             for verdict in Verdict
         },
         **_counts(answers),
-        "probes": [_probe(answer, evidence=False) for answer in answers],
+        "probes": [_probe(answer, None) for answer in answers],
     }
 
 
@@ -84,18 +86,19 @@ def _counts(answers: Iterable[Answer]) -> dict[str, int]:
     return {"builds": len(reused), "reused": sum(reused.values())}
 
 
-def _probe(answer: Answer, *, evidence: bool) -> Document:
+def _probe(answer: Answer, shows: str | None) -> Document:
+    """Return a probe; ``shows`` is what it shows as evidence, None: it is none."""
     return {
         "probe": answer.probe.number,
         "folder": f"{PROBES}/{answer.probe.folder}",
         "active": index_sets.to_text(answer.ask.active),
         "build": answer.ask.build,
         "check": answer.ask.check,
-        "purpose": answer.ask.purpose,
+        "purpose": shows or answer.ask.purpose,
         "verdict": answer.finished.verdict.value,
         "reason": answer.finished.reason,
         "seconds": answer.finished.seconds,
-        "evidence": evidence,
+        "evidence": shows is not None,
     }
 
 

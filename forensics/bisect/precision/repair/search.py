@@ -107,7 +107,9 @@ class RepairSearch:
         proof = [Ask(self.active(keep), purpose=purpose) for keep, purpose in self.proof()]
         bound = ceil(log2(max(1, len(self._items))))
         evidence = tuple(ask for ask in proof if ask.active in self._verdicts)
-        return Result(answer.status, answer.why, sets, self._indexes(answer.suspects), 1.0, bound, evidence)
+        suspects = self._indexes(answer.suspects)
+        minimal = tuple(repair.proven for repair in answer.repairs)
+        return Result(answer.status, answer.why, sets, suspects, 1.0, bound, evidence, minimal)
 
     def proof(self) -> list[RepairProbe]:
         """Return the probes that prove the answer, named by what they are rather than by when they were asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import FULL, output_types, spans_of
+from trtforensics.findings.engine_facts import FULL, layer_types, output_types, spans_of
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.precision import allows, foreign_members, precision_fact, strongly_typed
@@ -34,7 +34,7 @@ def silent_float(case: Case) -> Iterator[Observation]:
     """Report an engine with FP32 outputs only, where it is strongly typed or a reduced type was allowed."""
     layers = [layer for layer in case.engine if output_types(layer)]
     hidden = any(is_foreign_node(layer.name) for layer in layers)  # their inner types are not printed
-    if not layers or hidden or any(output_types(layer) - {FULL} for layer in layers):
+    if not layers or hidden or any(layer_types(layer) - {FULL} for layer in layers):
         return
     fact = precision_fact(case.build)
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]

@@ -32,6 +32,32 @@ def tuned(layer: str, best: float = 0.1, second: float = 0.2, mark: str = "") ->
     return TUNED.format(layer=layer, best=best, second=second, mark=mark)
 
 
+SUMMED = """
+V =============== Computing costs for {layer}
+V *************** Autotuning format combination: Half(8,1) -> Half(8,1) ***************
+V --------------- Timing Runner: {layer} (CaskGemmConvolution[0x80000009])
+{marks[0]}V Tactic Name: sm80_xmma_gemm_f16f16_{types[0]}_tn_n_tilesize64x64x32 Tactic: 0x0000000000000001 Time: {ms[0]}
+{marks[1]}V Tactic Name: sm80_xmma_gemm_f16f16_{types[1]}_tn_n_tilesize32x32x32 Tactic: 0x0000000000000002 Time: {ms[1]}
+V >>>>>>>>>>>>>>> Chose Runner Type: CaskGemmConvolution Tactic: 0x0000000000000001
+"""
+HALF, SINGLE = "f16f16_f16", "f16f32_f32"
+
+
+def summed(first: str, second: str, ms: tuple[float, float] = (0.1, 0.2), marks: tuple[str, str] = ("", "")) -> str:
+    """Return the lines of a product's tuning: the types of its two tactics' sums, their times; the first is chosen."""
+    return SUMMED.format(layer="product", types=(first, second), ms=ms, marks=marks)
+
+
+def dumped(weights: int) -> str:
+    """Return the detailed line of the product in the engine; it has four output maps."""
+    tensors = "[ { Name: x, Location: Device, Dimensions: [2,8], Format/Datatype: Half }]"
+    fields = f'ParameterType: Convolution, Kernel: [1,1], OutMaps: 4, Weights: {{"Type": "Half", "Count": {weights}}}'
+    return (
+        f"V Engine Layer Information:\n| Name: product, LayerType: CaskGemmConvolution, Inputs: {tensors}, Outputs: "
+        f"{tensors}, {fields}, TacticValue: 0x0000000000000001, StreamId: 0, Metadata: [ONNX Layer: product]"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """Two logs in the notation of ``tests/support/marked_logs.py``, or transformers of the emulator, with cited lines."""
@@ -366,6 +392,11 @@ FAILURES = {
     "TF322": Example(
         "> E 2: [optimizer.cpp::verify_output_type::100] Error Code 2: Internal Error (Assertion failed.)",
         "E 2: [optimizer.cpp::computeCosts::100] Error Code 2: Internal Error (Assertion failed.)",
+    ),
+    "TF324": Example(summed(HALF, SINGLE, (0.1, 0.104), ("> ", "> ")), summed(HALF, SINGLE, (0.1, 0.106))),
+    "TF325": Example(summed(HALF, HALF, marks=("> ", "")), summed(HALF, SINGLE)),
+    "TF326": Example(
+        f"{summed(HALF, SINGLE, marks=('> ', ''))}{dumped(8192)}", f"{summed(HALF, SINGLE)}{dumped(8188)}"
     ),
 }
 

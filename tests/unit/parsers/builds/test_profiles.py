@@ -102,6 +102,7 @@ def test_without_a_profile_layers_have_the_times_of_their_tuning_and_a_layer_wit
     times = [(layer.time_ms, layer.time_is, layer.choice) for layer in build.engine_layers]
     assert times == [(0.125, TimeSource.TUNED, 0), (None, None, None), (None, None, None)]
     assert build.engine_layers[1].origin == "runs no kernel"
+    assert [choice.final for choice in build.choices] == [True, False]
     assert build.coverage.times is TimeSource.TUNED
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.marked_logs import marked
-from tests.unit.findings.rules.examples import node
+from tests.unit.findings.rules.examples import HALF, SINGLE, node, summed
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from trtforensics.findings.finding import Report
 
 NAMES = ("a", "b", "c", "d")
@@ -94,6 +93,16 @@ def test_logs_of_different_models_are_not_compared(tmp_path: Path) -> None:
     for name in NAMES:
         strange = strange.replace(f" {name} [", f" other_{name} [").replace(f"node: {name}", f"node: other_{name}")
     assert not [one for one in report(strange, log(version="10.12.0"), tmp_path).findings if one.code.startswith("TF9")]
+
+
+@pytest.mark.parametrize(("second", "codes"), [(SINGLE, ["TF906"]), (HALF, [])])
+def test_another_accumulator_is_reported_with_the_lines_of_both(second: str, codes: list[str], tmp_path: Path) -> None:
+    first, other = (f"{BASE}{summed(types, types)}" for types in (HALF, second))
+    found = [one for one in report(first, other, tmp_path).findings if one.code == "TF906"]
+    assert [one.code for one in found] == codes
+    for one in found:
+        assert one.title == "1 layer with another accumulator: product (Half and Float)"
+        assert {Path(e.span.file).stem for e in one.evidence} == {"first", "second"}
 
 
 def test_what_both_logs_show_is_listed_as_common(tmp_path: Path) -> None:

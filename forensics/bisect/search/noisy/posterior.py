@@ -6,23 +6,29 @@ it, and how noisy builds are.
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisect.search.ledger import bits
-from trtforensics.bisect.search.noise import FALSE, SHOWN, entropy
+from trtforensics.bisect.search.basis.ledger import bits
+from trtforensics.bisect.search.noisy.noise import FALSE, SHOWN, entropy
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.search.chain import Chain
-    from trtforensics.bisect.search.noise import Array
+    from collections.abc import Iterable
+
+    from trtforensics.bisect.search.basis.chain import Chain
+    from trtforensics.bisect.search.noisy.noise import Array
 
 _COMPLETE = 0.85
 """The prior probability that a set needs no further members."""
 
 
 class Posterior:
-    """``weights[kind, atom, noise]``: kind 0 completes the set, kind 1 needs others before it; they sum to 1."""
+    """``weights[kind, atom, noise]``: kind 0 completes the set, kind 1 needs others before it; they sum to 1.
+
+    ``evidence`` is the log probability of all outcomes so far.
+    """
 
     def __init__(self, chain: Chain, noise: Array) -> None:
         self._chain = chain
@@ -33,6 +39,7 @@ class Posterior:
         weights[1, 0] = 0.0
         weights /= weights.sum()
         self.weights: Array = weights
+        self.evidence = 0.0
         self._places = {bit: at for at, atom in enumerate(chain.atoms) for bit in atom.items}
 
     def see(self, mask: int, *, bad: bool) -> None:
@@ -40,7 +47,9 @@ class Posterior:
         active = self._active(mask)
         shown, false = (SHOWN, FALSE) if bad else (1 - SHOWN, 1 - FALSE)
         self.weights *= np.where(active[:, :, None], shown, false)
-        self.weights /= self.weights.sum()
+        total = float(self.weights.sum())
+        self.weights /= total
+        self.evidence += log(total)
 
     def _active(self, mask: int) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
         """Return for each kind and atom whether the subset holds the whole set."""
@@ -52,6 +61,14 @@ class Posterior:
             beyond = mask & ~chain.links[place]
             active[0, [at for at in map(self._places.get, bits(beyond)) if at is not None]] = True
         return active
+
+    def states(self, masks: Iterable[int], place: int, *, complete: bool) -> dict[int, bool]:
+        """Return whether subsets hold the whole set if the member is at this place, where that follows.
+
+        Unless the member is known to complete the set, it follows only where it makes no difference.
+        """
+        active = {mask: self._active(mask)[:, place] for mask in masks}
+        return {mask: bool(kinds[0]) for mask, kinds in active.items() if complete or kinds[0] == kinds[1]}
 
     def of_atoms(self) -> Array:
         """Return the probability of each atom."""

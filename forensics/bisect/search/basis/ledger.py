@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.bisect.search.model import Ask, Verdict
+from trtforensics.bisect.search.basis.model import Ask, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Sequence
 
     _T = TypeVar("_T")
     Wishes = tuple["Wish", ...]
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A probe that would help: a subset as a bit mask, which build and check of it, and what for."""
+    """A probe that would help: a subset as a bit mask, which build and check of it, what for, and ``Ask.again``."""
 
     mask: int
     purpose: str
     build: int = 0
     check: int = 0
+    again: Verdict | None = None
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -34,20 +35,23 @@ class Wish:
 
     def ask(self) -> Ask:
         """Return the probe as an ask."""
-        return Ask(items_of(self.mask), self.build, self.check, self.purpose)
+        return Ask(items_of(self.mask), self.build, self.check, self.purpose, self.again)
 
 
 class Ledger:
     """Verdicts by subset, and the probes asked for and under way.
 
-    ``room`` is how many more probes the caller can start; steps that can use several at once look at it. ``log`` has
-    the verdicts in the order in which they came.
+    ``room`` is how many more probes the caller can start, ``most_room`` the most it ever was; steps that can use
+    several at once look at them. ``log`` has the verdicts in the order in which they came. ``contradiction`` is the
+    first pair of a bad subset and a good one that holds it, or None while outcomes look monotone.
     """
 
     def __init__(self) -> None:
         self.room = 1
+        self.most_room = 1
         self.builds = 0
         self.log: list[tuple[int, Verdict]] = []
+        self.contradiction: tuple[int, int] | None = None
         self.asked: dict[tuple[int, int, int], Wish] = {}
         self.pending: set[tuple[int, int, int]] = set()
         self._verdicts: dict[int, Verdict] = {}
@@ -66,7 +70,21 @@ class Ledger:
         """Record a subset's verdict; the first one stands."""
         if mask not in self._verdicts:
             self._verdicts[mask] = verdict
+            self.contradiction = self.contradiction or self._contradicted(mask, verdict)
             self.log.append((mask, verdict))
+
+    def _contradicted(self, mask: int, verdict: Verdict) -> tuple[int, int] | None:
+        for other, known in self.log:
+            if verdict is Verdict.GOOD and known is Verdict.BAD and not other & ~mask:
+                return other, mask
+            if verdict is Verdict.BAD and known is Verdict.GOOD and not mask & ~other:
+                return mask, other
+        return None
+
+    def smallest_bad(self, within: int) -> int | None:
+        """Return the smallest subset of ``within`` that was seen to be bad, or None: it holds a whole minimal set."""
+        bad = (mask for mask, verdict in self.log if verdict is Verdict.BAD and not mask & ~within)
+        return min(bad, key=int.bit_count, default=None)
 
     def implied(self, mask: int) -> Verdict | None:
         """Return what follows for a subset if more bad items never make good: from itself, a superset or a subset."""
@@ -77,17 +95,26 @@ class Ledger:
                 return Verdict.BAD
         return None
 
-    def monotone(self) -> bool:
-        """Return whether no subset that was bad lies inside one that was good."""
-        good = [mask for mask, verdict in self.log if verdict is Verdict.GOOD]
-        bad = [mask for mask, verdict in self.log if verdict is Verdict.BAD]
-        return all(inner & ~outer for inner in bad for outer in good)
-
-    def verdict(self, mask: int, purpose: str) -> Steps[Verdict]:
+    def verdict(self, mask: int, purpose: str, again: Verdict | None = None) -> Steps[Verdict]:
         """Wait for the verdict of a subset."""
         while (verdict := self.seen(mask)) is None:
-            yield (Wish(mask, purpose),)
+            yield (Wish(mask, purpose, again=again),)
         return verdict
+
+
+def each(steps: Sequence[Steps[_T]]) -> Steps[list[_T]]:
+    """Take several steps side by side; return their results in their order."""
+    results: dict[int, _T] = {}
+    while True:
+        wishes: list[Wish] = []
+        for place, step in enumerate(steps):
+            try:
+                wishes += next(step) if place not in results else ()
+            except StopIteration as stop:
+                results[place] = stop.value
+        if len(results) == len(steps):
+            return [results[place] for place in range(len(steps))]
+        yield tuple(wishes)
 
 
 def bits(mask: int) -> list[int]:

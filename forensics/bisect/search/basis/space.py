@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.ledger import mask_of
+from trtforensics.bisect.search.basis.ledger import mask_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from trtforensics.bisect.search.model import Item, Verdict
+    from trtforensics.bisect.search.basis.model import Item, Verdict
 
 UNIFORM_SHARE = 0.3
 """The share of suspicion that is spread evenly, so that a wrong prior costs at most log2(1/0.3) = 1.7 builds."""
+
+
+_SLACK = 2
+"""Halvings that a search by suspicion may take beyond those of equal items: log2(1/0.3), rounded up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Space:
     """Atoms, the most suspicious first; equals stay in the given order.
 
     ``edges`` are pairs of items that depend on each other, as indexes: where a mix is refused, they say which items
-    may have to change together.
+    may have to change together. ``slack`` is how many halvings more than equal items need a search may take.
     """
 
     def __init__(self, items: Sequence[Item], edges: Collection[tuple[int, int]] = ()) -> None:
@@ -38,6 +42,7 @@ class Space:
         order = sorted(range(len(items)), key=lambda index: -items[index].weight)
         shares = [(1 - UNIFORM_SHARE) * item.weight / total + even for item in items]
         self.atoms = [Atom(frozenset({index}), 1 << index, shares[index]) for index in order]
+        self.slack = _SLACK if len({item.weight for item in items}) > 1 else 0
         self.all = (1 << len(items)) - 1
         self._edges = [mask_of(edge) for edge in edges]
 

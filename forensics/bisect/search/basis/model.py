@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+GOOD_END = "everything from good"
+BAD_END = "everything from bad"
+TOGETHER = "the suspects together"
 ALONE = "the culprits alone"
 REST = "everything but the culprits"
+BUT_ONE = "the culprits but one"
 
 AGAIN = "remove the cause and retry with --retry-unresolved"
 """The next step if everything from good, or everything from bad, could not be judged."""
@@ -41,14 +45,17 @@ class Item:
 class Ask:
     """One probe: the items in ``active`` come from bad, all others from good.
 
-    ``build`` counts the builds of this subset and ``check`` the checks of that build, both from 0: without noise both
-    stay 0. ``purpose`` is for readers and does not identify the probe.
+    ``build`` counts the builds of this subset and ``check`` the checks of that build, both from 0: where outcomes are
+    taken as exact, only a probe that is looked at a second time has a 1 here. ``purpose`` is for readers. ``again`` is
+    the verdict after which this build will be checked again, so that its engine is worth keeping; None: it will not.
+    Neither identifies the probe.
     """
 
     active: frozenset[int]
     build: int = 0
     check: int = 0
     purpose: str = field(default="", compare=False)
+    again: Verdict | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,8 @@ class Outlook:
     """The knowledge of a search, and the builds that are left.
 
     ``expected`` and ``worst`` are builds to the certificate if the set that is being searched is the last one and has
-    no further members; ``suspects`` are the items that one member of it hides among.
+    no further members, and probes run one at a time; ``checks`` are second checks of these builds. ``suspects`` are the
+    items that one member of the set hides among.
     """
 
     expected: float
@@ -64,16 +72,19 @@ class Outlook:
     suspects: frozenset[int]
     culprits: tuple[frozenset[int], ...]
     atoms: tuple[frozenset[int], ...]
+    checks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer, or as much of it as there is.
 
-    ``culprits`` are minimal, disjoint sets, in the order in which they were found. ``suspects`` is filled where a set
-    could not be narrowed to its members: one of these, or some of them together. ``confidence`` is 1.0 where outcomes
-    are taken as deterministic. ``lower_bound`` is the number of builds that information theory asks for, without
-    endpoints and certificate. ``evidence`` lists the probes that prove the answer.
+    ``culprits`` are disjoint sets, in the order in which they were found; ``minimal`` says of each whether it was seen
+    to be good without any one of its items. ``suspects`` is filled where a set could not be narrowed to its members: a
+    whole set is among these. ``unsearched`` are items besides that were not seen to be good together, so that further
+    sets may be among them. ``confidence`` is 1.0 where outcomes are taken as deterministic. ``lower_bound`` is the
+    number of builds that information theory asks for, without endpoints and certificate. ``evidence`` lists the probes
+    that prove the answer, each with what it shows as its purpose.
     """
 
     status: Status
@@ -83,3 +94,5 @@ class Result:
     confidence: float
     lower_bound: int
     evidence: tuple[Ask, ...]
+    minimal: tuple[bool, ...] = ()
+    unsearched: frozenset[int] = frozenset()

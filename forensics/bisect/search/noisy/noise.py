@@ -7,6 +7,7 @@ known; every outcome with a known cause narrows them down.
 from __future__ import annotations
 
 from itertools import product
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ _SHOWN = {
     0.3: 1.0,
     0.2: 1.0,
 }
-_FALSE = {0.0005: 12.0, 0.01: 1.0, 0.03: 1.0, 0.07: 0.5, 0.12: 0.5}
+_FALSE = {0.0005: 12.0, 0.01: 1.0, 0.03: 1.0, 0.07: 0.5, 0.12: 0.5, 0.2: 0.5, 0.3: 0.5}
 _GRID = [
     (shown, false, a * b) for (shown, a), (false, b) in product(_SHOWN.items(), _FALSE.items()) if false < shown / 2
 ]
@@ -43,6 +44,14 @@ def likelihood(*, active: bool, bad: bool) -> Array:
     """Return how likely an outcome is at each point of the grid."""
     rate = SHOWN if active else FALSE
     return rate if bad else 1 - rate
+
+
+def normalised(logs: Array) -> tuple[Array, float]:
+    """Return weights that sum to 1 from their logarithms, and the logarithm of the sum: long products underflow."""
+    top = float(logs.max())
+    weights = np.exp(logs - top)
+    total = float(weights.sum())
+    return weights / total, top + log(total)
 
 
 def entropy(probability: Array) -> Array:

@@ -11,13 +11,13 @@ from itertools import accumulate, pairwise
 from operator import or_
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.model import Verdict
+from trtforensics.bisect.search.basis.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisect.search.ledger import Ledger
-    from trtforensics.bisect.search.space import Atom
+    from trtforensics.bisect.search.basis.ledger import Ledger
+    from trtforensics.bisect.search.basis.space import Atom
 
 _MOST_IN_A_ROW = 7
 
@@ -27,16 +27,22 @@ class NotMonotoneError(Exception):
 
 
 class Chain:
-    """The subsets ``links[0] < links[1] < …``; the turn lies above ``low`` (good) and not above ``high`` (bad)."""
+    """The subsets ``links[0] < links[1] < …``; the turn lies above ``low`` (good) and not above ``high`` (bad).
 
-    def __init__(self, ledger: Ledger, kept: int, atoms: Sequence[Atom]) -> None:
+    Cuts one at a time follow the weights only as far as ``halvings`` of them are enough: those of equal atoms, and
+    ``slack`` more.
+    """
+
+    def __init__(self, ledger: Ledger, kept: int, atoms: Sequence[Atom], slack: int = 0) -> None:
         self.atoms = atoms
+        self.halvings = depth(len(atoms)) + slack
         self.links = list(accumulate((atom.mask for atom in atoms), or_, initial=kept))
         self.mass = list(accumulate((atom.weight for atom in atoms), initial=0.0))
         self.low = 0
         self.high = len(atoms)
         self.refused: set[int] = set()
         self._in_a_row = 0
+        self._slack = slack
         self._ledger = ledger
         self._read = 0
 
@@ -46,12 +52,16 @@ class Chain:
         Raises:
             NotMonotoneError: the verdicts contradict each other.
         """
+        begun = self._read > 0
         for mask, verdict in self._ledger.log[self._read :]:
             before = self.low, self.high, len(self.refused)
             self._take(mask, verdict)
             if before[:2] != (self.low, self.high):
                 self._in_a_row = 0
+                self.halvings = max(self.halvings - begun, depth(self.width))
             self._in_a_row += len(self.refused) - before[2]
+        if not begun:
+            self.halvings = depth(self.width) + self._slack
         self._read = len(self._ledger.log)
         if self.low >= self.high:
             raise NotMonotoneError
@@ -111,6 +121,8 @@ class Chain:
         """Return up to ``room`` links that divide what is open, besides those under way, into equal shares."""
         gaps = list(pairwise(sorted({self.low, self.high} | self.busy())))
         free = {gap: self._free(*gap) for gap in gaps}
+        if room == len(gaps) == 1:
+            free = {gap: self._within_halvings(links) for gap, links in free.items()}
         shares = dict.fromkeys(gaps, 1)
         for _ in range(room):
             open_gaps = [gap for gap in gaps if len(free[gap]) >= shares[gap]]
@@ -129,6 +141,11 @@ class Chain:
             return far or links
         return links
 
+    def _within_halvings(self, links: list[int]) -> list[int]:
+        """Return the links that leave no side with more atoms than the halvings after this one can tell apart."""
+        most = 1 << max(self.halvings - 1, 0)
+        return [link for link in links if self.high - most <= link <= self.low + most] or links
+
     def _divide(self, gap: tuple[int, int], shares: int, free: list[int]) -> list[int]:
         chosen: list[int] = []
         left, right = self.mass[gap[0]], self.mass[gap[1]]
@@ -144,3 +161,8 @@ def _distance(places: list[int], place: int) -> int:
     """Return how far the nearest of some sorted places is; there is at least one."""
     after = bisect_left(places, place)
     return min(abs(place - near) for near in places[max(0, after - 1) : after + 1])
+
+
+def depth(count: int) -> int:
+    """Return how many halvings single out one of ``count``: the logarithm to base 2, rounded up."""
+    return (max(count, 1) - 1).bit_length()

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search.ledger import Wish
-from trtforensics.bisect.search.model import Verdict
+from trtforensics.bisect.search.basis.ledger import Wish
+from trtforensics.bisect.search.basis.model import Verdict
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.search.ledger import Ledger
+    from trtforensics.bisect.search.basis.ledger import Ledger
 
 _RIGHT_BEFORE, _WRONG_BEFORE = 15.0, 1.0
 """The prior: as if 1 of 16 checks had been wrong."""

@@ -1,0 +1,46 @@
+"""Nodes of an attention are recognised, and sums that leave FP16 are named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.integration import precision_nets as nets
+from tests.support.zoo.net import Net
+from trtforensics.bisect.precision.casting.caster import Caster
+from trtforensics.bisect.precision.casting.preparation import prepare
+from trtforensics.bisect.precision.casting.storage import FP16
+from trtforensics.bisect.precision.emulation.oracle import Oracle
+from trtforensics.bisect.precision.emulation.sums import sums_beyond
+from trtforensics.bisect.precision.kernel_notes import attention_nodes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+
+def caster_of(model: onnx.ModelProto, folder: Path) -> Caster:
+    onnx.save(model, folder / "model.onnx")
+    return Caster(prepare(str(folder / "model.onnx")), FP16)
+
+
+def test_the_scores_of_an_attention_are_told_from_other_nodes(tmp_path: Path) -> None:
+    caster = caster_of(nets.transformer(1, ()), tmp_path)
+    found = attention_nodes(caster.survey, set(caster.candidates))
+    assert found == ["/layers.0/Div", "/layers.0/Softmax"]
+    assert attention_nodes(caster.survey, {"/layers.0/Softmax"}) == ["/layers.0/Softmax"]
+
+
+def test_a_sum_that_cancels_is_named_though_its_result_fits(tmp_path: Path) -> None:
+    net = Net()
+    weights = np.concatenate([np.full((8, 4), 100.0), np.full((8, 4), -100.0)])
+    product = net.node("MatMul", "/cancels", ["x", net.tensor("w", weights)])
+    product = net.node("MatMul", "/small", [product, net.tensor("v", np.full((4, 4), 1e-3))])
+    caster = caster_of(net.model(product, {"x": (2, 16)}, (2, 4)), tmp_path)
+    oracle = Oracle(caster, [{"x": np.full((2, 16), 50.0, np.float32)}])
+    assert sums_beyond(oracle, ()) == {"/cancels": 80000.0}
+    assert sums_beyond(oracle, {"/cancels"}) == {}
