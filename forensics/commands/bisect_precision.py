@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,12 +72,15 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together or for this model, or the directory is another job's.
         OutputError: the directory cannot be written to.
     """
-    from trtforensics.bisect.precision.answer import answer_text, extended
-    from trtforensics.bisect.precision.certificate import Certificate
+    from trtforensics.bisect.precision.answer import answer_text
+    from trtforensics.bisect.precision.conclusion import Conclusion
     from trtforensics.bisect.precision.items import atoms_of, items_of
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.progress import progress_text
+    from trtforensics.bisect.precision.repair.safety import safe_repair
+    from trtforensics.bisect.precision.repair.search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
-    from trtforensics.bisect.session.result import to_json, write_result
+    from trtforensics.bisect.session.result import to_json
     from trtforensics.commands.probing import check_commands, run_options
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
@@ -98,15 +103,16 @@ def run(args: Namespace) -> int:
         lever.builds = True
 
     certificate = builds == "certificate" and lever.target is not None
-    plan = Certificate(search, switch_to_building, builds=certificate)
+    plan = Certificate(search, partial(safe_repair, lever.oracle, items), switch_to_building, builds=certificate)
+    begun = time.monotonic()
     with ProgressLine(quiet=args.quiet) as progress:
 
-        def show(text: str) -> None:
-            progress.show(text.replace(" builds done", " probes done", 1))
+        def show(_text: str) -> None:
+            progress.show(progress_text(plan, time.monotonic() - begun, every=builds == "every"))
 
         document, fixed = bisect(directory, lever, plan, options, show)
-    document = extended(document, lever, search, items, directory)
-    write_result(directory, document)
+    conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout)
+    document, fixed = conclusion.write(document, fixed)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
 
