@@ -18,7 +18,7 @@ from trtforensics.bisect.search import Verdict
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.precision.emulation.judging import OutputJudge, Judgement
+    from trtforensics.bisect.precision.emulation.judging import Judgement, OutputJudge
     from trtforensics.bisect.precision.repair.model import Nodes
     from trtforensics.bisect.precision.rewrites.normalisations import NormChain
 
