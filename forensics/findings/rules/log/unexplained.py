@@ -22,6 +22,7 @@ _NO_ENGINE = (
     "Engine set up failed",
     "Assertion engine != nullptr failed",
     "Engine deserialization failed",
+    "eserialize the cuda engine failed",
     "Invalid Engine",
     "Failed to parse onnx file",
     "Parsing model failed",
