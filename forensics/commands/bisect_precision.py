@@ -72,6 +72,8 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.bisect.precision.answer import answer_text, extended
     from trtforensics.bisect.precision.certificate import Certificate
+    from trtforensics.bisect.precision.emulation.masks import mask_notes
+    from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
     from trtforensics.bisect.precision.items import atoms_of, items_of
     from trtforensics.bisect.precision.repair_search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
@@ -86,7 +88,9 @@ def run(args: Namespace) -> int:
     lever = _lever(args, directory)
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
-    items = items_of(lever.caster, lever.oracle.ranges())
+    ranges = tensor_ranges(lever.oracle)
+    lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
+    items = items_of(lever.caster, ranges.by_tensor)
     atoms = atoms_of(lever.caster)
     search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
     if args.dry_run:

@@ -166,7 +166,7 @@ def test_a_reference_that_is_not_finite_is_refused_or_masked_aloud(
     large = net.node("Mul", "/up", [root, net.tensor("k", 60000.0)])
     model = saved(tmp_path, net.model(net.node("Div", "/down", [large, "k"]), {"x": (4, 8)}, (4, 8)))
     said = refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "out")
-    assert "values that are NaN" in said
+    assert "values that are NaN, from /root [Sqrt] on" in said
     assert not (tmp_path / "out").exists()
     done = run("bisect", "precision", model, "--artifacts-dir", tmp_path / "out", "--build", "none", "--mask-nonfinite")
     assert "Left out: " in done.stdout

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.storage import Storage
-    from trtforensics.bisect.precision.emulation.oracle import Range
+    from trtforensics.bisect.precision.emulation.ranges import Range
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0
@@ -100,6 +100,8 @@ def _by_range(largest: float, storage: Storage) -> tuple[float, str]:
         return _OUT_OF_RANGE, f"reaches {largest:.3g}, {storage.name} ends at {storage.largest:.5g}"
     if 0.0 < largest < storage.smallest:
         return _OUT_OF_RANGE, f"stays below {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
+    if 0.0 < largest < storage.smallest_normal:
+        return _NEARLY, f"stays below {largest:.3g}, where {storage.name} has fewer digits (subnormal numbers)"
     if largest > storage.largest * _NEAR_THE_LIMIT:
         return _NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}"
     return 1.0, ""
