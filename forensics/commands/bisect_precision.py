@@ -85,7 +85,7 @@ def run(args: Namespace) -> int:
 
     builds = _which_builds(args)
     directory = Path(args.artifacts_dir)
-    lever = _lever(args, directory)
+    lever = _lever(args, directory.absolute())
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
     ranges = tensor_ranges(lever.oracle)

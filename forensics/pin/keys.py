@@ -36,7 +36,9 @@ def pinnable_keys(logs: Sequence[BuildLog]) -> Pinnable:
     whole = total_ms(final.time_ms for final in finals.values())
     held = sum(slot.won.time_ms or 0.0 for slot in slots if slot.in_engine)
     left = None if whole is None else max(whole - held, 0.0)
-    return Pinnable(log, build, slots, tuple(_left_out(build, finals)), whole, left, {}, base)
+    left_out = tuple(_left_out(build, finals))
+    untimed = sum(one.layer not in finals for one in left_out)
+    return Pinnable(log, build, slots, left_out, whole, left, untimed, {}, base)
 
 
 def _timed(log: BuildLog) -> dict[str, list[PinOffer]]:

@@ -41,7 +41,8 @@ def pinnable_layers(logs: Sequence[BuildLog]) -> Pinnable:
     pinned = [finals[slot.name].time_ms for slot in slots if not is_foreign_node(slot.name)]
     whole, held = total_ms(final.time_ms for final in finals.values()), total_ms(pinned)
     left = None if whole is None else max(whole - (held or 0.0), 0.0)
-    return Pinnable(log, build, slots, made.left_out, whole, left, ids)
+    untimed = sum(one.layer not in finals for one in made.left_out)
+    return Pinnable(log, build, slots, made.left_out, whole, left, untimed, ids)
 
 
 def tuned_build(log: BuildLog) -> Build:

@@ -97,18 +97,22 @@ def _cost(cost: float | None, whole: float | None) -> str:
 
 
 def _left_out(plan: PinPlan) -> Iterator[str]:
-    left, whole = plan.pinnable.left_out, plan.pinnable.total_ms
+    left = plan.pinnable.left_out
     if not left:
         return
-    spent = plan.pinnable.left_ms
-    share = (
-        f", {spent / whole:.0%} of the tuned time" if whole and spent is not None else ", share of the time not known"
-    )
-    yield f"cannot be pinned ({len(left)}){share}:"
+    yield f"cannot be pinned ({len(left)}), {_share_left(plan)}:"
     for why, count in Counter(one.why for one in left).most_common():
         first = next(one for one in left if one.why == why)
         more = f" and {count - 1} more" if count > 1 else ""
         yield f"  {first.layer}{more}: {why}  ({first.span})"
+
+
+def _share_left(plan: PinPlan) -> str:
+    spent, whole, untimed = plan.pinnable.left_ms, plan.pinnable.total_ms, plan.pinnable.untimed
+    if not whole or spent is None or (untimed and not spent):
+        return "share of the time not known"
+    without = f" without {untimed} of them that have no time in the log" if untimed else ""
+    return f"{spent / whole:.0%} of the tuned time{without}"
 
 
 def plan_json(plan: PinPlan, written: str, form: str) -> str:
@@ -123,6 +127,7 @@ def plan_json(plan: PinPlan, written: str, form: str) -> str:
         "tensorrt_version": pinnable.build.tensorrt_version,
         "total_ms": _rounded(pinnable.total_ms),
         "left_out_ms": _rounded(pinnable.left_ms),
+        "left_out_untimed": pinnable.untimed,
         "cost_ms": _rounded(plan.cost_ms),
         "pinned": [_pinned_row(one) for one in plan.pinned],
         "left_out": [{"layer": one.layer, "why": one.why, "line": one.span.line} for one in pinnable.left_out],

@@ -72,7 +72,8 @@ class Pinnable:
     """What can be pinned of a build, and what cannot.
 
     ``total_ms`` is the tuned time of the engine's layers, ``left_ms`` that of what is left out; None where the log does
-    not tell. ``base`` is the export that the keys are from, None for layers.
+    not tell. ``untimed`` counts what is left out and has no time in the log: both sums lack it. ``base`` is the export
+    that the keys are from, None for layers.
     """
 
     log: BuildLog
@@ -81,6 +82,7 @@ class Pinnable:
     left_out: tuple[LeftOut, ...]
     total_ms: float | None
     left_ms: float | None
+    untimed: int
     runner_ids: Mapping[str, int]
     base: TimingCache | None = None
 

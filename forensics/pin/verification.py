@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.engine import last_dump
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.names import is_foreign_node, members
 from trtforensics.replay.from_log import replay_of
@@ -57,7 +56,7 @@ def _layers_seen(log: BuildLog) -> _Seen:
         entries = replay_of(build, log.source).replay.entries
     except ForensicsError:  # it chooses nothing, or prints no ids of runners
         entries = ()
-    return {entry.layer: entry for entry in entries}, {layer.name: layer for layer in last_dump(build.engine_layers)}
+    return {entry.layer: entry for entry in entries}, {layer.name: layer for layer in build.engine_layers}
 
 
 def _layer(pinned: ReplayEntry, tuned: Mapping[str, ReplayEntry], engine: Mapping[str, EngineLayer]) -> PinProof:
@@ -136,16 +135,19 @@ def _compared(key: MyelinOperation, has: MyelinOperation, how: str) -> PinProof:
 def _kernels(log: BuildLog) -> dict[str, EngineLayer]:
     """Return the kernels of the last engine dump by the one operation that each runs."""
     layers = next((build.engine_layers for build in reversed(log.builds) if build.engine_layers), ())
-    named = ((members(layer.name), layer) for layer in last_dump(layers) if layer.tactic_name)
+    named = ((members(layer.name), layer) for layer in layers if layer.tactic_name)
     return {of[0]: layer for of, layer in named if len(of) == 1 and not is_foreign_node(layer.name)}
 
 
 def _kernel(key: MyelinOperation, kernels: Mapping[str, EngineLayer]) -> PinProof | None:
-    """Judge by the kernel's name, where the export's candidates give the pinned tactic one of its own."""
+    """Judge by the kernel's name, where the export's candidates give the pinned tactic one of its own.
+
+    One operation may have a key for each type; a kernel that is no candidate of a key runs for another one.
+    """
     layer = kernels.get(key.op)
-    by_tactic = {one.tactic: one.kernel for one in key.candidates}
-    wanted = by_tactic.get(key.selected, "")
-    if layer is None or not wanted or list(by_tactic.values()).count(wanted) > 1:
+    offered = [one.kernel for one in key.candidates]
+    wanted = next((one.kernel for one in key.candidates if one.tactic == key.selected), "")
+    if layer is None or layer.tactic_name not in offered or offered.count(wanted) != 1:
         return None
     used = layer.tactic_name == wanted
     what = f"the engine has kernel {layer.tactic_name}" + ("" if used else f" instead of {wanted}")

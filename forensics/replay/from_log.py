@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.engine import last_dump
 from trtforensics.model.log import CachedResult, Choice
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.notation.formats import parse_formats
@@ -109,7 +108,7 @@ def _without_final(build: Build, finals: dict[str, Choice | CachedResult]) -> li
     """Return the layers of the engine that have no final result, and why."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
     undecided = {one.layer: one for one in every if one.final is None and not is_tried_reformat(one.layer)}
-    layers = last_dump(build.engine_layers)
+    layers = build.engine_layers
     found = [
         LeftOut(layer.name, layer.span, layer.origin)
         for layer in layers

@@ -280,7 +280,7 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
             case {"layer": name, **wanted}:
                 return name in layers and _runs(layers[name], wanted)
             case {"key": place, **wanted}:
-                has = {"tactic": engine["keys"].get(place), "kernel": engine["kernels"].get(place, "")}
+                has = {"tactic": engine["keys"].get(place), "kernel": engine.get("kernels", {}).get(place, "")}
                 return _runs(has, wanted)
             case {"node": node, "precision": precision}:
                 return node in nodes and nodes[node]["precision"] == precision

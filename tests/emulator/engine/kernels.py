@@ -31,8 +31,8 @@ HALF_CONVOLUTION = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhw
 
 GEMM = "sm80_xmma_gemm_f16f16_f16f16_f16_tn_n_tilesize{}x32_stage5_warpsize2x2x1_tensor16x8x16"
 
-ACCUMULATORS = ("f16f16_f16f16_f16", "f16f16_f16f32_f32")
-"""The types of a kernel in Half: it sums in Half, or in Float."""
+ACCUMULATORS = {"f16f16_f16f16_f16": "f16f16_f16f32_f32", "ampere_hcudnn": "ampere_fp16_scudnn_fp16"}
+"""What the names of kernels in Half hold that sum in Half, and in Float instead."""
 
 
 def dice(*parts: object) -> Random:
@@ -77,8 +77,9 @@ def summed(tactics: list[Tactic]) -> list[Tactic]:
 
 
 def _in_float(tactic: int, kernel: str) -> Tactic:
-    half, single = ACCUMULATORS
-    other = kernel.replace(half, single)
+    other = kernel
+    for half, single in ACCUMULATORS.items():
+        other = other.replace(half, single)
     return (tactic if other == kernel or tactic < 1 << 32 else hashed(other)), other
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
+from trtforensics.findings.engine_facts import is_reformat, spans_of, time_share
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps import profile, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ _MANY = 0.2
 _SMALL = 5
 """Number of layers below which reformats are not judged: in tiny engines they always weigh much."""
 _COSTLY = 0.1
-"""Share of the tuned time from which reformats are a warning."""
+"""Share of the engine's time from which reformats are a warning."""
 
 
 @rule(
@@ -54,7 +54,9 @@ def held_up(case: Case) -> Iterator[Observation]:
     enqueue = any("Enqueue" in note.text("text") for note in notes)
     flag = "--useCudaGraph" if enqueue else "--noDataTransfers"
     what = "by the host (enqueue)" if enqueue else "by transfers"
-    yield from observe(notes, f"The GPU is held up {what}", steps=(Step("Measure again", trtexec(case, flag)),))
+    yield from observe(
+        notes, f"The GPU is held up {what}", steps=(Step(f"Measure again with {flag}", trtexec(case, flag)),)
+    )
 
 
 @rule(
@@ -68,17 +70,15 @@ def held_up(case: Case) -> Iterator[Observation]:
     sources=("8.0 to 10.16 logs",),
 )
 def reformats(case: Case) -> Iterator[Observation]:
-    """Count the reformats, with their share of the tuned time where all of them are timed."""
+    """Count the reformats, with their share of the engine's time where all of them are timed."""
     layers = case.engine
     found = [layer for layer in layers if is_reformat(layer)]
     changing = [layer for layer in found if _changes_type(layer)]
     if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
         return
-    timed = [layer for layer in found if timing_of(case.build, layer) is not None]
-    whole, cost = tuned_ms(case.build, layers), tuned_ms(case.build, found)
-    share = cost / whole if whole and len(timed) == len(found) else None
-    costly = share is not None and share >= _COSTLY and len(layers) >= _SMALL
-    costs = f"; together {cost:.3g} ms, {share:.0%} of the tuned time" if share is not None else ""
+    cost = time_share(case.build, found)
+    costly = cost is not None and cost.share >= _COSTLY and len(layers) >= _SMALL
+    costs = f"; together {cost.ms:.3g} ms, {cost}" if cost is not None else ""
     yield Observation(
         f"{count(len(found), 'reformat')} among {count(len(layers), 'engine layer')}, {len(changing)} of which "
         f"change{'s' if len(changing) == 1 else ''} the type{costs}",
@@ -86,7 +86,7 @@ def reformats(case: Case) -> Iterator[Observation]:
         confidence=Confidence.CERTAIN,
         severity=Severity.WARNING if costly else Severity.NOTE,
         layers=[layer.name for layer in found],
-        steps=(Step("See what each costs", trtexec(case, "--dumpProfile", "--separateProfileRun")),),
+        steps=profile(case, "See what each costs"),
         same_as="reformats",
     )
 
