@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
+    from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.runner.options import RunOptions
 
@@ -70,14 +73,15 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together or for this model, or the directory is another job's.
         OutputError: the directory cannot be written to.
     """
-    from trtforensics.bisect.precision.answer import answer_text, extended
-    from trtforensics.bisect.precision.certificate import Certificate
-    from trtforensics.bisect.precision.emulation.masks import mask_notes
-    from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
-    from trtforensics.bisect.precision.items import atoms_of, items_of
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.answer import answer_text
+    from trtforensics.bisect.precision.conclusion import Conclusion
+    from trtforensics.bisect.precision.items import atoms_of
+    from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.progress import progress_text
+    from trtforensics.bisect.precision.repair.safety import safe_repair
+    from trtforensics.bisect.precision.repair.search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
-    from trtforensics.bisect.session.result import to_json, write_result
+    from trtforensics.bisect.session.result import to_json
     from trtforensics.commands.probing import check_commands, run_options
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
@@ -88,11 +92,10 @@ def run(args: Namespace) -> int:
     lever = _lever(args, directory.absolute())
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
-    ranges = tensor_ranges(lever.oracle)
-    lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
-    items = items_of(lever.caster, ranges.by_tensor)
-    atoms = atoms_of(lever.caster)
-    search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    items = _items(lever)
+    search = RepairSearch(
+        items, atoms_of(lever.caster), lever.narrow.upper(), every=options.find == "all", limit=options.max_builds
+    )
     if args.dry_run:
         streams.print_result(_forecast(lever, len(items), builds))
         return ExitCode.OK
@@ -102,17 +105,29 @@ def run(args: Namespace) -> int:
         lever.builds = True
 
     certificate = builds == "certificate" and lever.target is not None
-    plan = Certificate(search, switch_to_building, builds=certificate)
+    plan = Certificate(search, partial(safe_repair, lever.oracle, items), switch_to_building, builds=certificate)
+    begun = time.monotonic()
     with ProgressLine(quiet=args.quiet) as progress:
 
-        def show(text: str) -> None:
-            progress.show(text.replace(" builds done", " probes done", 1))
+        def show(_text: str) -> None:
+            progress.show(progress_text(plan, time.monotonic() - begun, every=builds == "every"))
 
         document, fixed = bisect(directory, lever, plan, options, show)
-    document = extended(document, lever, search, items, directory)
-    write_result(directory, document)
+    conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout)
+    document, fixed = conclusion.write(document, fixed)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
+
+
+def _items(lever: PrecisionLever) -> tuple[PrecisionItem, ...]:
+    """Return the items by the ranges of their tensors, and note what the ranges say of masks."""
+    from trtforensics.bisect.precision.emulation.masks import mask_notes
+    from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
+    from trtforensics.bisect.precision.items import items_of
+
+    ranges = tensor_ranges(lever.oracle)
+    lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
+    return items_of(lever.caster, ranges.by_tensor)
 
 
 def _which_builds(args: Namespace) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
+from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.console.terminal import visible
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.search import RepairSearch
 
     Document = dict[str, object]
 
@@ -30,13 +33,14 @@ _CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was r
 
 
 def extended(
-    document: Document, lever: PrecisionLever, search: RepairSearch, items: Sequence[PrecisionItem], directory: Path
+    document: Document, lever: PrecisionLever, plan: Certificate, items: Sequence[PrecisionItem], directory: Path
 ) -> Document:
     """Return ``result.json`` with the fields that only this mode has.
 
     ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, built or not.
     """
-    proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
+    search = plan.search
+    proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
     probes = [_scored(probe, lever, directory, proof) for probe in _list(document["probes"])]
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
     unresolved = Verdict.UNRESOLVED.value
@@ -56,6 +60,7 @@ def extended(
         "samples": len(lever.oracle.samples),
         "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
+        **repairs_document(plan, lever, probes),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
@@ -124,7 +129,9 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
+    lines += operators_text(document)
     lines += _repairs(document)
+    lines += repairs_text(document)
     lines += _judged(document)
     lines += _constants(document)
     lines += [f"Note: {note}." for note in _list(document["notes"])]

@@ -11,7 +11,6 @@ import io
 import json
 import shlex
 import sys
-import threading
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -21,13 +20,13 @@ import numpy as np
 
 from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
 from trtforensics.bisect.precision.casting.saving import save
-from trtforensics.bisect.precision.emulation.judging import judge_for
+from trtforensics.bisect.precision.emulation.judging import judge_for, rules_document
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
 from trtforensics.bisect.precision.emulation.rules import spelled
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
-from trtforensics.bisect.precision.fixes import write_fixes
+from trtforensics.bisect.precision.fixes.files import SAFE_FOLDER, write_fixes, write_gpu_check
 from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, describe
@@ -104,7 +103,6 @@ class PrecisionLever(Lever):
         self._models = models
         self._keeps: dict[str, frozenset[str]] = {}
         self._scores: dict[frozenset[str], Scores] = {}
-        self._lock = threading.Lock()
 
     def content(self) -> object:
         """Return what decides the scores and the build of a probe."""
@@ -149,15 +147,14 @@ class PrecisionLever(Lever):
             (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
         return paths
 
+    def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
+        """Return the strongly typed build of a model in a folder; None without a builder that can do that."""
+        if self.target is None or self.target.constraints:
+            return None
+        return _typed_job(self.target, model, folder)
+
     def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
-        job = BuildJob(
-            module=target.module,
-            model=str(model),
-            report=str(folder / _REPORT),
-            engine=str(folder / "engine"),
-            shapes=target.shapes,
-            compute_capability=target.compute_capability,
-        )
+        job = _typed_job(target, model, folder)
         if not target.constraints:
             return job
         plain = model.with_name(f"fp32.{model.name}")
@@ -201,10 +198,9 @@ class PrecisionLever(Lever):
         return _verdict_of(self.judgement(scores), self.rules)
 
     def _scores_of(self, keep: frozenset[str]) -> Scores:
-        with self._lock:
-            if keep not in self._scores:
-                self._scores[keep] = self.oracle.score(emulate(self.caster.cast(keep)))
-            return self._scores[keep]
+        if keep not in self._scores:
+            self._scores[keep] = self.oracle.score_mixture(keep)
+        return self._scores[keep]
 
     def judgement(self, scores: Scores) -> Judgement:
         """Judge scores by the present rules."""
@@ -223,7 +219,18 @@ class PrecisionLever(Lever):
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the first repair's files."""
-        return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
+        chosen = [self.nodes[index] for index in sorted(culprits[0])]
+        return [*write_fixes(self.caster, chosen, folder), self._gpu_check(folder)]
+
+    def fix_safely(self, nodes: Collection[str], folder: Path) -> Sequence[str]:
+        """Write the safe repair's files into a folder of ``fixed/``."""
+        folder.mkdir(exist_ok=True)
+        write_fixes(self.caster, nodes, folder / SAFE_FOLDER)
+        return [f"{SAFE_FOLDER}/: the same files for the safe repair", self._gpu_check(folder)]
+
+    def _gpu_check(self, folder: Path) -> str:
+        self._save_samples(folder / "samples")
+        return write_gpu_check(self.caster.prepared.path, rules_document(self.judge), folder)
 
 
 class _JudgingExecutor(RelayExecutor):
@@ -262,6 +269,17 @@ def _parser_error(folder: Path) -> str:
     path = folder / _REPORT
     errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
+
+
+def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
+    return BuildJob(
+        module=target.module,
+        model=str(model),
+        report=str(folder / _REPORT),
+        engine=str(folder / "engine"),
+        shapes=target.shapes,
+        compute_capability=target.compute_capability,
+    )
 
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:

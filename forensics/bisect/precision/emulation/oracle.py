@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +11,13 @@ import numpy as np
 import onnx
 
 from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
+from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -69,6 +72,8 @@ class Oracle:
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
     floor: Scores = field(init=False)
+    _mixture: Any = field(init=False, default=None)
+    _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         """Run the reference and measure the rounding floor."""
@@ -96,6 +101,19 @@ class Oracle:
         """
         return self._scores(self._run(twin))
 
+    def score_mixture(self, keep: Collection[str]) -> Scores:
+        """Score the twin of the typed model in which some nodes stay FP32; several threads may.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        if not can_mix(self.caster):
+            return self.score(emulate(self.caster.cast(keep)))
+        with self._opening:
+            if self._mixture is None:
+                self._mixture = self._session(mixture_of(self.caster))
+        return self._scores(self._outputs(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+
     def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
         """Run an FP32 model on every sample.
 
@@ -105,13 +123,24 @@ class Oracle:
         return self._run(model)
 
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
+        return self._outputs(self._session(model), {})
+
+    def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
         runtime = _onnxruntime()
-        path = self.caster.prepared.path
+        with self._explained(runtime):
+            return runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
+
+    def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
+        names = [output.name for output in session.get_outputs()]
+        with self._explained(_onnxruntime()):
+            return [dict(zip(names, session.run(names, {**sample, **more}), strict=True)) for sample in self.samples]
+
+    @contextmanager
+    def _explained(self, runtime: Any) -> Iterator[None]:  # noqa: ANN401 - ONNX Runtime comes without types
         try:
-            session = runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
-            names = [output.name for output in session.get_outputs()]
-            return [dict(zip(names, session.run(names, dict(sample)), strict=True)) for sample in self.samples]
+            yield
         except _failures(runtime) as error:
+            path = self.caster.prepared.path
             raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:

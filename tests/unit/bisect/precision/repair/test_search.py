@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
+from math import log2
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
-from trtforensics.bisect.precision.certificate import Certificate
-from trtforensics.bisect.precision.items import PrecisionItem
-from trtforensics.bisect.precision.repair_search import RepairSearch
-from trtforensics.bisect.search import Ask, Status, Verdict
+from tests.support.repair_chain import ATOMS, CHAIN, NODES, drive
+from trtforensics.bisect.precision.items import Beyond, PrecisionItem
+from trtforensics.bisect.precision.repair.search import RepairSearch
+from trtforensics.bisect.search import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     Passes = Callable[[frozenset[str]], bool | None]
-
-NODES = [f"n{index}" for index in range(40)]
-ATOMS = {node: frozenset({node}) for node in NODES}
-CHAIN = [PrecisionItem((f"t{index}",), frozenset(NODES[index : index + 2]), 1.0, "") for index in range(39)]
-"""Tensors of a chain: each is written by one node and read by the next."""
-
-
-def drive(search: RepairSearch | Certificate, passes: Passes, nodes: Collection[str] = NODES) -> list[Ask]:
-    """Answer a plan until it is done; return what it asked."""
-    asked = []
-    while not search.done:
-        asks = search.asks()
-        assert asks
-        for ask in asks:
-            asked.append(ask)
-            keep = frozenset(node for index, node in enumerate(nodes) if index not in ask.active)
-            verdict = {True: Verdict.GOOD, False: Verdict.BAD, None: Verdict.UNRESOLVED}[passes(keep)]
-            search.tell(ask, verdict)
-    return asked
 
 
 def repairs(search: RepairSearch) -> list[set[str]]:
@@ -65,11 +48,66 @@ def test_alternatives_are_found_unless_one_is_enough() -> None:
     search = RepairSearch(CHAIN, ATOMS, "FP16")
     drive(search, either)
     assert sorted(map(sorted, repairs(search))) == [["n3", "n4"], ["n30", "n31"]]
+    both = {"n3", "n4"}, {"n30", "n31"}
+    assert search.answer is not None
+    assert set(search.answer.needed.values()) == {False}
     first = RepairSearch(CHAIN, ATOMS, "FP16", every=False)
-    drive(first, either)
+    asked = drive(first, either)
+    assert repairs(first)[0] in both
+    assert not any("but the repairs" in ask.purpose or "only " in ask.purpose for ask in asked)
     assert len(repairs(first)) == 1
     assert first.answer is not None
-    assert set(first.answer.needed.values()) == {False}
+    assert first.answer.status is Status.CERTIFIED
+    assert first.answer.needed == {}
+
+
+MANY = 125
+LONG = [f"m{index:03}" for index in range(MANY)]
+
+
+def overflowing(places: Collection[int]) -> list[PrecisionItem]:
+    """Return an item a node of a long chain; some of them leave the range."""
+    beyond = dict.fromkeys(places, Beyond.OVERFLOW)
+    return [
+        PrecisionItem((f"t{index}",), frozenset({node}), 1000.0 if index in beyond else 1.0, "", beyond.get(index))
+        for index, node in enumerate(LONG)
+    ]
+
+
+@pytest.mark.parametrize("spare", [0, 1, 5, 12])
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_a_long_repair_costs_little_more_than_its_proof(spare: int, jobs: int) -> None:
+    needed = frozenset(LONG[:87])
+    search = RepairSearch(overflowing(range(87 + spare)), {node: frozenset({node}) for node in LONG}, "FP16")
+    asked = drive(search, lambda keep: keep >= needed, LONG, jobs)
+    assert search.result().status is Status.CERTIFIED
+    assert repairs(search) == [set(needed)]
+    assert len(asked) <= 87 + 2 * log2(MANY) + 10 + (jobs - 1) * 5
+    assert all(search.active(needed - {node}) in {ask.active for ask in asked} for node in needed)
+
+
+def test_needless_nodes_anywhere_cost_no_more_than_a_second_proof() -> None:
+    needed = frozenset(LONG[4:91])
+    search = RepairSearch(overflowing(range(100)), {node: frozenset({node}) for node in LONG}, "FP16")
+    assert len(drive(search, lambda keep: keep >= needed, LONG)) <= 200
+    assert repairs(search) == [set(needed)]
+
+
+def test_a_layer_that_does_not_matter_goes_at_once() -> None:
+    layers = [frozenset(LONG[start : start + 5]) for start in range(0, 60, 5)]
+    items = [PrecisionItem((f"l{i}",), layer, 1000.0, "", Beyond.OVERFLOW) for i, layer in enumerate(layers)]
+    items += overflowing(())[60:]
+    needed = frozenset().union(*layers[:4], *layers[9:])
+    search = RepairSearch(items, {node: frozenset({node}) for node in LONG}, "FP16")
+    assert len(drive(search, lambda keep: keep >= needed, LONG)) <= len(needed) + 2 * log2(MANY) + 10
+    assert repairs(search) == [set(needed)]
+
+
+def test_few_needed_among_many_suspects_are_found_by_halves() -> None:
+    needed = frozenset({LONG[40], LONG[70]})
+    search = RepairSearch(overflowing(range(MANY - 1)), {node: frozenset({node}) for node in LONG}, "FP16")
+    assert len(drive(search, lambda keep: keep >= needed, LONG)) <= 2 + 2 * 2 * log2(MANY) + 10
+    assert repairs(search) == [set(needed)]
 
 
 def test_nothing_is_searched_where_the_ends_are_not_as_they_should() -> None:
@@ -108,29 +146,6 @@ def test_a_budget_ends_the_search_with_its_suspects() -> None:
     assert search.result().status is Status.INCONCLUSIVE
     assert "4 probes were not enough" in search.result().why
     assert {7, 8} <= search.result().suspects
-
-
-def test_what_proves_the_answer_is_built_at_the_end() -> None:
-    search = RepairSearch(CHAIN, ATOMS, "FP16")
-    switched: list[int] = []
-    plan = Certificate(search, lambda: switched.append(1), builds=True)
-    asked = drive(plan, lambda keep: keep >= {"n7", "n8"})
-    built = [ask for ask in asked if ask.build]
-    assert [ask.purpose for ask in built] == [purpose for _, purpose in search.proof()]
-    assert asked[-len(built) :] == built
-    assert len(built) == 4
-    assert switched == [1]
-
-
-def test_a_repair_that_does_not_build_is_named_only() -> None:
-    plan = Certificate(RepairSearch(CHAIN, ATOMS, "FP16"), lambda: None, builds=True)
-    while not plan.done:
-        for ask in plan.asks():
-            keep = {node for index, node in enumerate(NODES) if index not in ask.active}
-            verdict = Verdict.GOOD if keep >= {"n7", "n8"} else Verdict.BAD
-            plan.tell(ask, Verdict.UNRESOLVED if ask.build and keep == {"n7", "n8"} else verdict)
-    assert plan.result().status is Status.NAMED
-    assert "does not build" in plan.result().why
 
 
 @examples(60)
