@@ -14,7 +14,6 @@ from trtforensics.parsers.builds.assembler import assemble
 from trtforensics.parsers.lines import halves
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
-from trtforensics.sources.profiles import add_profiles, part_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +58,11 @@ def load_build_log(
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
     _refuse_twice(paths)
-    paths, profiles = part_sources(paths) if len(paths) > 1 else (paths, ())
+    profiles: Sequence[str] = ()
+    if len(paths) > 1:
+        from trtforensics.sources.profiles import part_sources  # noqa: PLC0415 - one log does without the JSON readers
+
+        paths, profiles = part_sources(paths)
     with ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
         scanned = _scan(sources[0], on_progress)
@@ -67,7 +70,10 @@ def load_build_log(
             scanned.join(_scan(source, on_progress))
         infos = tuple(source.info() for source in sources)
     log = _assembled(scanned, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
-    add_profiles(log, profiles, max_bytes=max_bytes)
+    if profiles:
+        from trtforensics.sources.profiles import add_profiles  # noqa: PLC0415 - see above
+
+        add_profiles(log, profiles, max_bytes=max_bytes)
     return log
 
 

@@ -29,7 +29,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class OutputJudge:
     """Judges by tolerances: some for each output, all of which must be reached."""
 
     tolerances: Mapping[str, tuple[Tolerance, ...]]
@@ -60,9 +60,9 @@ class Judge:
         return {name: each for name, each in above.items() if each}
 
 
-def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], storage: Storage) -> Judge:
+def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], storage: Storage) -> OutputJudge:
     """Return the judge of an oracle's scores."""
-    return Judge(
+    return OutputJudge(
         {
             name: tuple(
                 tolerance_of(metric, rule.tolerance, oracle.floor.worst(name, metric), oracle.peaks[name], storage)
@@ -73,7 +73,7 @@ def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], storage: Storage)
     )
 
 
-def rules_document(judge: Judge) -> dict[str, object]:
+def rules_document(judge: OutputJudge) -> dict[str, object]:
     """Return how each output is judged, for ``result.json``: by its first metric, and by others besides."""
     document: dict[str, object] = {}
     for name, (first, *others) in judge.tolerances.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trtforensics.bisect.precision.casting.storage import FP16
-from trtforensics.bisect.precision.emulation.judging import Judge, rules_document, rules_text
+from trtforensics.bisect.precision.emulation.judging import OutputJudge, rules_document, rules_text
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import Scores
 from trtforensics.bisect.precision.emulation.rules import tolerance_of
@@ -13,8 +13,10 @@ from trtforensics.bisect.precision.emulation.rules import tolerance_of
 FINE = {"max-rel": 1e-3, "rel-l2": 1e-3}
 
 
-def judge(floor: float = 5e-4, given: float | None = None) -> Judge:
-    return Judge({"y": tuple(tolerance_of(METRICS[name], given, floor, 1.0, FP16) for name in ("max-rel", "rel-l2"))})
+def judge(floor: float = 5e-4, given: float | None = None) -> OutputJudge:
+    return OutputJudge(
+        {"y": tuple(tolerance_of(METRICS[name], given, floor, 1.0, FP16) for name in ("max-rel", "rel-l2"))}
+    )
 
 
 @pytest.mark.parametrize("name", ["max-rel", "rel-l2"])
