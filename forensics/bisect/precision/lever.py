@@ -20,7 +20,7 @@ import numpy as np
 
 from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
 from trtforensics.bisect.precision.casting.saving import save
-from trtforensics.bisect.precision.emulation.judging import judge_for, rules_document
+from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
 from trtforensics.bisect.precision.emulation.rules import spelled
@@ -230,7 +230,11 @@ class PrecisionLever(Lever):
 
     def _gpu_check(self, folder: Path) -> str:
         self._save_samples(folder / "samples")
-        return write_gpu_check(self.caster.prepared.path, rules_document(self.judge), folder)
+        judged = {
+            name: [{"metric": each.metric.name, "tolerance": each.value} for each in tolerances]
+            for name, tolerances in self.judge.tolerances.items()
+        }
+        return write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
 
 
 class _JudgingExecutor(RelayExecutor):

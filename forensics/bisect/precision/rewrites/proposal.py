@@ -19,7 +19,7 @@ from trtforensics.bisect.search import Verdict
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.precision.emulation.judging import Judge, Judgement
+    from trtforensics.bisect.precision.emulation.judging import Judgement, OutputJudge
     from trtforensics.bisect.precision.repair.model import Nodes
     from trtforensics.bisect.precision.rewrites.normalisations import NormChain
 
@@ -42,10 +42,10 @@ class OperatorProposal:
     judgement: Judgement
 
 
-def proposal(oracle: Oracle, judge: Judge, safe: Nodes) -> OperatorProposal | None:
+def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposal | None:
     """Return the model with operators for the chains that a safe repair touches; None if that saves no FP32 node.
 
-    ``judge`` has the tolerances of the original, which hold for the rewritten model too.
+    ``judge`` is the original's, so that both are held to the same tolerances.
 
     Raises:
         RunError: ONNX Runtime cannot run a twin of the rewritten model.
@@ -75,7 +75,7 @@ def _difference(oracle: Oracle, caster: Caster) -> float | None:
     return max(known) if len(known) == len(worst) else None
 
 
-def _searched(oracle: Oracle, judge: Judge) -> Nodes | None:
+def _searched(oracle: Oracle, judge: OutputJudge) -> Nodes | None:
     """Return the safe repair of the rewritten model, no nodes if it needs none; None if there is no repair."""
     caster = oracle.caster
     items = items_of(caster, tensor_ranges(oracle).by_tensor)
