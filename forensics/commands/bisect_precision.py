@@ -121,11 +121,13 @@ def run(args: Namespace) -> int:
 
 def _items(lever: PrecisionLever) -> tuple[PrecisionItem, ...]:
     """Return the items by the ranges of their tensors, and note what the ranges say of masks."""
+    from trtforensics.bisect.precision.emulation.costs import cost_notes
     from trtforensics.bisect.precision.emulation.masks import mask_notes
     from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
     from trtforensics.bisect.precision.items import items_of
 
     ranges = tensor_ranges(lever.oracle)
+    lever.notes += cost_notes(lever.oracle, lever.judge, lever.nodes)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
     return items_of(lever.caster, ranges.by_tensor)
 
@@ -166,13 +168,13 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.emulation.oracle import floating_outputs
     from trtforensics.bisect.precision.emulation.rules import rules_for
     from trtforensics.bisect.precision.lever import PrecisionLever
+    from trtforensics.bisect.precision.remarks import model_notes, no_candidates
     from trtforensics.commands.sampling import samples_of
     from trtforensics.errors import SourceError
 
     caster = Caster(prepare(args.model), STORAGES[args.precision])
     if not caster.candidates:
-        what = f"has no node that computes in FP32 and could in {args.precision}"
-        raise SourceError(args.model, what, "Give the FP32 model, not the one that was cast")
+        raise SourceError(args.model, *no_candidates(caster))
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
     sampled = samples_of(args, caster.prepared.proto)
@@ -180,7 +182,7 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     target = _target(args, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
-    lever.notes += sampled.notes
+    lever.notes += [*model_notes(caster), *sampled.notes]
     return lever
 
 

@@ -87,6 +87,10 @@ class Oracle:
             raise UsageError(
                 self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
             )
+        for name, count in self.masked_values.items():
+            if count == sum(run[name].size for run in self.reference):
+                what = f"all {count} values of the output {name} are NaN or infinite in FP32, so that none is compared"
+                raise UsageError(self.caster.prepared.path, what, "Give other --inputs")
         self.peaks = {
             name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
             for name in self.reference[0]
