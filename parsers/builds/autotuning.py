@@ -197,7 +197,20 @@ def _blocks(log: Log) -> _Blocks:
     line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
     (begins,) = log.columns(_BLOCK_BEGINS)
     build = log.build_of(line)
-    return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)
+    begin = _since_other_layer(log, np.maximum(build, latest(begins, begins, line - 1)), line)
+    return _Blocks(build, begin, line, runner, tactic)
+
+
+def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
+    """Return where blocks begin that hold a runner of another layer: behind it, because the log was cut in between."""
+    runner_line, layer = log.columns(RUNNERS, "layer")
+    if not len(runner_line):
+        return begin
+    changes = np.flatnonzero(np.diff(layer, prepend=-1))
+    last = runner_line.searchsorted(line, side="right") - 1
+    change = changes[np.maximum(changes.searchsorted(last, side="right") - 1, 0)]
+    is_cut = (last >= 0) & (runner_line.searchsorted(begin) < change) & (runner_line[last] >= begin)
+    return np.where(is_cut, runner_line[change], begin)
 
 
 def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes]:

@@ -49,7 +49,9 @@ def _programs(command: str) -> Iterator[tuple[str, Path]]:
     for word in _words(command):
         if ">" not in before:  # a command writes there
             yield from _named(word, before, starts=starts)
-        if not (starts and _ASSIGNMENT.match(word)):
+        if " " in word:  # such as what `sh -c` runs
+            yield from _programs(word)
+        if not (starts and _ASSIGNMENT.match(word)) and not (word.startswith("-") and _reads_scripts(before)):
             before, starts = word, word in _BEFORE_COMMANDS
 
 
@@ -80,8 +82,11 @@ def _is_program(path: Path, before: str) -> bool:
             return False
     except OSError:  # a word that is too long for a name
         return False
-    is_read = _READS_SCRIPTS.fullmatch(Path(before).name) is not None
-    return is_read or path.suffix in _ENDINGS or os.access(path, os.X_OK) or _begins_as_script(path)
+    return _reads_scripts(before) or path.suffix in _ENDINGS or os.access(path, os.X_OK) or _begins_as_script(path)
+
+
+def _reads_scripts(word: str) -> bool:
+    return _READS_SCRIPTS.fullmatch(Path(word).name) is not None
 
 
 def _begins_as_script(path: Path) -> bool:

@@ -100,6 +100,10 @@ class Probe:
         return self.finished[-1] if self.finished else None
 
 
+_FIELDS = {"run": ("check", "repeat", "judge"), "start": ("purpose",), "given": ("purpose", "seconds")}
+"""Fields that only readers of the log look at, beside those that are read here."""
+
+
 class History:
     """All probes of a directory, by number and by subset; each event of the journal changes it.
 
@@ -116,9 +120,11 @@ class History:
         """Apply one event.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not a known event.
+            KeyError, TypeError, ValueError: it is not a known event, or cannot follow the earlier ones.
         """
         kind = event["event"]
+        if missing := {"at", *_FIELDS.get(str(kind), ())} - event.keys():
+            raise KeyError(min(missing))
         if kind == "run":
             self.runs += 1
             for probe in self.probes.values():
@@ -200,6 +206,8 @@ class History:
 
     def _end(self, event: Mapping[str, object]) -> None:
         probe = self.probes[_int(event["probe"])]
+        if not probe.running:
+            raise ValueError(f"probe {probe.number} ends and has not begun")
         made = None if event["made"] is None else _made(event["made"])
         probe.made = made or probe.made
         probe.running = probe.building = False

@@ -183,10 +183,10 @@ def _damage(path: Path, number: int, line: bytes, error: Exception, history: His
         what = f"is a journal of schema 1, from an earlier version of trtforensics; this one reads schema {SCHEMA}"
         return SourceError(str(path), what, "Name a new `--artifacts-dir`")
     why = str(error) if isinstance(error, ValueError) else f"it is no event ({type(error).__name__}: {error})"
-    verdicts = sum(bool(probe.finished) for probe in history.probes.values())
-    what = f"is damaged: {why}; the {number - 1} lines before it are whole, with verdicts on {verdicts} probes"
+    judged = sum(bool(probe.finished) for probe in history.probes.values())
+    what = f"is damaged: {why}; the {number - 1} lines before it are whole (probes judged there: {judged})"
     keep = "Restore the file, or name a new `--artifacts-dir`"
-    if verdicts:
+    if judged:
         keep = f"Keep only those lines (`head -n {number - 1}` prints them), or name a new `--artifacts-dir`"
     return SourceError(f"{path}:{number}", what, keep)
 

@@ -8,7 +8,8 @@ from trtforensics.findings.engine_facts import is_reformat, spans_of, time_share
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import profile, trtexec
+from trtforensics.findings.steps.commands import profile, trtexec
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,3 +96,41 @@ def _changes_type(layer: EngineLayer) -> bool:
     """Whether inputs and outputs differ in type; False where the dump prints no type on one side."""
     before, behind = ({tensor.dtype for tensor in side} for side in (layer.inputs, layer.outputs))
     return bool(before and behind and before != behind)
+
+
+_FEWEST = 2
+"""Fewest timed layers, which must also be half of all: a share of fewer says nothing."""
+_MOST = 0.5
+"""Share of the time from which one ForeignNode is reported."""
+
+
+@rule(
+    "TF608",
+    Severity.NOTE,
+    "One ForeignNode takes most of the time",
+    cause="Myelin compiles what is inside a ForeignNode by itself. Where one of them takes most of the time, nothing "
+    "that is tuned or pinned outside of it changes the speed much, and only a detailed dump or a profile shows what is "
+    "inside.",
+    confirm="A profile of the engine (trtexec --dumpProfile) with detailed profiling verbosity.",
+    fixes=(
+        Fix("See its kernels: --profilingVerbosity=detailed --dumpProfile.", "10.0"),
+        "Break it up by marking an output inside, and look which part takes the time.",
+    ),
+    sources=("profiles of 8.5 to 10.16 logs",),
+)
+def dominant(case: Case) -> Iterator[Observation]:
+    """Report a ForeignNode with at least half of the time of all timed layers, and where the times are from."""
+    timed = [layer for layer in case.engine if layer.time_ms is not None]
+    whole = sum(layer.time_ms or 0.0 for layer in timed)
+    for layer in timed:
+        share = (layer.time_ms or 0.0) / whole if whole else 0.0
+        if is_foreign_node(layer.name) and share >= _MOST and len(timed) >= max(_FEWEST, len(case.engine) / 2):
+            yield Observation(
+                f"{layer.name} takes {share:.0%} of the {layer.time_is} time of "
+                f"{count(len(timed), 'layer')}{'' if len(timed) == len(case.engine) else f' of {len(case.engine)}'}",
+                (layer.span,),
+                layers=(layer.name,),
+                onnx_nodes=layer.onnx_nodes,
+                steps=profile(case, "See what each layer costs"),
+                same_as="dominant",
+            )

@@ -63,7 +63,7 @@ def test_a_build_that_was_begun_again_is_no_build_until_it_ends(tmp_path: Path) 
         begin(journal)
         end(journal)
         begin(journal)
-        journal.write("run")
+        journal.write("run", check="try", repeat=1, judge="check")
         probe = journal.history.probes[1]
         assert (probe.building, probe.made, probe.running) == (True, None, False)
         assert journal.history.verdict(ASK, Judge("check"), RunOptions()) is not None
@@ -96,4 +96,12 @@ def test_a_probe_is_the_next_one_and_of_a_subset_of_the_items(tmp_path: Path, nu
     with Journal(tmp_path, KEY) as journal:
         begin(journal)
         with pytest.raises(ValueError, match=r"another one|no run of indexes"):
-            journal.history.apply({"event": "start", "probe": number, "active": active, "build": 0, "suspects": ""})
+            begin(journal, number, active)
+
+
+def test_a_probe_ends_once(tmp_path: Path) -> None:
+    with Journal(tmp_path, KEY) as journal:
+        begin(journal)
+        end(journal)
+        with pytest.raises(ValueError, match="ends and has not begun"):
+            end(journal)

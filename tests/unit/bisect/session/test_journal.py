@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
+import tempfile
+from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.journals import ASK, KEY, begin, end
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session.job import JobKey
 from trtforensics.bisect.session.journal import Journal, read_events, read_journal
+from trtforensics.bisect.session.log import log_lines, log_text
 from trtforensics.errors import OutputError, SourceError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
@@ -70,7 +74,9 @@ def two_lines(folder: Path) -> Path:
 def test_a_damaged_line_is_named_with_what_can_be_saved(tmp_path: Path, line: bytes) -> None:
     path = two_lines(tmp_path)
     path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(SourceError, match=r"journal\.jsonl:3: is damaged: .*; the 2 lines .* 1 probes\. .*head -n 2"):
+    with pytest.raises(
+        SourceError, match=r"journal\.jsonl:3: is damaged: .*; the 2 lines .*judged there: 1\)\. .*head -n 2"
+    ):
         read_journal(tmp_path, KEY)
     assert len(list(islice(read_events(tmp_path, KEY), 2))) == 2
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
@@ -96,6 +102,46 @@ def test_lines_that_are_missing_twice_or_moved_show(tmp_path: Path, order: tuple
     path.write_bytes(b"".join(lines[number] for number in order))
     with pytest.raises(SourceError, match="lines are missing or were moved"):
         read_journal(tmp_path, KEY)
+
+
+def line_of(number: int, event: dict[str, object]) -> bytes:
+    """Spell a line as the README says."""
+    rest = json.dumps({"line": number, "job": KEY.fingerprint, **event}).encode()[1:]
+    head = f'{{"schema":2,"length":{len(rest)},"sum":"{hashlib.sha256(rest).hexdigest()[:16]}",'
+    return head.encode() + rest + b"\n"
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+VALUES = st.recursive(
+    PLAIN | st.sampled_from(["0-7", "run", "end"]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.text(max_size=3), below, max_size=2),
+    max_leaves=3,
+)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 20), VALUES | st.just(...)), min_size=1, max_size=3))
+def test_events_that_make_no_sense_are_refused_in_one_sentence(changes: list[tuple[int, int, object]]) -> None:
+    """Lines with right checksums, by somebody who means harm, of which fields are missing or hold anything."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        with Journal(folder, KEY) as journal:
+            journal.write("run", check="c", repeat=1, judge="j")
+            begin(journal)
+            end(journal)
+            journal.write("forget", probe=1)
+            begin(journal)
+        events = list(read_events(folder, KEY))
+        for place, field, value in changes:
+            event = {name: held for name, held in events[place].items() if name not in {"line", "job"}}
+            name = sorted(event)[field % len(event)]
+            events[place] = {key: held for key, held in event.items() if key != name or value is not ...}
+            if value is not ...:
+                events[place][name] = value
+        own = [{name: held for name, held in event.items() if name not in {"line", "job"}} for event in events]
+        (folder / "journal.jsonl").write_bytes(b"".join(line_of(number, event) for number, event in enumerate(own, 1)))
+        with suppress(SourceError):
+            read = list(read_events(folder, KEY))
+            assert list(log_text(log_lines(read, KEY, [str(number) for number in range(KEY.items)])))
 
 
 def test_another_job_s_journal_is_refused(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Step
 from trtforensics.findings.precision import WEAK_FLAGS
-from trtforensics.findings.trtexec_flags import flags as known_flags
-from trtforensics.findings.trtexec_flags import has_flag
+from trtforensics.findings.steps.trtexec_flags import flags as known_flags
+from trtforensics.findings.steps.trtexec_flags import has_flag
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.findings.steps import logged, polygraphy_run, profile, timings_kept, trtexec
+from trtforensics.findings.steps.commands import logged, polygraphy_run, profile, timings_kept, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

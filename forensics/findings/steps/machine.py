@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Step
-from trtforensics.findings.steps import options, polygraphy_run, trtexec
+from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.findings.machine import clocks, workspace
+from trtforensics.findings.steps.machine import clocks, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
