@@ -44,6 +44,8 @@ def test_the_expected_nodes_are_found(name: str, tmp_path: Path, capsys: pytest.
         [set(zoo.expected_minimal)] if zoo.expected_minimal else []
     )
     assert found["status"] == ("certified" if zoo.expected_minimal else "not-reproduced")
+    safe = found["safe"]["nodes"] if found["safe"] else []
+    assert set(safe) == zoo.expected_safe
     if not zoo.expected_minimal:
         assert "the model passes with every node" in said
         worst = errors(zoo.build(), zoo, ())
