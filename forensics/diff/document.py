@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.timings import tactic_text
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,10 +27,10 @@ def to_json(comparison: Comparison) -> str:
     parts = []
     for key, value in document(comparison).items():
         if isinstance(value, list) and value:
-            rows = ",\n  ".join(json.dumps(row) for row in value)
+            rows = ",\n  ".join(dumps(row) for row in value)
             parts.append(f' "{key}": [\n  {rows}\n ]')
         else:
-            parts.append(f' "{key}": {json.dumps(value)}')
+            parts.append(f' "{key}": {dumps(value)}')
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

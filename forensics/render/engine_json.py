@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.timings import tactic_text
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from trtforensics.model.engine import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
@@ -19,7 +19,7 @@ JsonObject = dict[str, Any]
 
 def to_json(files: EngineFiles) -> str:
     """Render the document in ASCII."""
-    return json.dumps(document(files), indent=1, allow_nan=False) + "\n"
+    return f"{dumps(document(files), indent=1)}\n"
 
 
 def document(files: EngineFiles) -> JsonObject:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
@@ -16,7 +17,7 @@ JsonObject = dict[str, Any]
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
     """Return the document as indented ASCII text."""
-    return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
+    return f"{dumps(document(report), indent=1)}\n"
 
 
 def document(report: Report) -> JsonObject:

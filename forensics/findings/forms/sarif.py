@@ -7,7 +7,6 @@ because editors show the texts as they are.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from trtforensics import __version__
 from trtforensics.console.terminal import visible
 from trtforensics.findings.registry import rule_of
 from trtforensics.parsers.text.stored import STANDARD_INPUT
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ JsonObject = dict[str, Any]
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
     """Return the SARIF log as indented ASCII text."""
-    return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
+    return f"{dumps(document(report), indent=1)}\n"
 
 
 def document(report: Report) -> JsonObject:
