@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "explain one finding code: cause, confirmation, fix by version",
     "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
     "replay": "show, check, convert and mix tactic replays",
+    "pin": "freeze the tactics of a build, choose others on purpose, and prove that a build used them",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",

@@ -47,10 +47,15 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     return added
 
 
+_PINNED = "or pin:CONDITION,…, BAD with tactics chosen as `pin` does (pin:accumulate=fp32, pin:same-as=good.log)"
+
+
 def _tactics_arguments(parser: ArgumentParser) -> None:
     what = "a replay, a directory of replays, or an artifacts directory"
-    parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}")
-    parser.add_argument("--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}")
+    parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}; {_PINNED}")
+    parser.add_argument(
+        "--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}; with pin:…, a verbose build log"
+    )
     parser.add_argument(
         "--onnx",
         metavar="MODEL",
@@ -82,7 +87,9 @@ def _precision_arguments(parser: ArgumentParser) -> None:
 
 def _cache_arguments(parser: ArgumentParser) -> None:
     what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
-    parser.add_argument("--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}")
+    parser.add_argument(
+        "--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}; {_PINNED}"
+    )
     parser.add_argument(
         "--bad", required=True, metavar="BAD", help="timing-cache keys of a bad build, from the same kinds of files"
     )
@@ -247,13 +254,18 @@ def _route(args: Namespace) -> Lever:
 
 def _cache(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.cache import CacheLever
+    from trtforensics.bisect.levers.pinned import pinned_caches
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.commands.cache import load
     from trtforensics.console import streams
+    from trtforensics.pin.conditions import is_request
     from trtforensics.sources.cache import is_binary
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
-    good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
+    if is_request(args.good):
+        good, bad = pinned_caches(args.bad, args.good, max_bytes=args.max_bytes)
+    else:
+        good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
     bases = [Path(path).resolve() for path in (args.good, args.bad) if is_binary(path)]
     lever = CacheLever(good, bad, recipe, bases)
     for side, keys in zip(("good", "bad"), lever.alone, strict=True):
@@ -263,16 +275,22 @@ def _cache(args: Namespace) -> Lever:
 
 
 def _tactics(args: Namespace) -> Lever:
+    from trtforensics.bisect.levers.pinned import pinned_replays
     from trtforensics.bisect.levers.tactics import TacticsLever, edges_of, load_side
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.console import streams
     from trtforensics.console.terminal import visible
+    from trtforensics.pin.conditions import is_request
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
-    good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
+    if is_request(args.good):
+        good, bad, told = pinned_replays(args.bad, args.good, max_bytes=args.max_bytes)
+    else:
+        good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
+        told = {}, {}
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
-    lever = TacticsLever(good, bad, edges, recipe)
+    lever = TacticsLever(good, bad, edges, recipe, told=told)
     if not args.quiet:
         notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
         if len(good.replays) + len(bad.replays) > len("ab"):

@@ -54,7 +54,7 @@ def tuned_ms(build: Build, layers: Sequence[EngineLayer]) -> float:
 
 def output_types(layer: EngineLayer) -> set[str]:
     """Return the computing types of a layer's outputs, each in one spelling."""
-    return {_SPELLINGS[kind] for kind in layer.precision if kind in _SPELLINGS}
+    return {_SPELLINGS[kind] for kind in layer.output_types if kind in _SPELLINGS}
 
 
 def in_engine(build: Build, pass_index: int | None) -> bool:

@@ -75,7 +75,7 @@ def _shape(log: BuildLog, name: Callable[[str], str]) -> tuple[object, object]:
             [(c.span.line, c.tactic, c.time_ms, c.runner_up_ms, c.candidates, c.final) for c in build.choices],
             [(c.span.line, c.tactic, c.time_ms, c.final) for c in build.cached],
             [
-                (e.span.line, name(e.type), e.tactic, [*map(name, e.precision)], e.choice, e.cached)
+                (e.span.line, name(e.type), e.tactic, [*map(name, e.output_types)], e.choice, e.cached)
                 for e in build.engine_layers
             ],
         )

@@ -8,8 +8,9 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
-    from trtforensics.model.engine import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
+    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.log import EngineLayer, EngineTensor, SourceInfo
+    from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.sources.engine import EngineFiles
 
 SCHEMA = 1
@@ -60,7 +61,7 @@ def _layer(layer: EngineLayer, time: LayerTime | None) -> JsonObject:
         "type": layer.type or None,
         "tactic": tactic_text(layer.tactic),
         "tactic_name": layer.tactic_name or None,
-        "precision": list(layer.precision),
+        "output_types": list(layer.output_types),
         "onnx_nodes": list(layer.onnx_nodes),
         "inputs": [_tensor(tensor) for tensor in layer.inputs],
         "outputs": [_tensor(tensor) for tensor in layer.outputs],
@@ -86,4 +87,4 @@ def _run(run: ProfileRun) -> JsonObject:
         }
         for one in run.layers
     ]
-    return {"count": run.count, "line": run.span.line, "layers": layers}
+    return {"count": run.iterations, "line": run.span.line, "layers": layers}

@@ -52,6 +52,8 @@ _UNTUNED_TYPES = {
     "wait": "TensorRT put it in to synchronise streams",
     "shape_call": "host code, not a kernel",
 }
+_NO_KERNEL = frozenset({"NoOp", "Constant"})
+"""Types of layers that never have an origin, although tactic 0 stands at them as at what was tuned for their name."""
 _NO_TUNING = "the log has no autotuning for this engine"
 _NOT_CHOSEN = "the log does not tell which pass the engine is from"
 _REFORMAT = "TensorRT prints no choice for a reformat layer"
@@ -236,6 +238,9 @@ class _Engine:
         known: dict[tuple[str, int | None], tuple[_Possibility, ...]] = {}
         layers = []
         for layer, graph in zip(self._layers, graphs, strict=True):
+            if layer.type in _NO_KERNEL:
+                _explain(layer, _UNTUNED_TYPES[layer.type])
+                continue
             name = layer.name if graph is None else foreign.get(graph, "")
             key = (name, layer.tactic)
             if key not in known:

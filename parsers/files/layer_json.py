@@ -86,7 +86,7 @@ def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer
         type=_text(fields.get("LayerType", "")),
         tactic=_tactic(tactic, span),
         tactic_name=_text(fields.get("TacticName", "")),
-        precision=tuple(dict.fromkeys(tensor.dtype for tensor in outputs)),
+        output_types=tuple(dict.fromkeys(tensor.dtype for tensor in outputs)),
         onnx_nodes=onnx_nodes(_text(fields.get("Metadata", ""))),
         inputs=_tensors(fields, "Inputs", span),
         outputs=outputs,

@@ -149,6 +149,7 @@ class Scanner:
             self._note_messages(window.first_line, batch, prefixes.severity[batch.lines])
             blank = batch.drop_blanks()
             self.scanned.blank += len(blank)
+            self.scanned.events["blank"].extend(blank + window.first_line, {})
             said[blank] = False
             self._read(window.first_line, batch, prefixed[batch.lines], singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
@@ -219,15 +220,20 @@ class Scanner:
             self.scanned.drift.add(first_line + line, body)
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
-        """Count the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
+        """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
         self.scanned.unprefixed += len(unprefixed)
-        names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
-        for heading in (self._names_line - first_line, *headings):
-            line = heading + 1
-            while line in names:
-                self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
-                line += 1
-            self._names_line = first_line + line - 1
+        others = np.array(unprefixed, np.int64)
+        if headings or self._names_line == first_line - 1:
+            names = set(unprefixed)
+            for heading in (self._names_line - first_line, *headings):
+                line = heading + 1
+                while line in names:
+                    self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                    names.remove(line)
+                    line += 1
+                self._names_line = first_line + line - 1
+            others = np.array(sorted(names), np.int64)
+        self.scanned.events["other"].extend(others + first_line, {})
 
     def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
         if self.scanned.first_said is None and said.any():

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper
 from tests.emulator.engine.files import read_engine
 from tests.emulator.tensorrt.python_path import environment
 from tests.integration import precision_nets as nets
+from tests.support.zoo.net import Net
 
 if TYPE_CHECKING:
     import subprocess
@@ -94,7 +95,7 @@ def test_layer_normalization_needs_nothing(run: Run, tmp_path: Path) -> None:
 
 
 def test_loss_of_precision_without_any_overflow(run: Run, tmp_path: Path) -> None:
-    net = nets.Net(seed=11)
+    net = Net(seed=11)
     large = net.node("Add", "/up", ["x", net.tensor("k", 3000.0)])
     back = net.node("Sub", "/down", [large, net.tensor("k2", 3000.0)])
     found = search(
@@ -138,7 +139,7 @@ def test_a_check_command_gets_the_typed_model_and_the_twin(run: Run, tmp_path: P
 
 
 def test_dynamic_inputs_need_shapes(run: Run, refuse: Callable[..., str], tmp_path: Path) -> None:
-    net = nets.Net()
+    net = Net()
     deep = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
     model = saved(tmp_path, net.model(net.node("Div", "/down", [deep, "k"]), {"x": ("batch", 8)}, ("batch", 8)))
     out = tmp_path / "out"
@@ -160,7 +161,7 @@ def test_inputs_of_the_user_decide(run: Run, refuse: Callable[..., str], tmp_pat
 def test_a_reference_that_is_not_finite_is_refused_or_masked_aloud(
     run: Run, refuse: Callable[..., str], tmp_path: Path
 ) -> None:
-    net = nets.Net(seed=2)
+    net = Net(seed=2)
     root = net.node("Sqrt", "/root", ["x"])
     large = net.node("Mul", "/up", [root, net.tensor("k", 60000.0)])
     model = saved(tmp_path, net.model(net.node("Div", "/down", [large, "k"]), {"x": (4, 8)}, (4, 8)))

@@ -35,7 +35,7 @@ LOG = f"""\
 [11/21/2026-10:00:01] [V] [TRT] >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0xdeadbeefdeadbeef
 [11/21/2026-10:00:01] [W] [TRT] no luck with the mirror, password={HIDDEN}
 [11/21/2026-10:00:01] [E] Error[4]: cannot read https://me:{HIDDEN}@host.example/net.onnx
-[11/21/2026-10:00:02] [V] [TRT] Layer(CaskConvolution): {NAME} + relu1, Tactic: 0x1, x (Half[4]) -> y (Half[4])
+[11/21/2026-10:00:02] [V] [TRT] Layer(Cask): {NAME} + relu1, Tactic: 0xdeadbeefdeadbeef, x (Half[4]) -> y (Half[4])
 export PASSWORD={HIDDEN}
 """
 LAYERS = json.dumps({"Layers": [{"Name": NAME, "LayerType": "Convolution", "TacticValue": "0x1"}]})

@@ -223,7 +223,7 @@ class LogApp(TerminalApp):
         """Show the findings of the build in view."""
         if self._judgement is None or self._parsed is None:
             return
-        findings = [finding for finding in self._judgement.findings if finding.build == self._number]
+        findings = [finding for finding in self._judgement.findings if self._number in finding.builds]
         self._panes.findings.show_findings(findings, self._parsed.source.path, "nothing found")
         self._tab("findings").count_up(f"{len(findings):,}")
 

@@ -68,7 +68,7 @@ def _layer_pieces(name: str, entry: LayerEntry, width: int, *, expanded: bool) -
 def _precision(entry: LayerEntry, width: int) -> str:
     """Spell the types of a layer's outputs; types that do not fit become ``mixed``."""
     room = 10 if width >= TWO_PRECISIONS_FROM else 6
-    text = "/".join(entry.layer.precision) if entry.layer else ""
+    text = "/".join(entry.layer.output_types) if entry.layer else ""
     return " " + fit(text if cell_len(text) <= room or "/" not in text else "mixed", room)
 
 

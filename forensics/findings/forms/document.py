@@ -1,4 +1,4 @@
-"""The JSON document of a report (``report --json``), schema 1; README's reference describes every field."""
+"""The JSON document of a report (``report --json``), schema 2; README's reference describes every field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.forms.rendering import Look
 
-SCHEMA = 1
+SCHEMA = 2
 
 JsonObject = dict[str, Any]
 
@@ -37,6 +37,7 @@ def document(report: Report) -> JsonObject:
         ],
         "suppressed": [finding_document(finding) for finding in report.suppressed],
         "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
+        "unreadable": [{"path": one.path, "why": one.why} for one in report.unreadable],
     }
 
 
@@ -51,6 +52,9 @@ def finding_document(finding: Finding) -> JsonObject:
         "settle": finding.settle,
         "source": finding.source,
         "build": finding.build,
+        "builds": list(finding.builds),
+        "consequence_of": finding.consequence_of,
+        "pass_discarded": finding.pass_discarded,
         "layers": list(finding.layers),
         "onnx_nodes": list(finding.onnx_nodes),
         "evidence": [

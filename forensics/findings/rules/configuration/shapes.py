@@ -28,8 +28,10 @@ def no_profile(case: Case) -> Iterator[Observation]:
     """Report the refusal, unless a contradictory profile (TF402) explains it."""
     notes = case.notes("no_profile")
     if not case.notes("bad_profile"):
-        shapes = ("--minShapes=INPUT:…", "--optShapes=INPUT:…", "--maxShapes=INPUT:…")
-        step = Step("Name the shapes of every dynamic input", trtexec(case, *shapes))
+        dynamic = [note for note in case.notes("adding_input") if "-1" in note.text("dims")]
+        inputs = "; ".join(f"{note.text('tensor')} {note.text('dims')}" for note in dynamic)
+        what = "Give --minShapes, --optShapes and --maxShapes for every dynamic input"
+        step = Step(what + (f", with a size for each -1: {inputs}" if inputs else ""))
         yield from observe(notes, "A dynamic input has no optimisation profile", steps=(step,))
 
 
@@ -67,8 +69,8 @@ def bad_profile(case: Case) -> Iterator[Observation]:
 def guessed_shape(case: Case) -> Iterator[Observation]:
     """Name the inputs."""
     notes = case.notes("shape_guessed")
-    flag = ",".join(f"{note.text('tensor')}:…" for note in notes)
-    step = Step("Name the shape", trtexec(case, f"--shapes={flag}"))
+    used = ", ".join(f"{note.text('tensor')}:{note.text('text').strip()}" for note in notes)
+    step = Step(f"Give the sizes that the application uses by --minShapes, --optShapes and --maxShapes, not {used}")
     yield from observe(notes, "trtexec guessed the shape of {names}", names="tensor", steps=(step,))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps import logged, trtexec
 from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def truncated(case: Case) -> Iterator[Observation]:
             (last,),
             confidence=Confidence.LIKELY,
             settle="The exit status of the process, and whether the file was cut",
-            steps=(Step("Build again with everything in one file", f"{trtexec(case)} > build.log 2>&1; echo $?"),),
+            steps=(Step("Build again with everything in one file", logged(case)),),
             same_as="truncated",
         )
 
@@ -68,7 +68,7 @@ def no_errors(case: Case) -> Iterator[Observation]:
             [note.span for note in verdicts],
             confidence=Confidence.LIKELY,
             settle="A log with both streams",
-            steps=(Step("Build again with both streams in the file", f"{trtexec(case)} > build.log 2>&1"),),
+            steps=(Step("Build again with both streams in the file", logged(case)),),
             same_as="stderr",
         )
 
@@ -115,5 +115,7 @@ def names_only(case: Case) -> Iterator[Observation]:
     facts = [fact for fact in case.build.options.get("build", ()) if fact.name == "Profiling verbosity"]
     spans = [note.span for note in notes] or ([fact.span for fact in facts] if case.build.layer_names else [])
     if spans and case.build.tool is Tool.TRTEXEC and not case.build.engine_layers:
-        step = Step("Build with detailed verbosity", trtexec(case, "--profilingVerbosity=detailed", "--dumpLayerInfo"))
+        old = case.version is not None and case.version.has(before="8.2")
+        flags = ("--nvtxMode=verbose",) if old else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
+        step = Step("Build with detailed verbosity", trtexec(case, *flags))
         yield Observation("The engine's layers are known by name only", spans, steps=(step,), same_as="names")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, polygraphy
+from trtforensics.findings.steps import autocast, polygraphy, sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,13 +104,8 @@ def mixed_types(case: Case) -> Iterator[Observation]:
             f"{note.text('op')} gets {note.text('first')} and {note.text('second')}" + (f" ({about})" if about else ""),
             (note.span, *(w.span for w in before[-1:])),
             layers=names,
-            steps=(_autocast(case),),
+            steps=(autocast(case, "--low_precision_type", "fp16"),),
         )
-
-
-def _autocast(case: Case) -> Step:
-    command = f"python -m modelopt.onnx.autocast --onnx_path {model_path(case)} --output_path mixed.onnx"
-    return Step("Let AutoCast put the Casts in", f"{command} --low_precision_type fp16")
 
 
 @rule(
@@ -127,12 +122,7 @@ def inner_dimensions(case: Case) -> Iterator[Observation]:
     """Report both dimensions."""
     for note in case.notes("matmul_shapes"):
         title = f"A matrix product of {note.text('first')} columns with {note.text('second')} rows"
-        yield Observation(title, (note.span,), steps=(_sanitize(case),))
-
-
-def _sanitize(case: Case) -> Step:
-    command = polygraphy("surgeon sanitize", case, "--fold-constants", "-o", "folded.onnx")
-    return Step("Fold constants and infer shapes first", command)
+        yield Observation(title, (note.span,), steps=(sanitize(case),))
 
 
 @rule(
@@ -204,17 +194,17 @@ def reshape(case: Case) -> Iterator[Observation]:
             f"Reshape {note.text('layer')} would change the volume from {note.text('first')} to {note.text('second')}",
             (note.span,),
             layers=(note.text("layer"),),
-            steps=(_sanitize(case),),
+            steps=(sanitize(case),),
         )
     yield from observe(
-        case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(_sanitize(case),)
+        case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(sanitize(case),)
     )
     yield from observe(
         case.notes("reshape_zero"),
         "Reshape dimensions might be zero, where zero means 'as the input'",
         severity=Severity.WARNING,
         settle="The shape tensor's value, after polygraphy surgeon sanitize",
-        steps=(_sanitize(case),),
+        steps=(sanitize(case),),
     )
 
 
@@ -237,7 +227,7 @@ def parse_failed(case: Case) -> Iterator[Observation]:
                 f"The parser failed at {failure.name}" + (f": {failure.reason}" if failure.reason else ""),
                 failure.spans,
                 onnx_nodes=[failure.node] if failure.node else [],
-                steps=(_sanitize(case),),
+                steps=(sanitize(case),),
                 same_as=f"{failure.op} {failure.reason}",
             )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import in_engine, is_foreign, spans_of, timing_of, tuned_ms
-from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Fix, Observation, Severity
 from trtforensics.findings.line_observations import count
+from trtforensics.findings.machine import clocks
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import TIMING_CACHE, trtexec
+from trtforensics.findings.steps import timings_kept
 from trtforensics.model.timings import NEAR_TIE_RATIO
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
         f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}{share}",
         [c.span for c in near],
         layers=list(dict.fromkeys(c.layer for c in near)),
-        steps=(Step("Keep the timings, so that the same tactics win again", trtexec(case, TIMING_CACHE)),),
+        steps=timings_kept(case),
         same_as="near ties",
     )
 
@@ -104,5 +105,5 @@ def unstable(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"GPU compute time was unstable{told_variation}",
             (note.span,),
-            steps=(Step("Lock the clocks, then build and measure again", "nvidia-smi --lock-gpu-clocks=MHZ"),),
+            steps=(clocks(case),),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import TIMING_CACHE, trtexec
+from trtforensics.findings.steps import timings_kept, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,9 @@ def local(case: Case) -> Iterator[Observation]:
     """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
     notes = [n for n in case.notes("cache_scope", "cache_disabled") if n.text("scope") != "Global"]
     if case.version is None or not case.version.rtx:
-        step = Step("Keep the timings", trtexec(case, TIMING_CACHE))
-        yield from observe(notes, "Timings of this build are not kept for the next one", steps=(step,), same_as="local")
+        yield from observe(
+            notes, "Timings of this build are not kept for the next one", steps=timings_kept(case), same_as="local"
+        )
 
 
 @rule(
@@ -66,7 +67,8 @@ def local(case: Case) -> Iterator[Observation]:
 )
 def invalid(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
-    step = Step("Make a cache of its own for this machine", trtexec(case, TIMING_CACHE))
+    name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
+    step = Step("Make a cache of its own for this machine", trtexec(case, f"--timingCacheFile={name}"))
     yield from observe(case.notes("cache_invalid", "cache_unused"), "The timing cache was refused", steps=(step,))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps import engine_path, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     Severity.ERROR,
     "The plan is of another TensorRT version",
     cause="A plan runs on the version that built it, unless it was built version compatible.",
-    confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (8.6 and later).",
+    confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (9.1 and later).",
     fixes=("Build with the version that runs it.", Fix("Build with --versionCompatible.", "8.6")),
     sources=("NVIDIA/TensorRT#574, #2195",),
 )
 def version(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     notes = case.notes("plan_version")
-    step = Step("Which version built it?", "trtexec --getPlanVersionOnly --loadEngine=PLAN")
+    step = Step("Which version built it?", trtexec(case, "--getPlanVersionOnly") if engine_path(case) else "")
     yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
 
 
@@ -62,8 +63,13 @@ def magic(case: Case) -> Iterator[Observation]:
     named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
     notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
     yield from observe(
-        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", "head -c 4 PLAN"),)
+        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", _head(case)),)
     )
+
+
+def _head(case: Case) -> str:
+    path = engine_path(case)
+    return f"head -c 4 {shlex.quote(path)}" if path else ""
 
 
 @rule(

@@ -8,7 +8,7 @@ from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of,
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps import profile, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,9 @@ def held_up(case: Case) -> Iterator[Observation]:
     enqueue = any("Enqueue" in note.text("text") for note in notes)
     flag = "--useCudaGraph" if enqueue else "--noDataTransfers"
     what = "by the host (enqueue)" if enqueue else "by transfers"
-    yield from observe(notes, f"The GPU is held up {what}", steps=(Step("Measure again", trtexec(case, flag)),))
+    yield from observe(
+        notes, f"The GPU is held up {what}", steps=(Step(f"Measure again with {flag}", trtexec(case, flag)),)
+    )
 
 
 @rule(
@@ -86,7 +88,7 @@ def reformats(case: Case) -> Iterator[Observation]:
         confidence=Confidence.CERTAIN,
         severity=Severity.WARNING if costly else Severity.NOTE,
         layers=[layer.name for layer in found],
-        steps=(Step("See what each costs", trtexec(case, "--dumpProfile", "--separateProfileRun")),),
+        steps=profile(case, "See what each costs"),
         same_as="reformats",
     )
 

@@ -22,7 +22,10 @@ FAILED = marked(
 ).text
 
 
-@pytest.mark.parametrize(("level", "failures"), [(None, ["TF301"]), ("note", ["TF301", "TF502"]), ("error", ["TF301"])])
+@pytest.mark.parametrize(
+    ("level", "failures"),
+    [(None, ["TF301", "TF717"]), ("note", ["TF301", "TF502", "TF717"]), ("error", ["TF301", "TF717"])],
+)
 def test_junit_has_a_test_for_each_rule_and_a_failure_for_what_fails(
     level: str | None, failures: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

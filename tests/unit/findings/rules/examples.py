@@ -576,6 +576,18 @@ RUNNING = {
         """,
         _NO_IMPLEMENTATION,
     ),
+    "TF717": Example(
+        """&& 10.16.1 --fp16
+        E Error Code 4: Miscellaneous (An odd reason)
+        > e Engine could not be created from network
+        > e Building engine failed
+        > &&! end
+        """,
+        """&& 10.16.1 --fp16
+        E Error Code 4: Miscellaneous (An odd reason)
+        &&. end
+        """,
+    ),
 }
 
 EXAMPLES = {**PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING}
