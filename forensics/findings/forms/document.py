@@ -36,6 +36,7 @@ def document(report: Report) -> JsonObject:
             for c in report.common
         ],
         "suppressed": [finding_document(finding) for finding in report.suppressed],
+        "settings": report.settings or None,
         "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
         "unreadable": [{"path": one.path, "why": one.why} for one in report.unreadable],
     }

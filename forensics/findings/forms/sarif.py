@@ -46,7 +46,8 @@ def document(report: Report) -> JsonObject:
     positions = {code: index for index, code in enumerate(codes)}
     sources = {source.path: source for source in report.sources}
     artifacts = {path: index for index, path in enumerate(sources)}
-    hiding = {"suppressions": [{"kind": "external", "status": "accepted"}]}
+    by = {"justification": f"Some are suppressed by {visible(report.settings)}."} if report.settings else {}
+    hiding = {"suppressions": [{"kind": "external", "status": "accepted", **by}]}
     results = [_result(one, positions[one.code], artifacts, _root(one, shown)) for one in shown]
     results += [_result(one, positions[one.code], artifacts, _root(one, hidden)) | hiding for one in hidden]
     driver = {
