@@ -39,6 +39,9 @@ COMMANDS = {
 _UNPRINTED_WIDTH = 80
 """The width of a formatter whose text is not printed."""
 
+_ONCE = "--forget"
+"""The option that a command repeated after an interruption has done already."""
+
 RESUMABLE = {"bisect", "collect"}
 """The commands that go on where they were interrupted."""
 
@@ -129,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it
 
-        line = shlex.join(["trtforensics", *arguments])
+        line = shlex.join(["trtforensics", *_again(arguments)])
         return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:
         return ExitCode.OK  # the reader of our output has all that it wants (`| head`)
@@ -143,6 +146,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command_of(arguments: Sequence[str]) -> str | None:
     """Return which command a command line is for."""
     return next((argument for argument in arguments if argument in COMMANDS), None)
+
+
+def _again(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that go on with what was interrupted: what was to be forgotten is forgotten."""
+    skipped = {place + after for place, word in enumerate(arguments) if word == _ONCE for after in (0, 1)}
+    kept = (word for place, word in enumerate(arguments) if place not in skipped)
+    return [word for word in kept if not word.startswith(f"{_ONCE}=")]
 
 
 def _run(arguments: list[str]) -> int:

@@ -44,7 +44,9 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
         _add_search_arguments(mode)
         add_run_arguments(mode, **_COMMAND_HELP.get(name, {}))
         added.append(mode)
-    return added
+    from trtforensics.commands.bisect_log import add_log_arguments
+
+    return [*added, add_log_arguments(modes)]
 
 
 _PINNED = "or pin:CONDITION,…, BAD with tactics chosen as `pin` does (pin:accumulate=fp32, pin:same-as=good.log)"
@@ -182,6 +184,9 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
         "--retry-unresolved", action="store_true", help="build again what earlier runs here could not judge"
     )
     parser.add_argument(
+        "--from-log", metavar="FILE", help="take over the verdicts of a log that `bisect log` printed, as you edited it"
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
     )
 
@@ -194,6 +199,10 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together, or the directory is another job's or in use.
         OutputError: the directory cannot be written to.
     """
+    if args.mode == "log":
+        from trtforensics.commands.bisect_log import run as run_log
+
+        return run_log(args)
     if args.mode == "precision":
         from trtforensics.commands.bisect_precision import run as run_precision
 

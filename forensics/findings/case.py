@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
+from trtforensics.parsers.builds.profiles import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,11 +101,17 @@ class Case:
 
     @cached_property
     def engine(self) -> Sequence[EngineLayer]:
-        """The engine's layers: of the engine-layer file where that is detailed, else of the log's last dump."""
+        """The engine's layers: of the engine-layer file where that is detailed, else of the log.
+
+        The build's profile lends those of the file its times.
+        """
         detailed = [
             engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed
         ]
-        return detailed[-1] if detailed else self.build.engine_layers
+        if not detailed:
+            return self.build.engine_layers
+        with_times(detailed[-1], self.build.profiles, (), ())
+        return detailed[-1]
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:

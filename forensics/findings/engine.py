@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.baseline import baseline_of
 from trtforensics.findings.case import Case
+from trtforensics.findings.coverage import coverage_of
 from trtforensics.findings.finding import (
     Evidence,
     Finding,
@@ -174,7 +175,7 @@ def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
 
 def _source(log: BuildLog) -> ReportSource:
     source = log.source
-    return ReportSource(source.path, source.bytes, source.lines, source.sha256, len(log.builds))
+    return ReportSource(source.path, source.bytes, source.lines, source.sha256, len(log.builds), coverage_of(log))
 
 
 def _not_judged(rule: Rule) -> NotJudged:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.model.log import Coverage
     from trtforensics.model.span import SourceSpan
 
 
@@ -119,13 +120,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not."""
+    """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not.
+
+    ``coverage`` is what it tells of each of its builds.
+    """
 
     path: str
     bytes: int
     lines: int
     sha256: str
     builds: int
+    coverage: Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,11 @@ class Report:
     def consequences(self, root: Finding) -> list[Finding]:
         """Return the findings that follow from a root."""
         return [one for one in self.findings if one.consequence_of is not None and self._root(one) is root]
+
+    def as_tree(self) -> list[Finding]:
+        """Return all findings, each root with what follows from it behind it."""
+        roots = (one for one in self.findings if one.consequence_of is None)
+        return [one for root in roots for one in (root, *self.consequences(root))]
 
     def _root(self, finding: Finding) -> Finding | None:
         return None if finding.consequence_of is None else self.findings[finding.consequence_of]

@@ -269,7 +269,10 @@ def _profiled(row: LayerTime) -> str:
 def _profile_members(run: ProfileRun | None) -> str:
     if run is None:
         return "null"
-    return f'{{"iterations": {number(run.iterations)}, "total_ms": {number(run.total_ms)}, "line": {run.span.line}}}'
+    return (
+        f'{{"iterations": {number(run.iterations)}, "total_ms": {number(run.total_ms)}, '
+        f'"path": {text(run.span.file)}, "line": {run.span.line}}}'
+    )
 
 
 def _whole_profile(run: ProfileRun) -> str:

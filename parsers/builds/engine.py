@@ -65,7 +65,7 @@ class _OnnxMembers:
     def __init__(self, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
         self._by_layer: dict[str, list[str]] = {}
         for node in nodes:
-            for layer in node.layers:
+            for layer in (*node.layers, node.name):  # no line registers a QuantizeLinear's layer, which has its name
                 self._by_layer.setdefault(layer, []).append(node.name)
         self._foreign = {without_profile(node.name): node.onnx_nodes for node in foreign}
 

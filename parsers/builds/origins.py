@@ -23,7 +23,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.parsers.builds.passes import chosen_pass
-from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.parsers.notation.formats import LONG_STRIDED, parse_formats
 from trtforensics.parsers.notation.names import is_reformat, myelin_graph, profile_of
 
 if TYPE_CHECKING:
@@ -156,16 +156,19 @@ class _KnownFormats:
     def _tensor_fits(self, text: str, tensor: EngineTensor) -> bool:
         known = self._known.get(tensor.name)
         if known is not None:
-            return known == text
+            return known == text.removesuffix(LONG_STRIDED)
         dtype, components = _type_of(text)
         return dtype is None or (dtype == tensor.dtype and (components == tensor.components or not tensor.format))
 
 
 @lru_cache(maxsize=1 << 14)
 def _only_format(text: str) -> str | None:
-    """Return the format that a text spells; None where it spells none or several."""
+    """Return the format that a text spells; None where it spells none or several.
+
+    Only the reader of a tensor marks it as long-strided, not its writer.
+    """
     formats = parse_formats(text)
-    return formats[0].text if formats and len(formats) == 1 else None
+    return formats[0].text.removesuffix(LONG_STRIDED) if formats and len(formats) == 1 else None
 
 
 @lru_cache(maxsize=1 << 14)

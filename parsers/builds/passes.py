@@ -25,6 +25,8 @@ _ENGINE = (
     "engine_generated_old",
     "engine_layers",
     "engine_layers_detailed",
+    "layer_short",
+    "layer_detailed",
     "engine_built",
     "plan_engines",
 )

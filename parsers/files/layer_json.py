@@ -17,6 +17,7 @@ from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
+from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.notation.tensors import described
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _fields(record: PlacedValue) -> dict[str, Any]:
 def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer:
     outputs = _tensors(fields, "Outputs", span)
     tactic = fields.get("TacticValue")
-    return EngineLayer(
+    layer = EngineLayer(
         name=name,
         type=_text(fields.get("LayerType", "")),
         tactic=_tactic(tactic, span),
@@ -93,6 +94,8 @@ def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer
         span=span,
         fields={key: _text(value) for key, value in fields.items() if key not in _OWN},
     )
+    layer.compute_precision = compute_precision(layer)
+    return layer
 
 
 def _tactic(value: object, span: SourceSpan) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Case
-from trtforensics.findings.trtexec_flags import flags, has_flag
+from trtforensics.findings.steps.trtexec_flags import flags, has_flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,7 @@ _REMOVES = {
     "TF404": {"--shapes", "--minShapes", "--optShapes", "--maxShapes"},
     "TF405": _WEAK,
     "TF413": _KEPT,
+    "TF418": _KEPT,
 }
 """What a finding's step may leave out of the log's command: what it is about."""
 _MADE = {"mixed.onnx", "polygraphy_debug.onnx"}
@@ -46,7 +47,7 @@ _POLYGRAPHY = {
     "run": {
         *("--trt", "--onnxrt", "--fp16", "--int8", "--bf16", "--fp8", "--trt-outputs", "--onnx-outputs", "--atol"),
         *("--rtol", "--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes", "--plugins", "--pool-limit"),
-        *("--workspace", "--save-timing-cache", "--load-timing-cache"),
+        *("--workspace", "--save-timing-cache", "--load-timing-cache", "--verbose"),
     },
     "surgeon sanitize": {"--fold-constants", "-o"},
     "inspect model": {"--show"},

@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.model.log import Outcome
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.times import slowest_layers, timed_note
@@ -19,17 +20,17 @@ from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.model.log import (
-        BackendPass,
-        Build,
-        BuildLog,
-        CachedResult,
-        Choice,
-        Fact,
-        Message,
-        RunResult,
-        Stage,
-    )
+from trtforensics.model.log import (
+    BackendPass,
+    Build,
+    BuildLog,
+    CachedResult,
+    Choice,
+    Fact,
+    Message,
+    RunResult,
+    Stage,
+)
 
 LABEL_WIDTH = 24
 LEAST_VALUE = 16
@@ -142,6 +143,7 @@ def waiting_rows(name: str) -> list[OverviewRow]:
 def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
     truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
     yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
+    yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
     yield OverviewRow("tool", build.tool.value, build.first_line)
     version = build.tensorrt_version or "version not told"
     yield OverviewRow(
@@ -243,6 +245,8 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
         types = _tally(layer.type for layer in dump)
         line = dump[0].span.line
         yield OverviewRow("engine", f"{plural(len(dump), 'layer')}: {types}", line, Role.STRONG)
+        computes = (layer.compute_precision for layer in dump)
+        yield OverviewRow("computes in", _tally(known.type if known else NOT_TOLD for known in computes), line)
         yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.output_types), line)
         if build.choices or build.cached:
             joined = sum(layer.choice is not None or layer.cached is not None for layer in dump)
@@ -349,7 +353,9 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
     unknown = log.lines.unknown
     if not unknown:
-        yield OverviewRow("not understood", "nothing: every logged line was understood")
+        own, others = (sum(each) for each in zip(*_own_and_other_lines(log), strict=True))
+        foreign = f"; {plural(others, 'line')} of other programs" if others else ""
+        yield OverviewRow("not understood", f"none of {plural(own, 'line')} of TensorRT and its tools{foreign}")
     else:
         lines = f"{plural(unknown, 'line')} of {plural(log.unknown_shapes, 'shape')}, most often:"
         yield OverviewRow("not understood", lines, log.unknown_samples[0].line, Role.WARNING)
@@ -359,6 +365,10 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     if source.cut:
         text = "the last line has no line ending, as where a log is cut"
         yield OverviewRow("end of file", text, source.lines, Role.WARNING)
+
+
+def _own_and_other_lines(log: BuildLog) -> list[tuple[int, int]]:
+    return [(build.coverage.own_lines, build.coverage.other_lines) for build in log.builds] or [(0, 0)]
 
 
 def _tally(items: Iterable[str]) -> str:

@@ -82,7 +82,7 @@ class CacheLever(Lever):
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write the mix as an export, which ``trtforensics cache apply`` puts into a binary cache."""
         path = folder / self.file
-        path.write_text(to_json(self._mixed(active)), encoding="utf-8")
+        write_text(path, to_json(self._mixed(active)))
         if self._recipe is not None:
             lever = {
                 "keys": str(path),

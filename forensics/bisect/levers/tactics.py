@@ -107,7 +107,7 @@ class TacticsLever(Lever):
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write the mix."""
         path = folder / self.file
-        path.write_text(self._text(active), encoding="ascii")
+        write_text(path, self._text(active))
         if self._recipe is not None:
             self._recipe.write(folder, {"replay": str(path)})
         return {self.placeholder: path}

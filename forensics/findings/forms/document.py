@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.render.json_text import dumps
@@ -9,6 +10,7 @@ from trtforensics.render.json_text import dumps
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.forms.rendering import Look
+    from trtforensics.model.log import Coverage
 
 SCHEMA = 2
 
@@ -26,7 +28,14 @@ def document(report: Report) -> JsonObject:
         "schema": SCHEMA,
         "kind": "report",
         "sources": [
-            {"path": s.path, "bytes": s.bytes, "lines": s.lines, "sha256": s.sha256, "builds": s.builds}
+            {
+                "path": s.path,
+                "bytes": s.bytes,
+                "lines": s.lines,
+                "sha256": s.sha256,
+                "builds": s.builds,
+                "coverage": _coverage(s.coverage),
+            }
             for s in report.sources
         ],
         "summary": report.counts(),
@@ -40,6 +49,10 @@ def document(report: Report) -> JsonObject:
         "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
         "unreadable": [{"path": one.path, "why": one.why} for one in report.unreadable],
     }
+
+
+def _coverage(coverage: Coverage) -> JsonObject:
+    return {**asdict(coverage), "times": coverage.times.value if coverage.times else "none"}
 
 
 def finding_document(finding: Finding) -> JsonObject:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 from trtforensics import __version__
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.forms.text import builds_of
 
@@ -75,7 +76,9 @@ def _body(report: Report) -> Iterator[ET.Element]:
         yield _contents(report, numbers, several=several)
     for index, source in enumerate(report.sources):
         shown = [_tree(report, root, numbers, builds=source.builds) for root in report.roots(index)]
-        yield _tag("section", *_source(source), *(shown or [_tag("p", "Nothing found.", cls="calm")]))
+        yield _tag(
+            "section", *_source(source), *(shown or [_tag("p", "Nothing found in what the log tells.", cls="calm")])
+        )
     if report.unreadable:
         rows = [_tag("li", _tag("b", one.path), f": {one.why}") for one in report.unreadable]
         yield _tag("section", _tag("h2", "Not read"), _tag("ul", *rows, cls="plain"))
@@ -119,6 +122,8 @@ def _source(source: ReportSource) -> Iterator[ET.Element]:
     yield _tag("h2", source.path)
     facts = f"{source.lines:,} lines, {source.bytes:,} bytes{builds}, SHA-256 "
     yield _tag("p", facts, _tag("code", source.sha256), cls="facts")
+    words = in_words(source.coverage, source.builds)
+    yield _tag("p", f"{words[0].upper()}{words[1:]}.")
 
 
 def _tree(report: Report, root: Finding, numbers: Mapping[int, int], *, builds: int) -> ET.Element:

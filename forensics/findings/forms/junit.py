@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.registry import rules
 
@@ -42,6 +43,9 @@ def render(report: Report, look: Look) -> str:
 def _suite(report: Report, index: int, fails_from: Severity) -> ET.Element:
     name = _safe(report.sources[index].path)
     suite = ET.Element("testsuite", name=name)
+    properties = ET.SubElement(suite, "properties")
+    words = in_words(report.sources[index].coverage, report.sources[index].builds)
+    ET.SubElement(properties, "property", name="coverage", value=_safe(words))
     needs = {one.code: one.needs for one in report.not_judged}
     mine = [one for one in report.findings if one.source == index]
     for rule in rules():
@@ -60,7 +64,7 @@ def _not_read(one: Unreadable) -> ET.Element:
 
 def _counted(suite: ET.Element) -> ET.Element:
     counts = {
-        "tests": len(suite),
+        "tests": len(suite.findall("testcase")),
         "failures": len(suite.findall("testcase/failure")),
         "errors": len(suite.findall("testcase/error")),
         "skipped": len(suite.findall("testcase/skipped")),

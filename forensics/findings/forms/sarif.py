@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from trtforensics import __version__
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.registry import rule_of
 from trtforensics.parsers.text.stored import STANDARD_INPUT
 from trtforensics.render.json_text import dumps
@@ -71,6 +72,7 @@ def document(report: Report) -> JsonObject:
                 "length": source.bytes,
                 "hashes": {"sha-256": source.sha256},
                 "roles": ["analysisTarget"],
+                "description": _text(in_words(source.coverage, source.builds)),
             }
             for source in sources.values()
         ],

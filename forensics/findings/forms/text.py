@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def render(report: Report, look: Look) -> str:
 def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
     for index, source in enumerate(report.sources):
         roots = report.roots(index)
-        yield [visible(f"{source.path}: {tally([one for one in report.findings if one.source == index])}")]
+        counts = tally([one for one in report.findings if one.source == index])
+        yield [visible(f"{source.path}: {counts}"), *_wrapped("", in_words(source.coverage, source.builds))]
         for root in roots:
             yield [*_tree(report, root, look, several=source.builds > 1)]
     if report.unreadable:
@@ -56,7 +58,7 @@ def tally(findings: Sequence[Finding]) -> str:
     """Return how many findings have each severity, in words: ``1 error, 2 notes``."""
     counts = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
     words = [f"{count} {s.word}{'' if count == 1 else 's'}" for s, count in counts if count]
-    return ", ".join(words) or "nothing found"
+    return ", ".join(words) or "nothing found in what the log tells"
 
 
 def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:

@@ -144,10 +144,6 @@ def _deep() -> onnx.ModelProto:
         factor = 5e4 if index in {200, 500} else 1.0
         up = net.node("Mul", f"{scope}/Mul", [tensor, net.tensor(f"{scope}.up", factor)])
         down = net.node("Mul", f"{scope}/Mul_1", [up, net.tensor(f"{scope}.down", 1.0 / factor)])
-        gate = net.node("Tanh", f"{scope}/Tanh", [down])
-        tensor = (
-            net.node("Sub", f"{scope}/Sub", [down, gate])
-            if index % 2
-            else net.node("Add", f"{scope}/Add", [down, gate])
-        )
+        gate = net.node("Sin", f"{scope}/Sin", [down])
+        tensor = net.node("Add", f"{scope}/Add", [gate, "x"])
     return net.model(tensor, {"x": (2, 8)}, (2, 8))

@@ -36,6 +36,9 @@ _DIGITS: Mapping[str, int] = {"fp16": 11, "bf16": 8}
 CAPS: Mapping[str, float] = {"fp16": 1e-2, "bf16": 5e-2}
 """The largest error that any default tolerance may let pass: by the largest difference, and by relative L2."""
 
+_DISAGREEMENT = 1e-3
+"""The largest share of unequal integers."""
+
 
 def stored(kind: str, values: Values) -> Values:
     """Round FP32 values to a 16-bit type and back."""
@@ -150,9 +153,12 @@ class Errors:
     relative_l2: float
     disagreement: float = 0.0
 
-    def exceed(self, tolerance: float) -> bool:
-        """Whether the output is too far away."""
-        return not (self.largest <= tolerance and self.relative_l2 <= tolerance and self.disagreement <= 0.01)
+    def exceed(self, limits: Errors) -> bool:
+        """Whether the output is too far away by one of the measures."""
+        return (
+            not (self.largest <= limits.largest and self.relative_l2 <= limits.relative_l2)
+            or self.disagreement > limits.disagreement
+        )
 
 
 def errors(model: onnx.ModelProto, zoo: ZooModel, keep: Collection[str], store: Store | None = None) -> Errors:
@@ -166,37 +172,56 @@ def errors(model: onnx.ModelProto, zoo: ZooModel, keep: Collection[str], store: 
     return worst
 
 
-def tolerance(model: onnx.ModelProto, zoo: ZooModel) -> float:
-    """Return the default tolerance: from the rounding floor, and never more than the cap."""
+def tolerance(model: onnx.ModelProto, zoo: ZooModel) -> Errors:
+    """Return the default tolerances: from the rounding floor, and never more than the cap."""
     floor = errors(model, zoo, (), partial(digits_only, zoo.precision))
-    return min(
-        CAPS[zoo.precision], max(4.0 * max(floor.largest, floor.relative_l2), 2.0 * 2.0 ** -_DIGITS[zoo.precision])
+    least = 2.0 * 2.0 ** -_DIGITS[zoo.precision]
+    largest, relative = (
+        min(CAPS[zoo.precision], max(4.0 * each, least)) for each in (floor.largest, floor.relative_l2)
     )
+    return Errors(largest, relative, _DISAGREEMENT)
 
 
 def safe_nodes(model: onnx.ModelProto, zoo: ZooModel, repair: Collection[str]) -> frozenset[str]:
-    """Return the repair with every node that computes and touches a tensor beyond the range or flushed as a whole."""
-    everything = _all_nodes(model.graph)
-    lost: set[str] = set()
-    for feed in zoo.samples:
-        exact = Emulation(model, everything, zoo.precision)
-        exact.run(feed)
-        lost |= {name for name, made in exact.seen.items() if any(_is_lost(zoo.precision, each) for each in made)}
-    touching = {
+    """Return the repair with every node that computes and touches a tensor that the repair leaves lost.
+
+    A tensor is lost where the emulation has NaN, infinity or nothing but zeros, and FP32 has not. What is lost only
+    because an operand was lost counts when its operands are kept.
+    """
+    everything, safe, before = _all_nodes(model.graph), frozenset(repair), None
+    while safe != before:
+        before = safe
+        for feed in zoo.samples:
+            exact, twin = Emulation(model, everything, zoo.precision), Emulation(model, safe, zoo.precision)
+            exact.run(feed)
+            twin.run(feed)
+            lost = {name for name, made in twin.seen.items() if any(map(_is_lost, exact.seen[name], made))}
+            first = {
+                name
+                for node in _nodes(model.graph)
+                for name in node.output
+                if name in lost and not lost.intersection(node.input)
+            }
+            safe |= _touching(model, first)
+    return safe
+
+
+def _touching(model: onnx.ModelProto, tensors: Collection[str]) -> frozenset[str]:
+    touched = set(tensors)
+    for node in _nodes(model.graph):
+        if node.op_type in _MOVES and touched.intersection(node.input[:1]):
+            touched.update(node.output)
+    return frozenset(
         node.name
         for node in _nodes(model.graph)
-        if lost.intersection((*node.input, *node.output)) and node.op_type not in _NEVER | _MOVES
-    }
-    return frozenset(touching | set(repair))
+        if touched.intersection((*node.input, *node.output)) and node.op_type not in _NEVER | _MOVES
+    )
 
 
-def _is_lost(kind: str, values: Values) -> bool:
-    if values.dtype != np.float32:
+def _is_lost(exact: Values, twin: Values) -> bool:
+    if exact.dtype != np.float32:
         return False
-    with np.errstate(all="ignore"):
-        narrow = stored(kind, values)
-    overflows = bool((np.isfinite(values) & ~np.isfinite(narrow)).any())
-    return overflows or bool(values.any() and not narrow.any())
+    return bool((np.isfinite(exact) & ~np.isfinite(twin)).any() or (exact.any() and not twin.any()))
 
 
 def _compared(wanted: Values, seen: Values) -> Errors:

@@ -26,10 +26,10 @@ def models() -> list[ZooModel]:
     masked = nodes("/mask", "Mul") | nodes("/attention", "Add", "Softmax")
     none: frozenset[str] = frozenset()
     return [
-        ZooModel("mask times finfo.min", partial(_attention, "product", _LOWEST), _samples(), none, masked),
-        ZooModel("mask times -1e9", partial(_attention, "product", -1e9), _samples(), none, masked),
+        ZooModel("mask times finfo.min", partial(_attention, "product", _LOWEST), _samples(), none, none),
+        ZooModel("mask times -1e9", partial(_attention, "product", -1e9), _samples(), none, none),
         ZooModel("mask selects -inf", partial(_attention, "where", -np.inf), _samples(), none, none),
-        ZooModel("mask selects -1e9", partial(_attention, "where", -1e9), _samples(), none, masked_where()),
+        ZooModel("mask selects -1e9", partial(_attention, "where", -1e9), _samples(), none, none),
         ZooModel("mask times -1e4", partial(_attention, "product", -1e4), _samples(), none, none),
         ZooModel(
             "row without keys",
@@ -39,11 +39,6 @@ def models() -> list[ZooModel]:
             masked,
         ),
     ]
-
-
-def masked_where() -> frozenset[str]:
-    """Return the nodes that touch a mask that is selected."""
-    return nodes("/mask", "Where") | nodes("/attention", "Add", "Softmax")
 
 
 def _samples(*, empty_row: bool = False) -> list[Feed]:

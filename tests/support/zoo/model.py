@@ -20,8 +20,9 @@ class ZooModel:
 
     ``expected_minimal`` are the nodes that compute and must stay FP32: with them the model passes, without any one of
     them it fails. Nodes that only move data follow their producer and are not in it. ``expected_safe`` has besides
-    every node that computes and touches a tensor that leaves the range of ``precision`` (``fp16`` or ``bf16``) while
-    it is finite in FP32. ``external`` models are saved with their weights in a file of their own.
+    every node that computes and touches a tensor that the minimal set leaves lost: it has infinities or NaN, or nothing
+    but zeros, in ``precision`` (``fp16`` or ``bf16``), and has not in FP32, while what it is made of is not lost.
+    ``external`` models are saved with their weights in a file of their own.
     """
 
     name: str

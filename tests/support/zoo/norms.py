@@ -78,7 +78,7 @@ def _rms(faded: Sequence[int]) -> onnx.ModelProto:
 
 def _small_norm() -> onnx.ModelProto:
     net = Net(seed=24)
-    small = net.node("Mul", "/down/Mul", ["x", net.constant("/down/scale", 1e-5)])
+    small = net.node("Mul", "/down/Mul", ["x", net.constant("/down/scale", 1e-4)])
     return net.model(_normalised(net, "/norm", small, [-1], 1e-12), {"x": (_ROWS, _WIDTH)}, (_ROWS, _WIDTH))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,10 @@ def no_profile(case: Case) -> Iterator[Observation]:
 def bad_profile(case: Case) -> Iterator[Observation]:
     """Name the inputs, and quote the shapes where trtexec prints them."""
     shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
-    for note in case.notes("bad_profile"):
+    named = case.notes("bad_profile")
+    if not named:
+        yield from observe(case.notes("profile_refused"), "An optimisation profile is not MIN <= OPT <= MAX")
+    for note in named:
         printed = "; ".join(fact.value for fact in shapes)
         yield Observation(
             f"The profile of {note.text('tensor')} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),

@@ -8,7 +8,7 @@ from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.precision import WEAK_FLAGS, precision_fact
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import autocast, trtexec, typed
+from trtforensics.findings.steps.commands import autocast, trtexec, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.precision import allows, strongly_typed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import sanitize
+from trtforensics.findings.steps.commands import sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

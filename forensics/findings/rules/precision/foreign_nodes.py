@@ -8,7 +8,7 @@ from trtforensics.findings.engine_facts import is_foreign
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.precision import allows, constraints, foreign_members, layer_names, type_requests
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import autocast, polygraphy_run, trtexec, typed
+from trtforensics.findings.steps.commands import autocast, polygraphy_run, trtexec, typed
 from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
-from trtforensics.findings.machine import compute_capability
 from trtforensics.findings.precision import allows, foreign_members, precision_fact
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import autocast, trtexec, typed
+from trtforensics.findings.steps.commands import autocast, trtexec, typed
+from trtforensics.findings.steps.machine import compute_capability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.precision import allows, foreign_members, precision_fact, strongly_typed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import autocast, trtexec, typed
+from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:

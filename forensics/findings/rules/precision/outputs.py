@@ -8,7 +8,7 @@ from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.precision import allows, command_span
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import polygraphy_run, trtexec
+from trtforensics.findings.steps.commands import polygraphy_run, trtexec
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:

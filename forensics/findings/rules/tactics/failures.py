@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from trtforensics.console.secrets import masked
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
-from trtforensics.findings.machine import workspace
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import profile, reduce
+from trtforensics.findings.steps.commands import profile, reduce
+from trtforensics.findings.steps.machine import workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -203,3 +203,28 @@ def untimed_loop(case: Case) -> Iterator[Observation]:
     steps = profile(case, "See the loop's share of the time")
     title = "The loop in {names} was not timed: its tactic is an estimate"
     yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=steps)
+
+
+_SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:", "Chose ")
+
+
+@rule(
+    "TF323",
+    Severity.NOTE,
+    "Sparse layers were eligible, and none was chosen",
+    cause="Weights of these layers have the 2:4 pattern (or were forced to it), but a dense tactic was faster: small "
+    "layers gain nothing by sparsity.",
+    confirm="The lines '(Sparsity)': which layers are eligible, and which were chosen.",
+    fixes=("Nothing, where speed is what counts: TensorRT timed both. Larger batches favour sparse tactics.",),
+    sources=("8.4 and 10.x logs of the Sparsity samples",),
+)
+def no_sparse_layer(case: Case) -> Iterator[Observation]:
+    """Report builds whose lines about chosen layers all name none."""
+    notes = case.notes("sparsity")
+    chosen = [note for note in notes if note.text("text").startswith(_SPARSE_CHOSEN)]
+    if chosen and all(_names_none(note.text("text")) for note in chosen):
+        yield from observe(notes, "Layers are eligible for sparse tactics, and none was chosen", same_as="sparse")
+
+
+def _names_none(text: str) -> bool:
+    return text.startswith("Chose 0 ") or text.rstrip().endswith("for layers:")

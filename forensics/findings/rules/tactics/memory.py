@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
-from trtforensics.findings.machine import MEBIBYTE, workspace
 from trtforensics.findings.rule import rule
+from trtforensics.findings.steps.machine import MEBIBYTE, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +76,12 @@ def starved(case: Case) -> Iterator[Observation]:
             severity=Severity.NOTE if few else Severity.WARNING,
             same_as="starved",
         )
+        return
+    notes = case.notes("workspace_note", "workspace_hint")
+    asked = max((int(note.number("requested") or 0) for note in notes), default=0)
+    sizes = f"{asked:,} bytes would enable more" if asked else "the log names no size"
+    title = f"Some tactics were skipped for want of workspace: {sizes}"
+    yield from observe(notes, title, steps=(workspace(case),), severity=Severity.NOTE, same_as="hint")
 
 
 @rule(
