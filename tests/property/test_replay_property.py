@@ -15,7 +15,7 @@ from tests.support.replays import ENTRIES, NOWHERE, of_form
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.log import SourceInfo
 from trtforensics.model.replay import FieldPath, ReplayEntry, ReplayForm, ReplayTensor
-from trtforensics.parsers.files.json_text import Lines, locate, members
+from trtforensics.parsers.files.json_text import Lines, Places, locate, members
 from trtforensics.parsers.files.replay import read_replay
 from trtforensics.parsers.files.replay_fields import DTYPES, FORMATS
 from trtforensics.parsers.text.document import Document
