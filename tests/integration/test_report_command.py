@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 from tests.support.marked_logs import marked
 from tests.support.repository import ROOT
+from tests.support.sources import posix
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -167,6 +169,38 @@ def test_settings_of_a_project_are_found_from_its_folders(failed: Path, run: Run
     done = run("report", "../failed.log", "--json", cwd=inner)
     assert done.code == 0
     assert [one["code"] for one in json.loads(done.out)["suppressed"]] == ["TF301"]
+
+
+def test_the_settings_that_suppress_something_are_named_in_each_form(failed: Path, run: Run) -> None:
+    inner = failed.parent / "inner"
+    inner.mkdir()
+    settings = failed.parent / "trtforensics.toml"
+    settings.write_text('[report]\nsuppress = ["TF301"]\n')
+    for form in ("text", "json", "html", "sarif"):
+        assert str(settings) in run("report", "../failed.log", "--format", form, cwd=inner).out
+        settings.write_text('[report]\nsuppress = ["TF201"]\n')
+        assert (
+            str(settings) not in run("report", "../failed.log", "--suppress", "TF301", "--format", form, cwd=inner).out
+        )
+        settings.write_text('[report]\nsuppress = ["TF301"]\n')
+
+
+@posix
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder", "long", "deep"])
+def test_settings_that_are_no_file_are_refused_at_once(kind: str, failed: Path, run: Run) -> None:
+    path = failed.parent / "trtforensics.toml"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text("a" * (2 << 20) if kind == "long" else f"a = {'[' * 5000}{']' * 5000}\n")
+    done = run("report", failed.name, cwd=failed.parent)
+    assert (done.code, done.out) == (2, "")
+    assert "trtforensics.toml: cannot be read: " in done.err
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,8 @@ def _shared(one: SharedFinding, sources: int) -> str:
 def _rest(report: Report) -> Iterator[str]:
     if report.suppressed:
         number = len(report.suppressed)
-        yield f"{number} finding{'' if number == 1 else 's'} suppressed"
+        by = f", some by {visible(report.settings)}" if report.settings else ""
+        yield f"{number} finding{'' if number == 1 else 's'} suppressed{by}"
     needs = sorted({need for one in report.not_judged for need in one.needs})
     if needs:
         flags = ", ".join("a second log" if need == "other-log" else f"--{need}" for need in needs)
