@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from trtforensics import __version__
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
+from trtforensics.console.secrets import shown_secrets
 from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
@@ -97,10 +98,16 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
+    if parser.prog.rpartition(" ")[2] not in _WITHOUT_SECRETS:
+        parser.add_argument("--show-secrets", action="store_true", help=_SHOW_SECRETS_HELP)
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
     parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
 
+_WITHOUT_SECRETS = {"explain", "redact"}
+"""Commands that print nothing of a source, or must not print secrets."""
+
+_SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [secret] stands for each)"
 _MAX_BYTES_HELP = "stop with exit code 2 where a source's text is longer (default: 64G; K, M and G count 1024)"
 
 
@@ -156,7 +163,8 @@ def _run(arguments: list[str]) -> int:
         args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    with nullcontext() if args.command == "tui" else _without_collector():
+    secrets = shown_secrets() if vars(args).get("show_secrets") else nullcontext()
+    with secrets, nullcontext() if args.command == "tui" else _without_collector():
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
 
 

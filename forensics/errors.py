@@ -41,6 +41,10 @@ class NotATimingCacheError(ForensicsError):
     """A readable source that is no usable timing cache: neither our export nor TensorRT's binary."""
 
 
+class DamagedTablesError(ForensicsError):
+    """A file of this package that is not as it was installed."""
+
+
 class OutputError(ForensicsError):
     """A result that cannot be written to its destination."""
 

@@ -72,7 +72,7 @@ class LogSession:
         from trtforensics.findings.suppression import Suppression, settings_for
         from trtforensics.sources.quoting import ShownLog
 
-        suppression = Suppression.of(settings_for(Path.cwd()).suppress)
+        suppression = Suppression.of((), settings_for(Path.cwd()))
         return judge(Inputs([ShownLog(log, self.text)]), suppression)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
+    from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.runner.options import RunOptions
 
@@ -74,7 +75,7 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.bisect.precision.answer import answer_text
     from trtforensics.bisect.precision.conclusion import Conclusion
-    from trtforensics.bisect.precision.items import atoms_of, items_of
+    from trtforensics.bisect.precision.items import atoms_of
     from trtforensics.bisect.precision.repair.certificate import Certificate
     from trtforensics.bisect.precision.repair.progress import progress_text
     from trtforensics.bisect.precision.repair.safety import safe_repair
@@ -91,9 +92,10 @@ def run(args: Namespace) -> int:
     lever = _lever(args, directory.absolute())
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
-    items = items_of(lever.caster, lever.oracle.ranges())
-    atoms = atoms_of(lever.caster)
-    search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    items = _items(lever)
+    search = RepairSearch(
+        items, atoms_of(lever.caster), lever.narrow.upper(), every=options.find == "all", limit=options.max_builds
+    )
     if args.dry_run:
         streams.print_result(_forecast(lever, len(items), builds))
         return ExitCode.OK
@@ -115,6 +117,19 @@ def run(args: Namespace) -> int:
     document, fixed = conclusion.write(document, fixed)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
+
+
+def _items(lever: PrecisionLever) -> tuple[PrecisionItem, ...]:
+    """Return the items by the ranges of their tensors, and note what the ranges say of masks."""
+    from trtforensics.bisect.precision.emulation.costs import cost_notes
+    from trtforensics.bisect.precision.emulation.masks import mask_notes
+    from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
+    from trtforensics.bisect.precision.items import items_of
+
+    ranges = tensor_ranges(lever.oracle)
+    lever.notes += cost_notes(lever.oracle, lever.judge, lever.nodes)
+    lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
+    return items_of(lever.caster, ranges.by_tensor)
 
 
 def _which_builds(args: Namespace) -> str:
@@ -153,13 +168,13 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.emulation.oracle import floating_outputs
     from trtforensics.bisect.precision.emulation.rules import rules_for
     from trtforensics.bisect.precision.lever import PrecisionLever
+    from trtforensics.bisect.precision.remarks import model_notes, no_candidates
     from trtforensics.commands.sampling import samples_of
     from trtforensics.errors import SourceError
 
     caster = Caster(prepare(args.model), STORAGES[args.precision])
     if not caster.candidates:
-        what = f"has no node that computes in FP32 and could in {args.precision}"
-        raise SourceError(args.model, what, "Give the FP32 model, not the one that was cast")
+        raise SourceError(args.model, *no_candidates(caster))
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
     sampled = samples_of(args, caster.prepared.proto)
@@ -167,7 +182,7 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     target = _target(args, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
-    lever.notes += sampled.notes
+    lever.notes += [*model_notes(caster), *sampled.notes]
     return lever
 
 

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = """example: trtforensics redact build.log -o public.log
 
-Layers, tensors, ONNX nodes, files, hosts and users get made-up names, the same one each time; what TensorRT itself
-says stays. Lines that no logger wrote lose every word that is not TensorRT's own. Look at the result before you
-publish it."""
+Only words stay that TensorRT, CUDA, ONNX and trtexec are known to print. Every other word becomes a made-up one, the
+same one each time: layers, tensors, plugins, files, hosts, users. Numbers stay, secrets and addresses go. Look at the
+result before you publish it."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

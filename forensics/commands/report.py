@@ -81,7 +81,7 @@ def run(args: Namespace) -> int:
     if args.output is not None:
         keep_sources([p for p in (*args.sources, args.onnx, args.replay, args.layer_info) if p], args.output)
     settings = settings_for(Path.cwd())
-    suppression = Suppression.of([*settings.suppress, *args.suppress])
+    suppression = Suppression.of(args.suppress, settings)
     with ExitStack() as stack:
         report = judge(_inputs(args, stack), suppression)
     fails_from = _fails_from(args, settings)

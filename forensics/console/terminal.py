@@ -1,10 +1,12 @@
-"""Makes text safe for a terminal: no control characters of the input, colour only if wanted."""
+"""Makes text safe for a terminal: no secrets, no control characters of the input, colour only if wanted."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
 from typing import IO
+
+from trtforensics.console.secrets import masked
 
 TAB = "    "
 _DELETE = 0x7F
@@ -36,10 +38,11 @@ _VISIBLE = _Visible()
 
 
 def visible(text: str) -> str:
-    """Return the text with every control, bidirectional and zero-width character made visible.
+    """Return the text with secrets masked, and every control, bidirectional and zero-width character made visible.
 
     A log may hold terminal escapes; none of them may reach the terminal.
     """
+    text = masked(text)
     return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,10 +28,10 @@ def to_json(comparison: Comparison) -> str:
     parts = []
     for key, value in document(comparison).items():
         if isinstance(value, list) and value:
-            rows = ",\n  ".join(json.dumps(row) for row in value)
+            rows = ",\n  ".join(dumps(row) for row in value)
             parts.append(f' "{key}": [\n  {rows}\n ]')
         else:
-            parts.append(f' "{key}": {json.dumps(value)}')
+            parts.append(f' "{key}": {dumps(value)}')
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.diff.differences import DifferenceType
 
@@ -187,6 +188,7 @@ def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
 
 def _short(text: str, width: int) -> str:
     """Cut the middle out of a long text: both ends of a fused name identify it."""
+    text = masked(text)
     if len(text) <= width:
         return text
     half = (width - 1) // 2

@@ -79,11 +79,13 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
     quotes = _quotes(seen, inputs.logs)
     found = [_judged(one, quotes) for one in seen]
     shown = arranged([one for one in found if not suppression.covers(one.finding)])
+    hidden = arranged([one for one in found if suppression.covers(one.finding)])
     return Report(
         sources=tuple(_source(log) for log in logs),
         findings=shown,
         common=_common(shown),
-        suppressed=arranged([one for one in found if suppression.covers(one.finding)]),
+        suppressed=hidden,
+        settings=suppression.settings_behind(hidden),
         not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in judged),
         unreadable=tuple(inputs.unreadable),
     )

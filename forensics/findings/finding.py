@@ -172,6 +172,8 @@ class Report:
     findings: tuple[Finding, ...]
     common: tuple[SharedFinding, ...] = ()
     suppressed: tuple[Finding, ...] = ()
+    settings: str = ""
+    """The settings file that suppresses some of them; empty where none does."""
     not_judged: tuple[NotJudged, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from trtforensics.findings.finding import Severity
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from trtforensics.findings.finding import Finding
@@ -22,26 +23,41 @@ OWN_FILE = "trtforensics.toml"
 """Settings under ``[report]``; ``pyproject.toml`` holds them under ``[tool.trtforensics.report]``."""
 
 _KEYS = {"suppress", "fail-on"}
+_MOST_BYTES = 1 << 20
+"""The longest settings file that is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """Codes to suppress, each with a layer or for all layers; ``*`` stands for any text in both."""
+    """Codes to suppress, each with a layer or for all layers; ``*`` stands for any text in both.
+
+    The last ``settled`` entries come from the settings in ``file``.
+    """
 
     entries: tuple[tuple[str, str], ...] = ()
+    settled: int = 0
+    file: str = ""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Suppression:
-        """Read entries such as ``TF502`` and ``TF201:/encoder/*``.
+    def of(cls, texts: Sequence[str], settings: ReportSettings | None = None) -> Suppression:
+        """Read entries such as ``TF502`` and ``TF201:/encoder/*``, and those of a project's settings.
 
         Raises:
             UsageError: No rule has the code.
         """
-        entries = tuple((code.upper(), layer) for code, _, layer in (text.partition(":") for text in texts))
+        settled = settings.suppress if settings else ()
+        entries = tuple(
+            (code.upper(), layer) for code, _, layer in (text.partition(":") for text in (*texts, *settled))
+        )
         for code, _ in entries:
             if not any(_matches(code, rule.code) for rule in rules()):
                 raise UsageError(code, "there is no such code", "`trtforensics explain` lists them all")
-        return cls(entries)
+        return cls(entries, len(settled), settings.file if settings else "")
+
+    def settings_behind(self, findings: Iterable[Finding]) -> str:
+        """Return the settings file that suppresses some of these findings; empty where none does."""
+        of_file = Suppression(self.entries[len(self.entries) - self.settled :])
+        return self.file if any(map(of_file.covers, findings)) else ""
 
     def covers(self, finding: Finding) -> bool:
         """Whether a finding is suppressed: its code, or all of its layers, or all of its ONNX nodes."""
@@ -67,10 +83,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class ReportSettings:
-    """The settings of a project: what to suppress, and from which severity the exit code is 1."""
+    """The settings of a project: what to suppress, and from which severity the exit code is 1.
+
+    ``file`` is where they stand; empty where there are none.
+    """
 
     suppress: tuple[str, ...] = ()
     fail_on: str | None = None
+    file: str = ""
 
 
 def settings_for(folder: Path) -> ReportSettings:
@@ -90,14 +110,31 @@ def settings_for(folder: Path) -> ReportSettings:
 def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     """Return a table of a TOML file; None where the file or the table is missing."""
     try:
-        found: Any = tomllib.loads(file.read_text("utf-8"))
+        found: Any = tomllib.loads(_text(file))
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except RecursionError as error:
+        raise UsageError(str(file), "cannot be read: it nests too deep", "Mend or remove it") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(str(file), f"cannot be read: {error}", "Mend or remove it") from error
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else None
+
+
+def _text(file: Path) -> str:
+    """Read a settings file; one that is no regular file is not opened, since that could wait forever.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file of at most :data:`_MOST_BYTES`.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError("it is no regular file")
+    if status.st_size > _MOST_BYTES:
+        raise OSError(f"it is longer than {_MOST_BYTES} bytes")
+    return file.read_text("utf-8")
 
 
 def _checked(table: Mapping[str, Any], where: str) -> ReportSettings:
@@ -110,4 +147,4 @@ def _checked(table: Mapping[str, Any], where: str) -> ReportSettings:
     levels = [severity.word for severity in Severity]
     if fail_on is not None and fail_on not in levels:
         raise UsageError(where, f"fail-on is {fail_on!r}", f"Write one of {', '.join(levels)}")
-    return ReportSettings(tuple(suppress), fail_on)
+    return ReportSettings(tuple(suppress), fail_on, where)

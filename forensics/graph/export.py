@@ -19,11 +19,13 @@ import re
 import unicodedata
 from enum import StrEnum
 from io import BytesIO
+from itertools import count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from trtforensics.console.secrets import masked, masked_values
 from trtforensics.errors import UsageError
 from trtforensics.graph.build import EdgeKind, NodeKind
 
@@ -73,9 +75,26 @@ def form_of(path: str) -> GraphForm:
 
 
 def export(graph: nx.MultiDiGraph, form: GraphForm) -> bytes:
-    """Render a graph in a form, as the bytes of the file."""
+    """Render a graph in a form, as the bytes of the file, with secrets masked."""
+    graph = _without_secrets(graph)
     writers = {GraphForm.JSON: to_json, GraphForm.GRAPHML: to_graphml, GraphForm.DOT: to_dot}
     return writers[form](graph)
+
+
+def _without_secrets(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
+    """Return the graph with every text masked; nodes that differ in secrets alone stay apart by a number."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for node in graph:
+        shown = masked(node)
+        numbered = (shown if number == 1 else f"{shown} ({number})" for number in count(1))
+        names[node] = next(name for name in numbered if name not in taken)
+        taken.add(names[node])
+    plain = nx.MultiDiGraph(**masked_values(graph.graph))
+    plain.add_nodes_from((names[node], masked_values(attributes)) for node, attributes in graph.nodes(data=True))
+    edges = graph.edges(data=True, keys=True)
+    plain.add_edges_from((names[a], names[b], masked_values(key), masked_values(data)) for a, b, key, data in edges)
+    return plain
 
 
 def to_json(graph: nx.MultiDiGraph) -> bytes:

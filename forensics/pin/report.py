@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.pin.plan import PinState
 from trtforensics.pin.verification import PinUse
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -132,7 +132,7 @@ def plan_json(plan: PinPlan, written: str, form: str) -> str:
         "pinned": [_pinned_row(one) for one in plan.pinned],
         "left_out": [{"layer": one.layer, "why": one.why, "line": one.span.line} for one in pinnable.left_out],
     }
-    return json.dumps(document, indent=1) + "\n"
+    return f"{dumps(document, indent=1)}\n"
 
 
 def _pinned_row(one: PinnedSlot) -> dict[str, Any]:
@@ -186,4 +186,4 @@ def proofs_json(pinned: str, proofs: Iterable[PinProof]) -> str:
         {"item": one.name, "use": str(one.use), "what": one.what, "at": str(one.span) if one.span else None}
         for one in proofs
     ]
-    return json.dumps({"schema": SCHEMA, "kind": "pin-verification", "pinned": pinned, "items": rows}, indent=1) + "\n"
+    return f"{dumps({'schema': SCHEMA, 'kind': 'pin-verification', 'pinned': pinned, 'items': rows}, indent=1)}\n"

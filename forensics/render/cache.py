@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import tactic_text
+from trtforensics.render.json_text import dumps, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,8 +33,8 @@ def of_log(log: BuildLog) -> TimingCache:
 def to_json(cache: TimingCache) -> str:
     """Render an export, with one key on each line."""
     head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
-    opening = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
-    keys = ",\n".join(f"  {json.dumps(row)}" for row in rows(cache.keys))
+    opening = ",\n".join(f" {text(key)}: {dumps(value)}" for key, value in head.items())
+    keys = ",\n".join(f"  {dumps(row)}" for row in rows(cache.keys))
     return f'{{\n{opening},\n "keys": [\n{keys}\n ]\n}}\n'
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
@@ -22,7 +22,7 @@ JsonObject = dict[str, Any]
 
 def to_json(files: EngineFiles) -> str:
     """Render the document in ASCII."""
-    return json.dumps(document(files), indent=1, allow_nan=False) + "\n"
+    return f"{dumps(document(files), indent=1)}\n"
 
 
 def document(files: EngineFiles) -> JsonObject:

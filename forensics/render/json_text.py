@@ -1,22 +1,36 @@
 """JSON in ASCII with a record a line: it reads and compares well.
 
 :func:`render` takes plain dicts and lists. The functions for single values serve documents that are too large to be
-made of dicts first. All write what ``json.dumps`` does.
+made of dicts first. All write what ``json.dumps`` does, with secrets masked.
 """
 
 from __future__ import annotations
 
 import json
-from json.encoder import encode_basestring_ascii as text
+from json.encoder import encode_basestring_ascii
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.console.secrets import masked, masked_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["boolean", "number", "render", "text", "texts"]
-
 _encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON value
+    """Render a value as ``json.dumps`` does.
+
+    Raises:
+        ValueError: JSON has no such number.
+    """
+    return json.dumps(masked_values(value), indent=indent, allow_nan=False)
+
+
+def text(value: str) -> str:
+    """Render a text."""
+    return encode_basestring_ascii(masked(value))
 
 
 def texts(values: Iterable[str]) -> str:
@@ -47,7 +61,7 @@ def render(value: object, record_depth: int) -> str:
 
 def _indented(value: object, record_depth: int, depth: int) -> str:
     if not (depth < record_depth and value and isinstance(value, dict | list)):
-        return _encode(value)
+        return _encode(masked_values(value))
     begin, end = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
     if isinstance(value, dict):
         members = [f"{text(key)}: {_indented(item, record_depth, depth + 1)}" for key, item in value.items()]

@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import Outcome
@@ -321,4 +322,5 @@ def _plural(number: int, noun: str) -> str:
 
 def _short(text: str, width: int = _NAME_WIDTH) -> str:
     text = text.strip()
+    text = masked(text)
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
+from trtforensics.console.secrets import masked
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
 from trtforensics.parsers.text.windows import Window
 from trtforensics.sources.build_log import load_build_log, read_build_log
@@ -33,7 +34,7 @@ class QuotedLog(Protocol):
         ...
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
-        """Return the text of some lines (from 1), without endings, cut to :data:`LONGEST_QUOTE`.
+        """Return the text of some lines (from 1), without endings, secrets masked, cut to :data:`LONGEST_QUOTE`.
 
         Raises:
             SourceError: The source cannot be read again.
@@ -136,6 +137,7 @@ def _quoted(raw: bytes) -> str:
 
 
 def _cut(text: str) -> str:
+    text = masked(text)  # first: half a secret could not be recognised
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 

@@ -12,7 +12,7 @@ from trtforensics.parsers.text.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from trtforensics.model.replay import FieldPath, Replay, TextSpan
-    from trtforensics.parsers.files.json_text import Places
+    from trtforensics.parsers.files.json_text import EntryPlaces, Places
     from trtforensics.parsers.text.document import Document
 
 
@@ -29,7 +29,7 @@ class ReplayFile:
         self.replay: Replay = read_replay(self._document)
 
     @cached_property
-    def _places(self) -> Places:
+    def _places(self) -> Places | EntryPlaces:
         return locate(decoded(self._document), self._document.info.path)
 
     def place(self, path: FieldPath) -> TextSpan:

@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 
     from trtforensics.model.span import SourceSpan
 
-_decode = json.JSONDecoder(strict=False).raw_decode
+
+class _RepeatedKeyError(ValueError):
+    """An object has a key twice; JSON readers keep the last one without a word."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for key, item in pairs:
+        if key in value:
+            raise _RepeatedKeyError(key)
+        value[key] = item
+    return value
+
+
+_decode = json.JSONDecoder(strict=False, object_pairs_hook=_unique).raw_decode
 _CLOSES = re.compile(r'(?<!\\)"(?=\s*(?::|[\]}]\s*(?:[,\]}]|$)|,\s*["{\[]|$))')
 """A quote that ends a text: behind it stands what follows a key or a value, which rarely stands inside a name."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
@@ -87,7 +101,10 @@ class PlacedJson:
             if pairs or items:
                 at = self._behind(at, ",")
             if keyed:
+                place = at
                 key, at = self._plain(at)
+                if str(key) in pairs:
+                    raise self._repeated(place, str(key))
                 pairs[str(key)], at = self._record(self._behind(skip(self._text, at), ":"), depth - 1)
             else:
                 item, at = self._record(at, depth - 1)
@@ -105,6 +122,8 @@ class PlacedJson:
             return _decode(self._text, at)
         except json.JSONDecodeError as error:
             raise self._error(error.pos, f"this is no JSON: {error.msg}") from error
+        except _RepeatedKeyError as error:
+            raise self._repeated(at, str(error)) from error
         except RecursionError as error:
             raise self._error(at, "is nested too deep for an export of TensorRT") from error
 
@@ -129,6 +148,9 @@ class PlacedJson:
 
     def _place(self, at: int) -> SourceSpan:
         return self._lines.place(at - bisect_left(self._inserted, at))
+
+    def _repeated(self, at: int, key: str) -> NotEngineInfoError:
+        return self._error(at, f"an object has the key {key!r} twice")
 
     def _error(self, at: int, what: str) -> NotEngineInfoError:
         if at >= len(self._text.rstrip()):

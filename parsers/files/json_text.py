@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import FieldPath, TextSpan
 from trtforensics.parsers.grammar import nested
+from trtforensics.parsers.text.json_bounds import values_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +30,8 @@ _key = json.JSONDecoder().raw_decode
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?[0-9]+")
 _SHOWN = 20
+MOST_LOCATED = 1 << 16
+"""Values of a text whose every place is known: a tree of them takes a hundred megabytes."""
 
 
 class Lines:
@@ -69,25 +73,25 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
         ValueError: this is no object, or one that is damaged.
     """
     if text[at : at + 1] != "{":
-        raise ValueError("not an object")
+        raise json.JSONDecodeError("Expecting an object", text, at)
     found: list[ObjectMember] = []
     at = skip(text, at + 1)
     if text[at : at + 1] == "}":
         return found, at + 1
     while True:
         if text[at : at + 1] != '"':
-            raise ValueError("not a key")
+            raise json.JSONDecodeError("Expecting a key", text, at)
         key, end = _key(text, at)
         end = skip(text, end)
         if text[end : end + 1] != ":":
-            raise ValueError("no colon")
+            raise json.JSONDecodeError("Expecting ':' delimiter", text, end)
         value, end = decode(text, skip(text, end + 1))
         found.append(ObjectMember(key, at, value))
         end = skip(text, end)
         if text[end : end + 1] == "}":
             return found, end + 1
         if text[end : end + 1] != ",":
-            raise ValueError("no comma")
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, end)
         at = skip(text, end + 1)
 
 
@@ -195,6 +199,69 @@ class Places:
         return self._pairs[id(node)]
 
 
+class EntryPlaces:
+    """Where the entries of a large replay stand; what is inside an entry has the entry's place.
+
+    A syntax tree takes some hundred times the memory of its text, so that :func:`locate` makes it of small texts only.
+
+    Raises:
+        NotAReplayError: this is no JSON; it says where.
+    """
+
+    def __init__(self, text: str, lines: Lines) -> None:
+        self._lines = lines
+        self._keys: dict[FieldPath, int] = {}
+        self._repeated: list[tuple[FieldPath, int]] = []
+        twice: list[str] = []
+
+        def joined(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            counts = Counter(key for key, _ in pairs)
+            twice.extend(key for key, count in counts.items() if count > 1)
+            return dict(pairs)
+
+        decode = json.JSONDecoder(object_pairs_hook=joined).raw_decode
+
+        def entry(text: str, at: int) -> tuple[list[str], int]:
+            twice.clear()
+            _, end = decode(text, at)
+            return [*twice], end
+
+        def below_top(text: str, at: int) -> tuple[Any, int]:
+            return members(text, at, entry) if text[at : at + 1] == "{" else decode(text, at)
+
+        try:
+            top, end = members(text, skip(text, 0), below_top)
+        except json.JSONDecodeError as error:
+            what = f"this is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
+            raise NotAReplayError(str(lines.place(error.pos)), what, "Mend or replace the file") from error
+        if skip(text, end) < len(text):
+            what = "this is no JSON: the end of the file should stand here"
+            raise NotAReplayError(str(lines.place(skip(text, end))), what, "Mend or replace the file")
+        for member in top:
+            self._add((member.key,), member.at)
+            for own in member.value if isinstance(member.value, list) else ():
+                if isinstance(own, ObjectMember):
+                    self._add((member.key, own.key), own.at)
+                    self._repeated += [((member.key, own.key, name), own.at) for name in own.value]
+
+    def of(self, path: FieldPath) -> TextSpan:
+        """Return the place of the entry that a path leads to or into."""
+        return self._lines.place(next((self._keys[path[:n]] for n in (2, 1) if path[:n] in self._keys), 0))
+
+    def key(self, path: FieldPath) -> TextSpan:
+        """Return the place of the last entry of a name."""
+        return self.of(path)
+
+    def repeated(self) -> list[tuple[FieldPath, TextSpan]]:
+        """Return the entries that are repeated later, each with its own place."""
+        return [(path, self._lines.place(at)) for path, at in self._repeated]
+
+    def _add(self, path: FieldPath, at: int) -> None:
+        if path in self._keys:
+            self._repeated.append((path, self._keys[path]))
+        self._keys[path] = at
+
+
 def _pairs_of(node: Node) -> Iterator[_KeyAndValue]:
     """Yield the members of an object in the syntax tree; a key is always a token."""
     if isinstance(node, Tree):
@@ -217,13 +284,15 @@ def _element(integers: Token, index: str | int) -> int:
     return at + numbers[index].start() if isinstance(index, int) and index < len(numbers) else at
 
 
-def locate(text: str, file: str) -> Places:
-    """Read a document with the grammar.
+def locate(text: str, file: str) -> Places | EntryPlaces:
+    """Read a document with the grammar; of a large one, find only the entries.
 
     Raises:
         NotAReplayError: this is no JSON; it says where and what was expected.
     """
     lines = Lines(text, file)
+    if values_in(text) > MOST_LOCATED:
+        return EntryPlaces(text, lines)
     try:
         tree = nested.parser("replay").parse(text)
     except UnexpectedInput as error:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
-from trtforensics.parsers.files.json_text import Lines, ObjectMember, Places, locate, members, skip
+from trtforensics.parsers.files.json_text import (
+    MOST_LOCATED,
+    EntryPlaces,
+    Lines,
+    ObjectMember,
+    Places,
+    locate,
+    members,
+    skip,
+)
 from trtforensics.parsers.files.lookalikes import not_json, other_json
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw
 
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
 
 _TOP = "TacticReplayData"
 _GIVE = "Give the file that Polygraphy's `--save-tactics` wrote"
+_LEAST_BYTES_A_LAYER = 64
 _ANY_LATER = "0.30.0 and later"
 """The versions that write an empty replay, which has no tensor that shows its form."""
 
@@ -115,7 +125,7 @@ def _values(text: str, file: str) -> _Values:
             raise _not_this(file, json.loads(text))
         found, end = members(text, begin, below_top)
     except ValueError as error:
-        locate(text, file).leaves()
+        locate(text, file)
         raise NotAReplayError(file, f"cannot be read as JSON: {error}", _GIVE) from error
     except RecursionError as error:
         raise NotAReplayError(file, "nests too deeply for a replay", _GIVE) from error
@@ -125,6 +135,9 @@ def _values(text: str, file: str) -> _Values:
     layers = top.get("replay")
     if not isinstance(layers, _Object):
         raise _not_this(file, {k: value.value if isinstance(value, _Object) else value for k, value in top.items()})
+    if len(layers) > MOST_LOCATED and len(layers) * _LEAST_BYTES_A_LAYER > len(text):
+        what = f"holds {len(layers):,} layers in {len(text):,} characters, which no replay does"
+        raise NotAReplayError(file, what, _GIVE)
     return _Values(top, layers, repeated or len(top) < len(found) or len(layers.value) < len(layers))
 
 
@@ -156,7 +169,7 @@ def _top_class(top: dict[str, Any]) -> list[Flaw]:
     return [Flaw("unknown-class", ProblemSeverity.ERROR, "", (CLASS,), what, advice)]
 
 
-def _located(flaws: list[Flaw], places: Places) -> tuple[Problem, ...]:
+def _located(flaws: list[Flaw], places: Places | EntryPlaces) -> tuple[Problem, ...]:
     problems = [_repeated(path, span, places) for path, span in places.repeated()]
     for flaw in flaws:
         span = places.of(flaw.path)
@@ -164,7 +177,7 @@ def _located(flaws: list[Flaw], places: Places) -> tuple[Problem, ...]:
     return tuple(sorted(problems, key=lambda problem: (problem.span.line, getattr(problem.span, "column", 0))))
 
 
-def _repeated(path: FieldPath, span: TextSpan, places: Places) -> Problem:
+def _repeated(path: FieldPath, span: TextSpan, places: Places | EntryPlaces) -> Problem:
     last = places.key(path)
     is_layer = len(path) == len(("replay", "layer")) and path[0] == "replay"
     code = "duplicate-layer" if is_layer else "duplicate-field"

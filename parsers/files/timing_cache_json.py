@@ -39,7 +39,8 @@ def read_timing_cache(document: Document) -> TimingCache:
     if not {"schema", "kind"} <= set(top) or top["kind"].value != KIND or not keys or not isinstance(keys.value, list):
         raise NotATimingCacheError(info.path, "is no timing-cache export", _NEXT_STEP)
     if top["schema"].value != SCHEMA:
-        what = f"has schema {top['schema'].value}, and this version reads schema {SCHEMA}"
+        said = top["schema"].value
+        what = f"has schema {said if isinstance(said, int) else '?'}, and this version reads schema {SCHEMA}"
         raise NotATimingCacheError(str(top["schema"].span), what, "Use the version of trtforensics that wrote it")
     made_from, version = (_member(top, name) for name in ("made_from", "tensorrt_version"))
     return TimingCache(info, str(made_from or ""), version, tuple(_key(record) for record in keys.value))

@@ -36,11 +36,12 @@ def derived() -> tables.GrammarTables:
 
 
 def text_of(found: tables.GrammarTables) -> str:
-    """Return tables as JSON text, one kind or layout a line, so that a change is read in a line."""
+    """Return tables as their digest and JSON text, one kind or layout a line, so that a change is read in a line."""
     kinds = [f"{json.dumps(start)}: {_lines(map(_kind_row, own))}" for start, own in found.kinds.items()]
     bare = json.dumps([kind.name for kind in found.bare])
     layout_rows = _lines(map(_layout_row, found.layouts))
-    return f'{{"kinds": {{{", ".join(kinds)}}},\n"bare": {bare},\n"layouts": {layout_rows}}}\n'
+    text = f'{{"kinds": {{{", ".join(kinds)}}},\n"bare": {bare},\n"layouts": {layout_rows}}}\n'
+    return f"{tables.digest_of(text.encode())}\n{text}"
 
 
 def main() -> None:

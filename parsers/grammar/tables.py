@@ -1,6 +1,8 @@
 """The tables that reading a log needs: every kind of line with its regex, and the layouts of those that fill logs.
 
 They are data in ``tables.json``, which ``generate.py`` makes of the grammars: compiling those takes Lark and a second.
+Its first line is a digest of the rest and of the grammars. A table that was damaged, or is of other grammars than those
+beside it, would change what a log says without a word; it is refused.
 """
 
 from __future__ import annotations
@@ -8,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 from functools import cache
+from hashlib import sha256
 from typing import Any, NamedTuple
 
+from trtforensics.errors import DamagedTablesError
 from trtforensics.parsers.grammar.layouts import Anchor, Content, Layout, Segment
 from trtforensics.parsers.grammar.line_kinds import LINE, LineKind
 
@@ -22,6 +26,17 @@ class GrammarTables(NamedTuple):
     kinds: dict[str, tuple[LineKind, ...]]
     bare: tuple[LineKind, ...]
     layouts: tuple[Layout, ...]
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest of the tables' text and of the grammars that they are made of."""
+    digest = sha256(data)
+    folder = os.path.dirname(PATH)  # noqa: PTH120 - see PATH
+    for name in sorted(os.listdir(folder)):  # noqa: PTH208 - see PATH
+        if name.endswith(".lark"):
+            with open(os.path.join(folder, name), "rb") as file:  # noqa: PTH118, PTH123 - see PATH
+                digest.update(file.read().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
 
 
 def kinds(start: str = LINE) -> tuple[LineKind, ...]:
@@ -41,9 +56,16 @@ def layouts() -> tuple[Layout, ...]:
 
 @cache
 def tables() -> GrammarTables:
-    """Read the tables."""
+    """Read the tables.
+
+    Raises:
+        DamagedTablesError: they are not those that were made of the grammars.
+    """
     with open(PATH, "rb") as file:  # noqa: PTH123 - see PATH
-        stored = json.load(file)
+        digest, _, data = file.read().partition(b"\n")
+    if digest.decode("ascii", "replace") != digest_of(data):
+        raise DamagedTablesError(PATH, "is not what was made of the grammars beside it", "Install trtforensics again")
+    stored = json.loads(data)
     of_start = {start: tuple(map(_kind, rows)) for start, rows in stored["kinds"].items()}
     by_name = {kind.name: kind for kind in of_start[LINE]}
     bare = tuple(by_name[name] for name in stored["bare"])

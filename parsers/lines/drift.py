@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 
+from trtforensics.console.secrets import masked
 from trtforensics.model.log import UnknownShape
 
 MAX_SAMPLES = 20
 _MAX_SHAPES = 4096
 _TEXT_LIMIT = 500
 _SHAPE_LIMIT = 200
+_MARGIN = 200
+"""Bytes that are kept beyond those shown, so that a secret is masked before it is cut."""
 _VARYING = re.compile(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
@@ -31,7 +34,7 @@ class Drift:
             shape = b""
         entry = self._shapes.setdefault(shape, [line, 0])
         entry[1] += 1
-        self._texts.setdefault(shape, body[:_TEXT_LIMIT])
+        self._texts.setdefault(shape, body[: _TEXT_LIMIT + _MARGIN])
 
     def join(self, other: Drift, shift: int) -> None:
         """Take over the shapes of the lines that follow, ``shift`` lines further down."""
@@ -48,6 +51,6 @@ class Drift:
         """Return the most frequent shapes, most frequent first."""
         order = sorted(self._shapes.items(), key=lambda item: (-item[1][1], item[1][0]))
         return tuple(
-            UnknownShape(line, self._texts[shape].decode("utf-8", "replace"), count)
+            UnknownShape(line, masked(self._texts[shape].decode("utf-8", "replace"))[:_TEXT_LIMIT], count)
             for shape, (line, count) in order[:MAX_SAMPLES]
         )

@@ -1,1 +1,1 @@
-"""A mutation fuzzer of the whole way from bytes to graph; ``python -m tests.fuzz`` runs it as long as one likes."""
+"""A mutation fuzzer of logs, JSON, settings and directories; ``python -m tests.fuzz`` runs it as long as one likes."""

@@ -9,11 +9,20 @@ import secrets
 import shlex
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.fuzz.checks import check
+from tests.fuzz.documents import FILES, check_document, damaged_document
 from tests.fuzz.mutations import damaged
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DOCUMENTS = 0.6
+"""The share of inputs that are no logs."""
+MOST_MIB = 1024
 RESULTS = ("read", "refused")
 FAILED = "failed"
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,16 +35,20 @@ def sources() -> list[list[bytes]]:
     return [path.read_bytes().split(b"\n") for path in paths if path.is_file()]
 
 
-def outcome(data: bytes) -> str:
-    """Check an input in a process of its own, so that one that dies is a result like any other."""
+def outcome(tried: Callable[[], str]) -> str:
+    """Check an input in a process of its own, so that one that dies, or takes too much memory, is a result."""
     child = os.fork()
     if not child:
         code = len(RESULTS)
         try:
-            code = RESULTS.index(check(data))
+            code = RESULTS.index(tried())
         finally:
             os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _, status, usage = os.wait4(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if usage.ru_maxrss > MOST_MIB << 10:
+        print(f"took {usage.ru_maxrss >> 10} MiB", flush=True)
+        return FAILED
     return RESULTS[code] if 0 <= code < len(RESULTS) else FAILED
 
 
@@ -48,7 +61,8 @@ def main() -> int:
     parser.add_argument("inputs", type=Path, nargs="*", help="try these instead, and show what each raises")
     args = parser.parse_args()
     for path in args.inputs:
-        print(path, check(path.read_bytes()))
+        kind = path.name.partition("-")[2].partition("-")[2]
+        print(path, check_document(kind, path.read_bytes()) if kind in FILES else check(path.read_bytes()))
     if args.inputs:
         return 0
     logs = sources()
@@ -57,20 +71,27 @@ def main() -> int:
     pick = random.Random(seed)  # noqa: S311 - repeatable
     end = time.monotonic() + args.minutes * 60
     results: Counter[str] = Counter()
+    kinds: Counter[tuple[str, str]] = Counter()
     slowest, size = 0.0, 0
     while time.monotonic() < end:
-        data = damaged(pick.choice(logs), pick.choice(logs), pick)
+        kind = "log"
+        if pick.random() < DOCUMENTS:
+            kind, data = damaged_document(pick)
+        else:
+            data = damaged(pick.choice(logs), pick.choice(logs), pick)
         begin = time.monotonic()
-        result = outcome(data)
+        result = outcome(partial(check_document, kind, data) if kind in FILES else partial(check, data))
+        kinds[kind, result] += 1
         results[result] += 1
         if result == FAILED:
             args.keep.mkdir(parents=True, exist_ok=True)
-            kept = args.keep / f"{seed}-{results.total()}.log"
+            kept = args.keep / f"{seed}-{results.total()}-{kind}"
             kept.write_bytes(data)
             print(f"failed; see why: python -m tests.fuzz {shlex.quote(str(kept))}", flush=True)
         slowest = max(slowest, time.monotonic() - begin)
         size += len(data)
     print(f"{results.total():,} inputs, {size / 1e6:,.0f} MB, slowest {slowest:.2f} s: {dict(results)}")
+    print(", ".join(f"{kind} {result} {count:,}" for (kind, result), count in sorted(kinds.items())))
     return 1 if results[FAILED] else 0
 
 

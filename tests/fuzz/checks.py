@@ -40,7 +40,7 @@ def check(data: bytes) -> str:
         AssertionError: something that must hold does not, or it takes too long.
         Exception: whatever a bug raises.
     """
-    with tempfile.NamedTemporaryFile(suffix=".log") as file, _patience():
+    with tempfile.NamedTemporaryFile(suffix=".log") as file, patience():
         file.write(data)
         file.flush()
         _same_without_bulk(file.name)
@@ -93,7 +93,7 @@ def _same_without_bulk(path: str) -> None:
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
+def patience() -> Iterator[None]:
     def give_up(_: int, __: FrameType | None) -> None:
         raise HungError(f"not done after {PATIENCE_S} s (process {os.getpid()})")
 

@@ -24,6 +24,18 @@ BROAD = {"Exception", "BaseException"}
 CATCH_WHATEVER_COMES = {"forensics/cli.py": 1}
 """How often a module may: once, where a bug becomes a sentence."""
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:(?:root|work)|home/[\w.-]+)/")
+JSON_FOR_PROGRAMS = (
+    "parsers/*",
+    "forensics/bisect/*",
+    "forensics/commands/bisect_log.py",
+    "forensics/trt/*",
+    "forensics/replay/writing.py",
+    "forensics/sources/editable_cache.py",
+    "forensics/findings/explaining.py",
+    "forensics/graph/export.py",
+    "forensics/render/json_text.py",
+)
+"""Who may write JSON by itself: what a child process or TensorRT reads, what holds nothing of a source, what masks."""
 UNIT = ROOT / "tests" / "unit"
 OF_TESTS_THEMSELVES = {("emulator",), ("support",)}
 """Folders of unit tests whose subject is a part of `tests`."""
@@ -47,6 +59,12 @@ def long_functions(tree: tuple[ast.AST, ...]) -> list[str]:
     """Name the functions with more lines than a reader takes in at a glance."""
     functions = [node for node in tree if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES]
+
+
+def json_calls(tree: tuple[ast.AST, ...]) -> list[int]:
+    """Return the lines that render JSON with the standard library."""
+    calls = [node for node in tree if isinstance(node, ast.Call)]
+    return [call.lineno for call in calls if ast.unparse(call.func) in {"json.dumps", "json.dump"}]
 
 
 def broad_handlers(tree: tuple[ast.AST, ...]) -> list[int]:
@@ -147,3 +165,13 @@ def test_the_line_of_the_def_counts_towards_a_function(body_lines: int, too_long
 )
 def test_machine_paths_are_recognised(text: str, named: bool) -> None:  # noqa: FBT001 - a column of the table
     assert bool(machine_paths(text.replace("|", "/"))) is named
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if "tests" not in path.relative_to(ROOT).parts], ids=label)
+def test_json_that_goes_out_is_rendered_where_secrets_are_masked(path: Path) -> None:
+    if not any(fnmatch(label(path), pattern) for pattern in JSON_FOR_PROGRAMS):
+        assert json_calls(nodes(path)) == []
+
+
+def test_a_call_that_renders_json_is_seen() -> None:
+    assert json_calls(tuple(ast.walk(ast.parse("import json\nprint(json.dumps({}))")))) == [2]

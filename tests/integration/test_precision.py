@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 from tests.emulator.engine.files import read_engine
 from tests.emulator.tensorrt.python_path import environment
 from tests.integration import precision_nets as nets
+from tests.support.zoo import models as zoo_models
 from tests.support.zoo.net import Net
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ def test_a_check_command_gets_the_typed_model_and_the_twin(run: Run, tmp_path: P
     found = search(run, saved(tmp_path, nets.clamped()), tmp_path / "out", "--check", said)
     assert sets(found) == [{"/left/Tanh"}]
     assert found["evidence"]["emulated"] is False
+    assert found["judged"] == {}
 
 
 def test_dynamic_inputs_need_shapes(run: Run, refuse: Callable[..., str], tmp_path: Path) -> None:
@@ -228,11 +230,27 @@ def test_a_reference_that_is_not_finite_is_refused_or_masked_aloud(
     large = net.node("Mul", "/up", [root, net.tensor("k", 60000.0)])
     model = saved(tmp_path, net.model(net.node("Div", "/down", [large, "k"]), {"x": (4, 8)}, (4, 8)))
     said = refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "out")
-    assert "values that are NaN" in said
+    assert "values that are NaN, from /root [Sqrt] on" in said
     assert not (tmp_path / "out").exists()
     done = run("bisect", "precision", model, "--artifacts-dir", tmp_path / "out", "--build", "none", "--mask-nonfinite")
     assert "Left out: " in done.stdout
     assert "/up [Mul]" in done.stdout
+
+
+def test_a_mask_of_all_values_is_no_pass(refuse: Callable[..., str], tmp_path: Path) -> None:
+    net = Net(seed=2)
+    root = net.node("Sqrt", "/root", [net.node("Neg", "/Neg", [net.node("Exp", "/Exp", ["x"])])])
+    model = saved(tmp_path, net.model(root, {"x": (4, 8)}, (4, 8)))
+    said = refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "out", "--mask-nonfinite")
+    assert "all 96 values of the output y are NaN or infinite in FP32" in said
+
+
+def test_random_inputs_that_a_model_refuses_are_named(refuse: Callable[..., str], tmp_path: Path) -> None:
+    (tokens,) = (zoo for zoo in zoo_models() if zoo.name == "rare tokens")
+    flags = ("--artifacts-dir", tmp_path / "out", "--val-range", "ids:[0,60]")
+    said = refuse("bisect", "precision", saved(tmp_path, tokens.build()), *flags)
+    assert "on random values of ids" in said
+    assert "--val-range ids:[0,1]" in said
 
 
 def test_external_data_is_written_once(run: Run, tmp_path: Path) -> None:
@@ -277,9 +295,7 @@ def test_a_model_that_is_cast_already_is_refused(refuse: Callable[..., str], tmp
     out = helper.make_tensor_value_info("y", TensorProto.FLOAT16, [4])
     graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"])], "g", [info], [out])
     model = saved(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
-    assert "has no node that computes in FP32" in refuse(
-        "bisect", "precision", model, "--artifacts-dir", tmp_path / "o"
-    )
+    assert "is an FP16 model already" in refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "o")
 
 
 def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:

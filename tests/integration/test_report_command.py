@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 from tests.support.marked_logs import marked
 from tests.support.repository import ROOT
+from tests.support.sources import posix
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -169,6 +171,38 @@ def test_settings_of_a_project_are_found_from_its_folders(failed: Path, run: Run
     assert [one["code"] for one in json.loads(done.out)["suppressed"]] == ["TF301"]
 
 
+def test_the_settings_that_suppress_something_are_named_in_each_form(failed: Path, run: Run) -> None:
+    inner = failed.parent / "inner"
+    inner.mkdir()
+    settings = failed.parent / "trtforensics.toml"
+    settings.write_text('[report]\nsuppress = ["TF301"]\n')
+    for form in ("text", "json", "html", "sarif"):
+        assert str(settings) in run("report", "../failed.log", "--format", form, cwd=inner).out
+        settings.write_text('[report]\nsuppress = ["TF201"]\n')
+        assert (
+            str(settings) not in run("report", "../failed.log", "--suppress", "TF301", "--format", form, cwd=inner).out
+        )
+        settings.write_text('[report]\nsuppress = ["TF301"]\n')
+
+
+@posix
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder", "long", "deep"])
+def test_settings_that_are_no_file_are_refused_at_once(kind: str, failed: Path, run: Run) -> None:
+    path = failed.parent / "trtforensics.toml"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text("a" * (2 << 20) if kind == "long" else f"a = {'[' * 5000}{']' * 5000}\n")
+    done = run("report", failed.name, cwd=failed.parent)
+    assert (done.code, done.out) == (2, "")
+    assert "trtforensics.toml: cannot be read: " in done.err
+    assert done.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "settings", "what"),
     [
@@ -228,3 +262,65 @@ def test_explain_tells_cause_confirmation_fix_by_version_and_sources(tmp_path: P
 def test_the_report_of_a_real_build_names_what_was_not_asked(tmp_path: Path, run: Run) -> None:
     text = run("report", str(LOG), cwd=tmp_path).out
     assert "rules were not asked: they need --onnx, --replay, a second log" in text or "rules were not asked" in text
+
+
+def test_a_report_of_many_logs_goes_on_after_one_that_cannot_be_read(
+    failed: Path, run: Run, document: Document
+) -> None:
+    (failed.parent / "notes.txt").write_text("no log\n")
+    words = ("notes.txt", failed.name, "missing.log")
+    assert run("report", *words, cwd=failed.parent).code == 0
+    found = document(*words, cwd=failed.parent)
+    assert [source["path"] for source in found["sources"]] == [failed.name]
+    assert [(one["path"], bool(one["why"])) for one in found["unreadable"]] == [
+        ("notes.txt", True),
+        ("missing.log", True),
+    ]
+    text = run("report", *words, cwd=failed.parent).out
+    assert (
+        "Not read:\n    notes.txt: no line carries a TensorRT or trtexec prefix\n    missing.log: there is no" in text
+    )
+
+
+@pytest.mark.parametrize("words", [("notes.txt", "missing.log"), ("notes.txt", "failed.log", "--strict")])
+def test_it_stops_where_nothing_can_be_read_or_where_it_is_to_be_strict(
+    words: tuple[str, ...], failed: Path, run: Run
+) -> None:
+    (failed.parent / "notes.txt").write_text("no log\n")
+    done = run("report", *words, "-o", "out.html", cwd=failed.parent)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "notes.txt" in done.err
+    assert not (failed.parent / "out.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("o.json", '{\n "schema": 2'),
+        ("o.sarif", '{\n "$schema"'),
+        ("o.html", "<!DOCTYPE html>"),
+        ("o.xml", "<?xml"),
+        ("o.txt", "failed.log: "),
+    ],
+)
+def test_the_ending_of_the_output_picks_the_form(name: str, begin: str, failed: Path, run: Run) -> None:
+    run("report", failed.name, "-o", name, cwd=failed.parent)
+    assert (failed.parent / name).read_text().startswith(begin)
+    run("report", failed.name, "-o", name, "--format", "text", cwd=failed.parent)
+    assert (failed.parent / name).read_text().startswith("failed.log: ")
+
+
+def test_the_text_says_first_what_the_log_tells_and_puts_consequences_below_their_root(failed: Path, run: Run) -> None:
+    lines = run("report", failed.name, cwd=failed.parent).out.split("\n")
+    assert lines[1] == "    the log tells: verdict, options; not: engine layers, tactics, times"
+    below = lines.index("    so: error TF717 The build gave no engine, line 4")
+    assert any(line.startswith("error TF301 ") for line in lines[:below])
+
+
+def test_nothing_found_is_not_said_alone(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "bare.log").write_text(marked("I Parsing").text)
+    text = run("report", "bare.log", cwd=tmp_path).out
+    assert "warning TF705 The log does not show how the build ended, the engine's layers, the tactics" in text
+    assert run("report", "bare.log", "--fail-on", "warning", cwd=tmp_path).code == 1
+    quiet = run("report", "bare.log", "--suppress", "TF*", cwd=tmp_path).out
+    assert "nothing found in what the log tells\n    the log tells nothing; not: verdict" in quiet

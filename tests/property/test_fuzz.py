@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fuzz import checks
+from tests.fuzz import checks, documents
 from tests.fuzz.checks import HungError, check
+from tests.fuzz.documents import check_document, damaged_document
 from tests.fuzz.mutations import damaged
 from trtforensics.sources.build_log import load_build_log
 
@@ -21,6 +22,18 @@ def test_damaged_logs_are_read_or_refused_and_counts_add_up(samples: list[Path])
     pick = random.Random(20261121)  # noqa: S311 - the same each time
     results = [check(damaged(pick.choice(logs), pick.choice(logs), pick)) for _ in range(100)]
     assert set(results) == {"read", "refused"}
+
+
+def test_damaged_documents_are_read_or_refused() -> None:
+    pick = random.Random(20261122)  # noqa: S311 - the same each time
+    results = [check_document(*damaged_document(pick)) for _ in range(60)]
+    assert set(results) == {"read", "refused"}
+
+
+def test_the_fuzzer_notices_a_bug_in_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "main", lambda _: 70)
+    with pytest.raises(AssertionError):
+        check_document("replay.json", b"{}")
 
 
 TENSOR = b" { Name: , Dimensions: [], Format/Datatype:  }"

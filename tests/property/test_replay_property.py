@@ -15,7 +15,7 @@ from tests.support.replays import ENTRIES, NOWHERE, of_form
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.log import SourceInfo
 from trtforensics.model.replay import FieldPath, ReplayEntry, ReplayForm, ReplayTensor
-from trtforensics.parsers.files.json_text import Lines, locate, members
+from trtforensics.parsers.files.json_text import Lines, Places, locate, members
 from trtforensics.parsers.files.replay import read_replay
 from trtforensics.parsers.files.replay_fields import DTYPES, FORMATS
 from trtforensics.parsers.text.document import Document
@@ -55,6 +55,13 @@ LISTS_OF_ENTRIES = st.lists(
 )
 
 
+def places_of(text: str) -> Places:
+    """Read a small document with the grammar."""
+    found = locate(text, "made")
+    assert isinstance(found, Places)
+    return found
+
+
 def leaves(value: Any) -> dict[FieldPath, Any]:
     """Return the scalars of a JSON value, and its empty objects and lists, by path."""
     if isinstance(value, dict | list) and value:
@@ -78,7 +85,7 @@ def document(text: str) -> Document:
 )
 def test_the_grammar_reads_what_json_reads(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: FBT001
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    assert spelled(locate(text, "made").leaves()) == spelled(leaves(json.loads(text)))
+    assert spelled(places_of(text).leaves()) == spelled(leaves(json.loads(text)))
 
 
 @given(st.sampled_from(ReplayForm), st.data())
@@ -97,7 +104,7 @@ def test_both_readers_refuse_the_same_damaged_texts(form: ReplayForm, data: st.D
     except ValueError:
         expected = None
     try:
-        found = spelled(locate(text, "made").leaves())
+        found = spelled(places_of(text).leaves())
     except NotAReplayError:
         found = None
     assert found == expected

@@ -47,7 +47,7 @@ _POLYGRAPHY = {
     "run": {
         *("--trt", "--onnxrt", "--fp16", "--int8", "--bf16", "--fp8", "--trt-outputs", "--onnx-outputs", "--atol"),
         *("--rtol", "--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes", "--plugins", "--pool-limit"),
-        *("--workspace", "--save-timing-cache", "--load-timing-cache", "--verbose"),
+        *("--workspace", "--save-timing-cache", "--load-timing-cache", "-vv"),
     },
     "surgeon sanitize": {"--fold-constants", "-o"},
     "inspect model": {"--show"},

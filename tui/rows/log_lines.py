@@ -10,6 +10,9 @@ from trtforensics.tui.rows.pieces import Line, Piece, Role
 LONGEST = 20_000
 """Characters of a line that are shown; a line may be as long as the file."""
 
+_MARGIN = 1_000
+"""Characters that are read beyond those shown, so that a secret is masked before it is cut."""
+
 _PREFIX = re.compile(r"(?:\[[^][]{1,60}\] ?){1,5}")
 _SEVERITY = re.compile(r"\[([EFIVW])[\]:]|\b(ERROR|FATAL|CRITICAL|WARNING)\b")
 _ROLES = {
@@ -34,7 +37,7 @@ def log_pieces(text: str, needle: str = "", *, prefixes: bool = True) -> Line:
 
     A long line is cut. Without ``prefixes`` the line starts at its message; its colour still shows the severity.
     """
-    shown = visible(text[:LONGEST])
+    shown = visible(text[: LONGEST + _MARGIN])[:LONGEST]
     rest = len(text) - LONGEST
     role = severity_role(shown)
     prefix = _PREFIX.match(shown)

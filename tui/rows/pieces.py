@@ -10,6 +10,8 @@ from enum import StrEnum
 
 from rich.cells import cell_len, set_cell_size
 
+from trtforensics.console.secrets import masked
+
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
 
@@ -50,7 +52,11 @@ def width_of(line: Line) -> int:
 
 
 def clip(text: str, width: int) -> str:
-    """Cut the middle out of a text wider than ``width`` cells; fused names differ at both ends."""
+    """Cut the middle out of a text wider than ``width`` cells; fused names differ at both ends.
+
+    Secrets are masked first, because half a secret could not be recognised.
+    """
+    text = masked(text)
     if cell_len(text) <= width:
         return text
     if width <= 1:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
+from trtforensics.bisect.precision.remarks import headline
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
 from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
@@ -57,7 +58,7 @@ def extended(
             "built": bool(folders) and not bad,
             "executed": False,
         },
-        "judged": rules_document(lever.judge),
+        "judged": {} if lever.needs_files else rules_document(lever.judge),
         "samples": len(lever.oracle.samples),
         "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
@@ -112,7 +113,7 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
     scores = {str(probe["active"]): probe["scores"] for probe in probes}
     nodes = []
     for number, repair in enumerate(search.answer.repairs if search.answer else ()):
-        for node in sorted(repair.nodes):
+        for node in sorted(repair.nodes, key=lever.nodes.index):
             alone, without = search.neighbours(repair, node)
             nodes.append(
                 {
@@ -130,7 +131,8 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
 def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
-    lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
+    lines = headline(document)
+    lines += [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += operators_text(document)
     lines += _repairs(document)
     lines += repairs_text(document)

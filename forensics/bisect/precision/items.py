@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.storage import Storage
-    from trtforensics.bisect.precision.emulation.oracle import Range
+    from trtforensics.bisect.precision.emulation.ranges import Range
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0
@@ -124,6 +124,9 @@ def _by_range(largest: float, storage: Storage) -> _Suspicion:
     if 0.0 < largest <= storage.smallest / 2.0:  # half of the smallest value rounds to the even neighbour, zero
         why = f"stays below {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
         return _Suspicion(_OUT_OF_RANGE, why, Beyond.FLUSH)
+    if 0.0 < largest < storage.smallest_normal:
+        why = f"stays below {largest:.3g}, where {storage.name} has fewer digits (subnormal numbers)"
+        return _Suspicion(_NEARLY, why)
     if largest > storage.largest * _NEAR_THE_LIMIT:
         return _Suspicion(_NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}")
     return _Suspicion()

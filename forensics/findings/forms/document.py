@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
@@ -18,7 +19,7 @@ JsonObject = dict[str, Any]
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
     """Return the document as indented ASCII text."""
-    return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
+    return f"{dumps(document(report), indent=1)}\n"
 
 
 def document(report: Report) -> JsonObject:
@@ -44,6 +45,7 @@ def document(report: Report) -> JsonObject:
             for c in report.common
         ],
         "suppressed": [finding_document(finding) for finding in report.suppressed],
+        "settings": report.settings or None,
         "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
         "unreadable": [{"path": one.path, "why": one.why} for one in report.unreadable],
     }

@@ -216,7 +216,9 @@ def _rest(report: Report) -> Iterator[ET.Element]:
     """Give the suppressed findings and the rules that did not run."""
     if report.suppressed:
         rows = [_tag("li", _tag("b", one.code), f" {one.title}, line {one.line:,}") for one in report.suppressed]
-        summary = _tag("summary", f"Suppressed: {len(rows):,}")
+        summary = _tag(
+            "summary", f"Suppressed: {len(rows):,}" + (f", some by {report.settings}" if report.settings else "")
+        )
         yield _tag("section", _tag("details", summary, _tag("ul", *rows, cls="plain")))
     if report.not_judged:
         rows = [

@@ -8,7 +8,6 @@ because editors show the texts as they are.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.findings.coverage import in_words
 from trtforensics.findings.registry import rule_of
 from trtforensics.parsers.text.stored import STANDARD_INPUT
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ JsonObject = dict[str, Any]
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
     """Return the SARIF log as indented ASCII text."""
-    return f"{json.dumps(document(report), indent=1, allow_nan=False)}\n"
+    return f"{dumps(document(report), indent=1)}\n"
 
 
 def document(report: Report) -> JsonObject:
@@ -47,7 +47,8 @@ def document(report: Report) -> JsonObject:
     positions = {code: index for index, code in enumerate(codes)}
     sources = {source.path: source for source in report.sources}
     artifacts = {path: index for index, path in enumerate(sources)}
-    hiding = {"suppressions": [{"kind": "external", "status": "accepted"}]}
+    by = {"justification": f"Some are suppressed by {visible(report.settings)}."} if report.settings else {}
+    hiding = {"suppressions": [{"kind": "external", "status": "accepted", **by}]}
     results = [_result(one, positions[one.code], artifacts, _root(one, shown)) for one in shown]
     results += [_result(one, positions[one.code], artifacts, _root(one, hidden)) | hiding for one in hidden]
     driver = {

@@ -46,12 +46,16 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
 
 
 def _tree(report: Report, root: Finding, look: Look, *, several: bool) -> Iterator[str]:
-    """Give a root with its details, and its consequences, which need none of their own unless asked for."""
+    """Give a root with its details, and its consequences; their steps only where the root has none, or if asked for."""
     yield from _finding(root, look, several=several)
+    helped = bool(root.next_steps)
     for one in report.consequences(root):
         yield f"{_INDENT}so: {_headline(one, look, several=several)}"
         if look.verbose:
             yield from (f"{_INDENT}{line}" for line in _detail(one))
+        if look.verbose or not helped:
+            yield from (f"{_INDENT}{line}" for line in _next(one, look))
+            helped = helped or bool(one.next_steps)
 
 
 def tally(findings: Sequence[Finding]) -> str:
@@ -65,6 +69,10 @@ def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:
     yield _headline(finding, look, several=several)
     if look.verbose:
         yield from _detail(finding)
+    yield from _next(finding, look)
+
+
+def _next(finding: Finding, look: Look) -> Iterator[str]:
     for step in finding.next_steps[: _steps(finding, look)]:
         yield from _wrapped("next: ", step.what)
         if step.command:
@@ -125,7 +133,8 @@ def _shared(one: SharedFinding, sources: int) -> str:
 def _rest(report: Report) -> Iterator[str]:
     if report.suppressed:
         number = len(report.suppressed)
-        yield f"{number} finding{'' if number == 1 else 's'} suppressed"
+        by = f", some by {visible(report.settings)}" if report.settings else ""
+        yield f"{number} finding{'' if number == 1 else 's'} suppressed{by}"
     needs = sorted({need for one in report.not_judged for need in one.needs})
     if needs:
         flags = ", ".join("a second log" if need == "other-log" else f"--{need}" for need in needs)

@@ -146,7 +146,8 @@ def polygraphy_run(case: Case, *flags: str, reduced: bool = True) -> str:
         asked = {flag for flag in flags if flag.startswith("--")}
         dropped = asked if reduced else asked | _REDUCED
         kept = [word for group in _groups(words) if group[0].partition("=")[0] not in dropped for word in group]
-        return " ".join(map(_quoted, [*kept, *flags]))
+        same = sorted([*kept, *flags]) == sorted(words)
+        return "" if same else " ".join(map(_quoted, [*kept, *flags]))
     if case.build.tool is not Tool.TRTEXEC or not options(case):
         return ""
     settings = [word for option in options(case) for word in _as_polygraphy(option) if reduced or word not in _REDUCED]
@@ -214,7 +215,10 @@ def reduce(case: Case) -> Step:
     """Return the step that reduces the model with Polygraphy to the smallest that the log's command fails to build."""
     check = trtexec(case, "--onnx=polygraphy_debug.onnx", without=("--saveEngine",))
     command = polygraphy("debug reduce", case, "-o", "reduced.onnx", "--mode=bisect")
-    return Step("Find the smallest model that fails", f"{command} --check {check}" if command and check else "")
+    return Step(
+        "Find the smallest model that fails, with polygraphy debug reduce",
+        f"{command} --check {check}" if command and check else "",
+    )
 
 
 def sanitize(case: Case) -> Step:
@@ -233,17 +237,22 @@ def timings_kept(case: Case) -> tuple[Step, ...]:
     if case.build.tool is Tool.TENSORRT_PYTHON:
         return (Step(f"{what}: IBuilderConfig.set_timing_cache"),)
     command = trtexec(case, TIMING_CACHE)
-    if case.build.tool is Tool.POLYGRAPHY and "--load-timing-cache" not in _polygraphy_words(case):
+    if case.build.tool is Tool.POLYGRAPHY and not {*_polygraphy_words(case)} & _WITHOUT_CACHE:
         command = polygraphy_run(case, "--save-timing-cache", "timing.cache", "--load-timing-cache", "timing.cache")
-    return (Step(what, command),) if command or case.build.tool is not Tool.TRTEXEC else ()
+    return (Step(what, command),) if command else ()
+
+
+_WITHOUT_CACHE = {"--load-timing-cache", "--save-tactics", "--load-tactics", "--tactic-replay"}
+"""Polygraphy's options that keep timings already, or that switch the timing cache off: an algorithm selector's."""
 
 
 def profile(case: Case, what: str) -> tuple[Step, ...]:
-    """Return the step that measures each layer; none where the log's command asked for that."""
+    """Return the step that measures each layer; none where the log's command asked for that, or cannot be asked."""
     if any(_name(option) in {"--dumpProfile", "--exportProfile"} for option in options(case)):
         return ()
     separate = ["--separateProfileRun"] if has_flag(case.version, "--separateProfileRun") else []
-    return (Step(what, trtexec(case, "--dumpProfile", *separate)),)
+    command = trtexec(case, "--dumpProfile", *separate)
+    return (Step(what, command),) if command else ()
 
 
 def _quoted(word: str) -> str:

@@ -24,6 +24,9 @@ _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
 _LARGEST = 1_900_000_000
 """Bytes of external data: an ONNX message has at most 2 GiB, and a probe is one message."""
 
+_OLDEST = 7
+"""Before this operator set, arithmetic did not broadcast; ONNX Runtime runs it no more."""
+
 _EXPORT_AGAIN = "Export it again, or check it with `onnx.checker.check_model(path, full_check=True)`"
 
 
@@ -98,6 +101,11 @@ def _read(path: str) -> onnx.ModelProto:
         raise SourceError(path, "is not an ONNX model", "Give the .onnx file that TensorRT would read") from error
     if not model.graph.node or not any(entry.domain in {"", "ai.onnx"} for entry in model.opset_import):
         raise SourceError(path, "is not an ONNX model with nodes of the standard operators", _EXPORT_AGAIN)
+    version = max(entry.version for entry in model.opset_import if entry.domain in {"", "ai.onnx"})
+    if not _OLDEST <= version <= onnx.defs.onnx_opset_version():
+        known = f"the installed onnx {onnx.__version__} knows up to {onnx.defs.onnx_opset_version()}"
+        what = f"uses operator set {version}; {known}, and ONNX Runtime runs {_OLDEST} and later"
+        raise SourceError(path, what, "Export it with another, or convert it by onnx.version_converter")
     return model
 
 

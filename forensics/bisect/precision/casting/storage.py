@@ -35,6 +35,11 @@ class Storage:
     digits: int
 
     @property
+    def smallest_normal(self) -> float:
+        """The smallest magnitude that has all digits."""
+        return self.smallest * 2.0 ** (self.digits - 1)
+
+    @property
     def half_unit(self) -> float:
         """The largest relative error of rounding one value in range."""
         return 2.0**-self.digits

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 _FATAL_ONLY = 4
 """ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""
 
-_OUTPUTS_A_RUN = 256
-"""How many intermediate tensors one run returns, so that their memory stays bounded."""
+
+TENSORS_A_RUN = 256
+"""How many tensors one run returns, so that their memory stays bounded."""
 
 
 class RunError(ForensicsError):
@@ -51,13 +52,6 @@ class Scores:
         if len(scores) < len(samples):
             return None
         return min(scores) if metric.higher else max(scores)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The largest magnitude of a tensor over all samples; NaN counts as infinite."""
-
-    largest: float
 
 
 @dataclass(slots=True)
@@ -87,10 +81,16 @@ class Oracle:
         self.masked_values = self._not_finite()
         if self.masked_values and not self.masked:
             name, count = next(iter(self.masked_values.items()))
-            what = f"the output {name} of the FP32 model itself has {count} values that are NaN"
+            what = (
+                f"the output {name} of the FP32 model itself has {count} values that are NaN{self._where_nan_begins()}"
+            )
             raise UsageError(
                 self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
             )
+        for name, count in self.masked_values.items():
+            if count == sum(run[name].size for run in self.reference):
+                what = f"all {count} values of the output {name} are NaN or infinite in FP32, so that none is compared"
+                raise UsageError(self.caster.prepared.path, what, "Give other --inputs")
         self.peaks = {
             name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
             for name in self.reference[0]
@@ -125,30 +125,6 @@ class Oracle:
             RunError: ONNX Runtime cannot run it.
         """
         return self._run(model)
-
-    def ranges(self) -> dict[str, Range]:
-        """Return the range of every floating-point tensor of the main graph in the FP32 model."""
-        survey = self.caster.survey
-        names = [
-            name
-            for name, scope in survey.scopes.items()
-            if scope == 0 and survey.types.get(name) == onnx.TensorProto.FLOAT and name not in survey.constants
-        ]
-        given = [name for name in names if name in survey.sources]
-        largest = {name: max(_largest(sample[name]) for sample in self.samples) for name in given}
-        made = [name for name in names if name not in largest]
-        for start in range(0, len(made), _OUTPUTS_A_RUN):
-            self._note_ranges(made[start : start + _OUTPUTS_A_RUN], largest)
-        return {name: Range(magnitude) for name, magnitude in largest.items()}
-
-    def _note_ranges(self, names: Sequence[str], largest: dict[str, float]) -> None:
-        model = onnx.ModelProto()
-        model.CopyFrom(self.caster.prepared.proto)
-        model.graph.ClearField("output")
-        model.graph.output.extend(onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in names)
-        for outputs in self._run(emulate(model)):
-            for name, array in outputs.items():
-                largest[name] = max(largest.get(name, 0.0), _largest(array))
 
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
         return self._outputs(self._session(model), {})
@@ -191,6 +167,21 @@ class Oracle:
         except ValueError as error:
             raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
 
+    def _where_nan_begins(self) -> str:
+        """Say which node first makes NaN of operands that have none; nothing where none of the main graph does."""
+        survey = self.caster.survey
+        wrong: set[str] = set()
+        names = [name for name, kind in survey.types.items() if kind == onnx.TensorProto.FLOAT]
+        made = [name for name in names if name in survey.producers and survey.scopes[name] == 0]
+        for start in range(0, len(made), TENSORS_A_RUN):
+            model = with_outputs(self.caster.prepared.proto, made[start : start + TENSORS_A_RUN])
+            for run in self._run(emulate(model)):
+                wrong.update(name for name, values in run.items() if np.isnan(values).any())
+        first = next(
+            (n for n in survey.nodes.values() if wrong.intersection(n.output) and not wrong.intersection(n.input)), None
+        )
+        return "" if first is None else f", from {first.name} [{first.op_type}] on"
+
     def _lowest(self, reference: npt.NDArray[Any]) -> float:
         """Return the value below which an output is masked: the end of the type, unless it goes beyond upwards too."""
         end = self.caster.storage.largest
@@ -208,18 +199,20 @@ class Oracle:
         return {name: count for name, count in counts.items() if count}
 
 
+def with_outputs(model: onnx.ModelProto, names: Sequence[str]) -> onnx.ModelProto:
+    """Return the model with other outputs: these FP32 tensors."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    copy.graph.ClearField("output")
+    copy.graph.output.extend(onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in names)
+    return copy
+
+
 def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:
     """Return for each output whether it holds floating-point values."""
     wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
     kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
     return {name: kinds[name] in wide for name in names}
-
-
-def _largest(array: npt.NDArray[Any]) -> float:
-    """Return the largest magnitude; NaN counts as infinite."""
-    if not array.size:
-        return 0.0
-    return float(np.nan_to_num(np.abs(array.astype(np.float64)), nan=np.inf).max())
 
 
 def _onnxruntime() -> Any:  # noqa: ANN401 - it comes without types

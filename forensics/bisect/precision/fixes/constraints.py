@@ -32,7 +32,8 @@ def postprocess(network):
         if layer.name in FP32_LAYERS:
             layer.precision = trt.float32
             for output in range(layer.num_outputs):
-                if layer.get_output(output).dtype in (trt.float32, trt.float16):
+                tensor = layer.get_output(output)
+                if tensor is not None and tensor.dtype in (trt.float32, trt.float16):
                     layer.set_output_type(output, trt.float32)
 '''
 

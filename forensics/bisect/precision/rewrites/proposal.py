@@ -9,6 +9,7 @@ from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import rewritten
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
+from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.safety import safe_repair
 from trtforensics.bisect.precision.repair.search import RepairSearch
@@ -77,7 +78,7 @@ def _difference(oracle: Oracle, caster: Caster) -> float | None:
 def _searched(oracle: Oracle, judge: OutputJudge) -> Nodes | None:
     """Return the safe repair of the rewritten model, no nodes if it needs none; None if there is no repair."""
     caster = oracle.caster
-    items = items_of(caster, oracle.ranges())
+    items = items_of(caster, tensor_ranges(oracle).by_tensor)
     search = RepairSearch(items, atoms_of(caster), caster.storage.name, every=False)
     while not search.done:
         for ask in search.asks():

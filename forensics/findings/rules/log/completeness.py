@@ -59,8 +59,8 @@ def truncated(case: Case) -> Iterator[Observation]:
     confirm="The first lines of trtforensics report, or coverage in its JSON form.",
     fixes=(
         "Keep the whole log, of both streams, down to the verdict.",
-        Fix("trtexec --verbose --profilingVerbosity=detailed --dumpLayerInfo; Polygraphy --verbose.", "8.2"),
-        Fix("trtexec --verbose --nvtxMode=verbose; Polygraphy --verbose.", before="8.2"),
+        Fix("trtexec --verbose --profilingVerbosity=detailed --dumpLayerInfo; Polygraphy -vv.", "8.2"),
+        Fix("trtexec --verbose --nvtxMode=verbose; Polygraphy -vv.", before="8.2"),
         "In a program: a logger of severity VERBOSE, and IBuilderConfig.profiling_verbosity = DETAILED.",
     ),
     sources=("verbose and plain logs of trtexec, Polygraphy and Python programs, 7.x to 10.16",),
@@ -95,7 +95,7 @@ def _verbose(case: Case) -> Step:
     old = case.version is not None and case.version.has(before="8.2")
     detail = ("--nvtxMode=verbose",) if old else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
     if case.build.tool is Tool.POLYGRAPHY:
-        return Step(what, polygraphy_run(case, "--verbose"))
+        return Step(what, polygraphy_run(case, "-vv"))
     return Step(what, logged(case, "--verbose", *detail))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trtforensics.console.secrets import masked
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.rule import rule
 from trtforensics.model.log import Outcome
@@ -22,6 +23,7 @@ _NO_ENGINE = (
     "Engine set up failed",
     "Assertion engine != nullptr failed",
     "Engine deserialization failed",
+    "eserialize the cuda engine failed",
     "Invalid Engine",
     "Failed to parse onnx file",
     "Parsing model failed",
@@ -88,7 +90,7 @@ def unexplained(case: Case) -> Iterator[Observation]:
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     for shape, messages in groups.items():
         yield Observation(
-            f"No rule reads this error: {messages[0].text.strip()[:160]}",
+            f"No rule reads this error: {masked(messages[0].text.strip())[:160]}",
             [message.span for message in messages],
             severity=Severity.ERROR if failed else Severity.WARNING,
             same_as=shape,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "The plan is of another TensorRT version",
     cause="A plan runs on the version that built it, unless it was built version compatible.",
     confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (9.1 and later).",
-    fixes=("Build with the version that runs it.", Fix("Build with --versionCompatible.", "8.6")),
+    fixes=("Rebuild the engine with the TensorRT version that runs it.", Fix("Build with --versionCompatible.", "8.6")),
     sources=("NVIDIA/TensorRT#574, #2195",),
 )
 def version(case: Case) -> Iterator[Observation]:
@@ -39,7 +39,10 @@ def version(case: Case) -> Iterator[Observation]:
     "The plan is of another GPU",
     cause="A plan runs on the compute capability it was built for, unless it was built hardware compatible.",
     confirm="Compare Compute Capability of both machines.",
-    fixes=("Build on that GPU.", Fix("Build with --hardwareCompatibilityLevel=ampere+.", "8.6")),
+    fixes=(
+        "Rebuild the engine on the GPU that runs it: the plan was built on another GPU.",
+        Fix("Build with --hardwareCompatibilityLevel=ampere+.", "8.6"),
+    ),
     sources=("NVIDIA/TensorRT#2176, #2177",),
 )
 def device(case: Case) -> Iterator[Observation]:

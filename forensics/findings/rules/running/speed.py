@@ -134,3 +134,23 @@ def dominant(case: Case) -> Iterator[Observation]:
                 steps=profile(case, "See what each layer costs"),
                 same_as="dominant",
             )
+
+
+@rule(
+    "TF610",
+    Severity.NOTE,
+    "Layers were not timed, because the run used a CUDA graph",
+    cause="Inside a CUDA graph TensorRT's profiler sees no layers: a profile asked for beside --useCudaGraph is empty.",
+    confirm="The profile's table is missing, or its iterations are few.",
+    fixes=(
+        Fix("Profile without --useCudaGraph, or in a run of its own: --separateProfileRun.", "7.2.1", "11"),
+        Fix("Profile with --noCudaGraph.", "11"),
+    ),
+    sources=("8.5 and 8.6 logs", "trtexec's option parser, 11.0"),
+)
+def untimed_in_graph(case: Case) -> Iterator[Observation]:
+    """Report the warnings; only where the log has no profile after all."""
+    notes = case.notes("graph_profile", "graph_profile_failed")
+    if not case.build.profiles:
+        step = Step("Profile without the graph", trtexec(case, "--dumpProfile", without=("--useCudaGraph",)))
+        yield from observe(notes, "Layers were not timed, because the run used a CUDA graph", steps=(step,))

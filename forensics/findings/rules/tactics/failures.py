@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.secrets import masked
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
@@ -114,7 +115,7 @@ def exceptions(case: Case) -> Iterator[Observation]:
         if not text.startswith("insuf"):
             groups.setdefault(text.removeprefix("exception "), []).append(note)
     for text, notes in groups.items():
-        title = f"{count(len(notes), 'tactic')} skipped: {text[:160]}"
+        title = f"{count(len(notes), 'tactic')} skipped: {masked(text)[:160]}"
         yield Observation(title, [note.span for note in notes], same_as=text)
 
 
@@ -137,7 +138,7 @@ def myelin(case: Case) -> Iterator[Observation]:
     kinds = ("myelin_assertion", "myelin_exception", "myelin_check", "myelin_none", "myelin_formal", "myelin_unhandled")
     notes = [note for note in case.notes(*kinds) if "CUDA_SUCCESS" not in note.text("text")]
     said = next((note.text("text") for note in notes if note.text("text")), "")
-    title = "Myelin failed inside" + (f": {said[:120]}" if said else "")
+    title = "Myelin failed inside" + (f": {masked(said)[:120]}" if said else "")
     yield from observe(notes, title, steps=(reduce(case),), same_as=said)
 
 

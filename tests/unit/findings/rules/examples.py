@@ -762,6 +762,17 @@ COVERAGE = {
         E ModelImporter.cpp:771: While parsing node number 103 [GroupNorm -> "g"]:
         """,
     ),
+    "TF610": Example(
+        """> w Skip layer timing collection in CUDA graph capture mode.
+        > w Failed to collect layer timing info from previous enqueueV3()
+        """,
+        """w Skip layer timing collection in CUDA graph capture mode.
+        i === Profile (100 iterations ) ===
+        i    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
+        i       90.00       0.9000       0.9000      90.0   c
+        i       90.00       0.9000       0.9000     100.0   Total
+        """,
+    ),
     "TF705": Example(
         """> && 8.6.1 --fp16
         &&. end

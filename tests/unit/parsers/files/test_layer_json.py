@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.engine_files import DETAILED, ELEVEN, NAMES
-from trtforensics.errors import NotEngineInfoError
+from trtforensics.errors import ForensicsError
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.text.document import read_document
 
@@ -78,11 +78,13 @@ def test_a_name_that_is_not_escaped_is_read_as_it_stands(layers: Any, name: str,
         ('{"Layers": [3]}', ":1:13", "a layer is neither a name nor an object with a Name"),
         (DETAILED.replace("0x7e1e4d26cfa285f9", "maxpool"), ":2:11", "'maxpool' is no tactic id"),
         (NAMES.replace(":", ";", 1), ":1:10", "':' should stand here"),
-        ("[" * 100_000, ":1:", "too deep"),
+        ('{"Layers": [{"Name": "a", "Name": "b"}]}', ":1:27", "the key 'Name' twice"),
+        ('{"Layers": [{"Name": "a", "Weights": {"Type": 1, "Type": 2}}]}', ":1:38", "the key 'Type' twice"),
+        ("[" * 60_000, ":1:65", "nests more than 64"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(layers: Any, text: str, where: str, what: str) -> None:
-    with pytest.raises(NotEngineInfoError) as caught:
+    with pytest.raises(ForensicsError) as caught:
         layers(text)
     assert where in caught.value.where
     assert what in caught.value.what

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trtforensics.errors import DamagedTablesError
 from trtforensics.parsers.grammar import generate, grammar, tables
 from trtforensics.parsers.grammar.grammar import compile_rules
 from trtforensics.parsers.grammar.layouts import layouts
@@ -93,6 +94,26 @@ def test_a_directive_that_does_not_fit_its_rule_is_an_error(bare_rules: Callable
     bare_rules(text)
     with pytest.raises(ValueError, match=r"directive|fields"):
         generate.derived()
+
+
+@pytest.mark.parametrize("damage", ["digit", "cut", "empty", "grammar"])
+def test_tables_that_are_not_of_the_grammars_are_refused(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(tables.PATH).resolve().parent
+    for file in (*folder.glob("*.lark"), folder / "tables.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    copy, other = tmp_path / "tables.json", tmp_path / "bare.lark"
+    monkeypatch.setattr(tables, "PATH", str(copy))
+    assert tables.tables.__wrapped__() == tables.tables()
+    whole = copy.read_bytes()
+    copy.write_bytes(
+        {"digit": whole.replace(b"Computing", b"Computinh", 1), "cut": whole[:-2], "empty": b""}.get(damage, whole)
+    )
+    if damage == "grammar":
+        other.write_bytes(other.read_bytes() + b"\n")
+    with pytest.raises(DamagedTablesError):
+        tables.tables.__wrapped__()
 
 
 def test_reading_a_log_writes_no_file_outside(tmp_path: Path, samples: list[Path]) -> None:

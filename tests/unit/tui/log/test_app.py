@@ -9,9 +9,13 @@ from tests.support.screens import SIZE, ScreenText, log_line, panes_of
 from trtforensics.console.progress import Progress
 from trtforensics.errors import NotABuildLogError
 from trtforensics.model.log import Outcome
+from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.log.app import LogApp
+from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from trtforensics.model.log import BuildLog
 
 
@@ -156,3 +160,22 @@ async def test_what_arrives_moves_no_cursor_and_closes_no_layer(
         assert panes.overview._rows[panes.overview.cursor][0].label == fact
         assert tree.cursor != 1
         assert panes.messages.row_count() == len(slow_session.outcome.builds[0].messages)
+
+
+async def test_a_secret_is_masked_in_every_pane(tmp_path: Path, screen_text: ScreenText, until: Any) -> None:
+    path = tmp_path / "build.log"
+    path.write_text(
+        "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=https://me:hunter2@host/net.onnx\n"
+        "[V] [TRT] Layer(CaskConvolution): /a?api_key=hunter2, Tactic: 0x1, x (Half[4]) -> y (Half[4])\n"
+        "[E] [TRT] cannot read https://me:hunter2@host/net.onnx\n"
+    )
+    app = LogApp(LogSession(open_source(str(path))))
+    screens = []
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app.build is not None)
+        for key in ("1", "2", "enter", "4", "5", "enter", "w", "enter"):
+            await pilot.press(key)
+            await pilot.pause()
+            screens.append(screen_text(app))
+    assert sum("[secret]" in screen for screen in screens) == len(screens)
+    assert "hunter2" not in "".join(screens)

@@ -46,3 +46,9 @@ def test_a_line_as_long_as_a_file_is_bounded() -> None:
     line = log_pieces("x" * (LONGEST + 1234))
     assert width_of(line) < LONGEST + 100
     assert text_of(line).endswith("1,234 more characters")
+
+
+def test_a_secret_is_masked_before_a_long_line_is_cut() -> None:
+    token = f"ghp_{'aB3' * 12}"
+    shown = "".join(piece.text for piece in log_pieces(f"{'x' * (LONGEST - 11)} {token}"))
+    assert "ghp_" not in shown

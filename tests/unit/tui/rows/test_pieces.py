@@ -32,3 +32,7 @@ def test_durations_keep_four_digits_or_so() -> None:
 
 def test_sizes_are_binary() -> None:
     assert [size(n) for n in (0, 1023, 1024, 5 << 20, 3 << 30)] == ["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
+
+
+def test_a_secret_is_masked_before_a_text_is_cut() -> None:
+    assert clip(f"{'x' * 20} password=hunter2", 12) == "xxxxxx…cret]"

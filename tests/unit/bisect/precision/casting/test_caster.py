@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import PreparedModel
 from trtforensics.bisect.precision.casting.storage import BF16, FP16, Storage
-from trtforensics.bisect.precision.emulation.oracle import Range
+from trtforensics.bisect.precision.emulation.ranges import Range
 from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 from trtforensics.bisect.precision.items import atoms_of, items_of
 

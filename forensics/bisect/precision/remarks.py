@@ -1,0 +1,118 @@
+"""What a user must know of a model before its answer: why it has no candidates, and which nodes stay FP32 anyway."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from onnx import TensorProto
+
+from trtforensics.bisect.precision.casting.preparation import bodies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import onnx
+
+    from trtforensics.bisect.precision.casting.caster import Caster
+
+_FIRST_WITH_BF16 = 13
+_HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
+_NO_ARITHMETIC = frozenset(
+    {
+        *("Cast", "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear", "EyeLike", "Identity", "OneHot"),
+        *("QuantizeLinear", "Range", "Shape", "Size"),
+    }
+)
+_SHOWN = 5
+
+
+def no_candidates(caster: Caster) -> tuple[str, str]:
+    """Return why no node may change its type, and the next step."""
+    narrow = caster.storage.name.upper()
+    halves = _computing_in_halves(caster)
+    if halves:
+        word, count = halves.most_common(1)[0]
+        return (
+            f"is {'an' if word == 'FP16' else 'a'} {word} model already: {count} nodes compute in {word}, none in FP32",
+            "Give the FP32 model that it was made of; its export or cast decides what TensorRT is asked for",
+        )
+    version = operator_set(caster.prepared.proto)
+    if narrow == "BF16" and version < _FIRST_WITH_BF16:
+        return (
+            f"uses operator set {version}, in which no operator computes in BF16 (from {_FIRST_WITH_BF16} on)",
+            "Convert it by onnx.version_converter, or ask for `--precision fp16`",
+        )
+    return f"has no node that computes in FP32 and could in {narrow}", "Give a model with nodes that compute in FP32"
+
+
+def model_notes(caster: Caster) -> list[str]:
+    """Return notes on the nodes that stay as they are, whatever the answer is."""
+    notes = []
+    for word, count in _computing_in_halves(caster).items():
+        notes.append(f"{count} nodes compute in {word} in the model itself; they stay so in every mixture")
+    foreign, untyped = _without_narrow_form(caster)
+    if foreign:
+        notes.append(
+            f"operators that are not ONNX's own stay FP32: {_counted(foreign)}. TensorRT needs a plugin for each"
+        )
+    if untyped:
+        version = operator_set(caster.prepared.proto)
+        notes.append(
+            f"operators without a {caster.storage.name} form in operator set {version} stay FP32: {_counted(untyped)}"
+        )
+    return notes
+
+
+def operator_set(model: onnx.ModelProto) -> int:
+    """Return the version of ONNX's own operator set."""
+    return max(int(entry.version) for entry in model.opset_import if entry.domain in {"", "ai.onnx"})
+
+
+def headline(document: Mapping[str, object], all_wide: str = "everything in FP32") -> list[str]:
+    """Return the line that comes before any answer: TensorRT does not build the model in FP32 either."""
+    probes = document["probes"]
+    for probe in probes if isinstance(probes, list) else ():
+        if probe["built"] is False and probe["purpose"] == all_wide:
+            return [f"TensorRT does not build this model in FP32 either: {last_error(probe['log_tail'])}"]
+    return []
+
+
+def last_error(lines: Sequence[str]) -> str:
+    """Return the last line of a log that is an error, else its last line that is not empty."""
+    errors = [line for line in lines if "[E]" in line or "rror" in line]
+    said = errors or [line for line in lines if line.strip()]
+    return said[-1].strip() if said else "its log is empty"
+
+
+def _computing_in_halves(caster: Caster) -> Counter[str]:
+    types = caster.survey.types
+    found: Counter[str] = Counter()
+    for node in caster.survey.nodes.values():
+        words = {_HALVES[kind] for name in node.output if (kind := types.get(name, 0)) in _HALVES}
+        if node.op_type not in _NO_ARITHMETIC:
+            found.update(sorted(words)[:1])
+    return found
+
+
+def _without_narrow_form(caster: Caster) -> tuple[Counter[str], Counter[str]]:
+    foreign: Counter[str] = Counter()
+    untyped: Counter[str] = Counter()
+    for name, node in caster.survey.nodes.items():
+        wide = any(caster.survey.types.get(tensor) == TensorProto.FLOAT for tensor in node.output)
+        if node.domain not in {"", "ai.onnx"}:
+            foreign[f"{node.domain}.{node.op_type}"] += 1
+        elif (
+            wide
+            and name not in caster.candidates
+            and node.op_type not in _NO_ARITHMETIC
+            and next(bodies(node), None) is None
+            and not caster.survey.small.issuperset(node.output)
+        ):
+            untyped[node.op_type] += 1
+    return foreign, untyped
+
+
+def _counted(counts: Counter[str]) -> str:
+    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(_SHOWN))
+    return shown + (f" and {len(counts) - _SHOWN} more kinds" if len(counts) > _SHOWN else "")

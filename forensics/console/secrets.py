@@ -1,0 +1,153 @@
+"""Masks secrets in texts that leave the program: passwords, tokens, keys, and credentials in addresses.
+
+Logs are quoted in reports, pages and issues, and a log may hold the environment of its job, a download's address or a
+command line. Every text passes :func:`masked` where it is made fit to print (``terminal.visible``) or becomes JSON or a
+graph, so that no form of output has to think of it. What is masked is replaced by :data:`MASK`.
+
+The forms of the vendors' tokens are those that their documentation gives (prefix, alphabet and least length): AWS,
+GitHub, GitLab, Hugging Face, NVIDIA, OpenAI, Google, Slack, npm, PyPI, Docker, Stripe, and JSON web tokens (RFC 7519).
+Every pattern is bounded or begins where a word begins, so that a text is masked in linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MASK = "[secret]"
+
+
+class _Form(NamedTuple):
+    """A form of secrets. ``hints`` are words in lower case, one of which stands in every text of this form.
+
+    One of ``marks``, where there are any, stands there too. The pattern's first group, where it has one, is what stands
+    before the secret and stays.
+    """
+
+    hints: frozenset[str]
+    marks: str
+    pattern: str
+    """A regex; it is compiled with the first text that has a hint of it."""
+
+
+def _form(pattern: str, hints: str, marks: str = "") -> _Form:
+    return _Form(frozenset(hints.split()), marks, pattern)
+
+
+_END = r"""\s"'&;,)\]}"""
+_VALUE = rf"""(?!\[secret\])(?:"[^"\n]{{0,500}}"|'[^'\n]{{0,500}}'|[^{_END}]+)"""
+_LONG = rf"""["']?(?=[^{_END}]{{0,99}}?\d)(?=[^{_END}]{{0,99}}?[A-Zac-wyz])[\w.~+/=-]{{16,99}}(?=\Z|[{_END}])["']?"""
+"""The value of a name that says little: sixteen characters, digits and letters other than those of a shape or size."""
+_ASSIGNED = r"""["']?[ \t]{0,8}[=:][ \t]{0,8}"""
+_ALONE = r"(?<![A-Za-z0-9])"
+
+_FORMS = (
+    _form(
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)",
+        "-----begin",
+    ),
+    _form(r"(?<=://)(?!git@)[^\s/@\"'<>]{1,512}(?=@)", "://", "@"),
+    _form(
+        r"(?i)([?&][\w.-]{0,40}?(?:token|sig|signature|secret|password|passwd|key|credential|auth|code)=)[^\s&\"'<>#]+",
+        "sig token secret pass key credential auth code",
+        "?&",
+    ),
+    _form(
+        rf"(?i)(authorization{_ASSIGNED}[\"']?(?:(?:basic|bearer|digest|token|negotiate)\s{{1,8}})?)[^\s\"',;]+",
+        "authorization",
+    ),
+    _form(r"(?i)(\bbearer[ \t]{1,8})[\w.~+/=-]{8,}", "bearer"),
+    _form(r"(?i)(\bcookie:[ \t]{0,8}|\bset-cookie:[ \t]{0,8})\S[^\n\"']*", "cookie:"),
+    _form(
+        r"(?i)((?:pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|(?:access|private|account|shared|secret)[_-]?key"
+        rf"|client[_-]?secret){_ASSIGNED}){_VALUE}",
+        "pass pwd secret key",
+        "=:",
+    ),
+    _form(
+        rf"(?i)((?:token|credentials?|auth|access[_-]?key[_-]?id|license[_-]?key){_ASSIGNED})(?-i:{_LONG})",
+        "token credential auth key",
+        "=:",
+    ),
+    _form(rf"((?:TOKEN|CREDENTIALS?)=){_VALUE}", "token= credential= credentials="),
+    _form(
+        r"((?<!\S)--?(?:[a-z]{1,20}[_-]){0,3}(?:password|passwd|token|secret|api-key|api_key)[ =])(?!-)\S{6,}",
+        "password passwd token secret api",
+        "-",
+    ),
+    _form(r"(\blogin[ \t]{1,8}\S{1,99}[ \t]{1,8}password[ \t]{1,8})\S+", "login"),
+    _form(r"(\bsshpass[ \t]{1,8}-p[ \t]{0,8})\S+", "sshpass"),
+    _form(r"(\bcurl\b[^\n]{0,200}?[ \t](?:-u|--user)[ \t=]{1,8})\S+", "curl"),
+    _form(rf"{_ALONE}(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}}(?![A-Z0-9])", "akia asia abia acca"),
+    _form(rf"{_ALONE}(?:gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}})", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
+    _form(rf"{_ALONE}gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{{16,}}", "glpat- gldt- glrt- glcbt- glptt- glft- glsoat-"),
+    _form(rf"{_ALONE}(?:hf|api_org|npm)_[A-Za-z0-9]{{20,}}", "hf_ api_org_ npm_"),
+    _form(
+        rf"{_ALONE}(?:nvapi-|sk-|ya29\.|GOCSPX-|dckr_pat_)[\w-]{{20,}}|{_ALONE}pypi-[\w-]{{40,}}",
+        "nvapi- sk- ya29. gocspx- dckr_pat_ pypi-",
+    ),
+    _form(rf"{_ALONE}(?:AIza[\w-]{{35}}|dapi[0-9a-f]{{32}})", "aiza dapi"),
+    _form(rf"{_ALONE}(?:xox[abeoprs]-[\w-]{{10,}}|[sr]k_(?:live|test)_[A-Za-z0-9]{{16,}})", "xox k_live_ k_test_"),
+    _form(r"(?<=hooks\.slack\.com/services/)[\w/]{20,}", "hooks.slack.com"),
+    _form(r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyj"),
+    _form(r"AGE-SECRET-KEY-1[0-9A-Z]{20,}", "age-secret-key-"),
+)
+
+_HINTS = frozenset().union(*(form.hints for form in _FORMS))
+
+_LINE_OF_KEY = re.compile(r"(?m)^[ \t]*+([A-Za-z0-9+/]{48,76}={0,2})\r?$")
+"""A line of a private key, which may be quoted without the line that opens it."""
+_MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])")
+
+_SHORTEST_LINE = 48
+
+_state = {"shown": False}
+
+
+def masked(text: str) -> str:
+    """Return a text with each secret in it replaced by :data:`MASK`; what says which secret it was stays."""
+    return text if _state["shown"] else _masked(text)
+
+
+def masked_values(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value with every text in it masked; keys of objects too."""
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, dict):
+        return {masked_values(key): masked_values(item) for key, item in value.items()}
+    return [*map(masked_values, value)] if isinstance(value, list | tuple) else value
+
+
+@contextmanager
+def shown_secrets() -> Iterator[None]:
+    """Show secrets as they stand, for one's own eyes: ``--show-secrets``."""
+    before = _state["shown"]
+    _state["shown"] = True
+    try:
+        yield
+    finally:
+        _state["shown"] = before
+
+
+@lru_cache(maxsize=1 << 14)
+def _masked(text: str) -> str:
+    lower = text.lower()
+    hints = {hint for hint in _HINTS if hint in lower}
+    for form in _FORMS if hints else ():
+        if not hints.isdisjoint(form.hints) and (not form.marks or any(mark in text for mark in form.marks)):
+            text = re.sub(form.pattern, _mask, text)
+    return _LINE_OF_KEY.sub(_mask_line, text) if len(text) >= _SHORTEST_LINE else text
+
+
+def _mask(found: re.Match[str]) -> str:
+    return f"{found[1] or ''}{MASK}" if found.re.groups else MASK
+
+
+def _mask_line(found: re.Match[str]) -> str:
+    """Mask a line of digits, capitals and small letters; one without any of them is a hash or a word."""
+    return MASK if _MIXED.match(found[1]) else found[0]

@@ -1,0 +1,83 @@
+"""Documents that were made to exhaust memory or to mislead: exit code 2 in one sentence, in little memory."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.diff_samples import replay_text
+from tests.support.sources import posix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = posix
+
+SIZE = 8_000_000
+REPLAY = '{"replay": {"a": %s}, "polygraphy_class": "TacticReplayData"}'
+MOST_MIB = 200
+
+HOSTILE = {
+    "empty-lists": REPLAY % f"[{'[],' * (SIZE // 3)}[]]",
+    "numbers": REPLAY % f"[{'1,' * (SIZE // 2)}1]",
+    "repeated-layers": f'{{"replay": {{{chr(34)}a": 1{(", " + chr(34) + "a" + chr(34) + ": 1") * (SIZE // 8)}}}}}',
+    "deep": REPLAY % f"{'[' * 900}{']' * 900}",
+    "digits": REPLAY % ("9" * SIZE),
+    "nan": REPLAY % "NaN",
+    "layers": f'{{"Layers": [{"[]," * (SIZE // 3)}[]]}}',
+    "layer-digits": f'{{"Layers": [{{"Name": "x", "Count": {"9" * 5000}}}]}}',
+    "layer-deep": f'{{"Layers": [{{"Name": "x", "Foo": {"[" * 950}{"]" * 950}}}]}}',
+    "layer-twice": '{"Layers": [{"Name": "x", "Name": "y"}]}',
+    "time": '[{"count": 1}, {"name": "a", "timeMs": 1e999, "averageMs": 1, "percentage": 1}]',
+    "long-time": f'[{{"count": 1}}, {{"name": "a", "timeMs": {"9" * 400}, "averageMs": 1, "percentage": 1}}]',
+    "cache": f'{{"schema": 1, "kind": "timing-cache", "keys": [{{"key": "0x{"0" * 32}", "time_ms": 1e999}}]}}',
+}
+
+
+def refused(*arguments: str) -> str:
+    """Run a command that ends with exit code 2, one sentence and little memory; return the sentence."""
+    line = [sys.executable, "-m", "trtforensics", *arguments]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 2, said
+    assert said.count("\n") == 1
+    assert usage.ru_maxrss < MOST_MIB * 1024
+    return said
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_it_is_refused_in_one_sentence_and_little_memory(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.json"
+    path.write_text(HOSTILE[name])
+    assert str(path) in refused("parse", str(path), "--json")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_document_is_bounded_and_the_bound_can_be_raised(tmp_path: Path, *, compressed: bool) -> None:
+    path = tmp_path / "large.json"
+    with path.open("wb") if not compressed else gzip.open(path, "wb", 1) as file:
+        file.write(b'{"replay": {')
+        for _ in range(257):
+            file.write(b" " * (1 << 20))
+        file.write(b"}")
+    assert "has a text of more than 268435456 bytes" in refused("parse", str(path))
+    assert "more than 1048576 bytes" in refused("parse", str(path), "--max-bytes", "1M")
+
+
+def test_a_large_replay_with_a_repeated_layer_names_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    text = replay_text({f"layer {number}": number + 1 for number in range(6000)})
+    path.write_text(text.replace('"layer 5999"', '"layer 7"').replace('"vectorized_dim": -1', '"vectorized_dim": 0', 1))
+    line = [sys.executable, "-m", "trtforensics", "replay", "lint", str(path)]
+    said = subprocess.run(line, capture_output=True, text=True, check=False).stdout
+    place = text[: text.index('"layer 7"')].count("\n") + 1
+    assert f"{path}:{place}:" in said
+    assert "layer 7" in said

@@ -1,0 +1,53 @@
+"""``bisect precision`` on the zoo: it finds the expected sets, and passes nothing that another emulation fails."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.support.zoo import ZooModel, models
+from tests.support.zoo.emulation import CAPS, errors
+from trtforensics.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+ZOO = {model.name: model for model in models() if not model.large}
+
+
+def search(zoo: ZooModel, folder: Path, *options: str) -> dict[str, Any]:
+    """Search a model of the zoo on its own samples; return ``result.json``."""
+    path, out = folder / "model.onnx", folder / "out"
+    onnx.save(zoo.build(), path, save_as_external_data=zoo.external, location="weights", size_threshold=0)
+    arguments = ["bisect", "precision", str(path), "--artifacts-dir", str(out), "--quiet", "--build", "none"]
+    for number, sample in enumerate(zoo.samples):
+        np.savez(folder / f"{number}.npz", **sample)  # type: ignore[arg-type]
+        arguments += ["--inputs", str(folder / f"{number}.npz")]
+    main([*arguments, "--precision", zoo.precision, *options])
+    document: dict[str, Any] = json.loads((out / "result.json").read_text())
+    return document
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_expected_nodes_are_found(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    zoo = ZOO[name]
+    found = search(zoo, tmp_path)
+    said, warned = capsys.readouterr()
+    assert warned == ""
+    assert [{each["item"] for each in members} for members in found["culprits"]] == (
+        [set(zoo.expected_minimal)] if zoo.expected_minimal else []
+    )
+    assert found["status"] == ("certified" if zoo.expected_minimal else "not-reproduced")
+    safe = found["safe"]["nodes"] if found["safe"] else []
+    assert set(safe) == zoo.expected_safe
+    if not zoo.expected_minimal:
+        assert "the model passes with every node" in said
+        worst = errors(zoo.build(), zoo, ())
+        assert max(worst.largest, worst.relative_l2) <= CAPS[zoo.precision]
+        assert worst.disagreement == 0.0
