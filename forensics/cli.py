@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "explain one finding code: cause, confirmation, fix by version",
     "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
     "replay": "show, check, convert and mix tactic replays",
+    "pin": "freeze the tactics of a build, choose others on purpose, and prove that a build used them",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",
@@ -36,6 +37,9 @@ COMMANDS = {
 
 _UNPRINTED_WIDTH = 80
 """The width of a formatter whose text is not printed."""
+
+_ONCE = "--forget"
+"""The option that a command repeated after an interruption has done already."""
 
 RESUMABLE = {"bisect", "collect"}
 """The commands that go on where they were interrupted."""
@@ -121,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it
 
-        line = shlex.join(["trtforensics", *arguments])
+        line = shlex.join(["trtforensics", *_again(arguments)])
         return _failed(f"interrupted. {again}, run `{line}`.", ExitCode.INTERRUPTED, debug=False)
     except BrokenPipeError:
         return ExitCode.OK  # the reader of our output has all that it wants (`| head`)
@@ -135,6 +139,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command_of(arguments: Sequence[str]) -> str | None:
     """Return which command a command line is for."""
     return next((argument for argument in arguments if argument in COMMANDS), None)
+
+
+def _again(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that go on with what was interrupted: what was to be forgotten is forgotten."""
+    skipped = {place + after for place, word in enumerate(arguments) if word == _ONCE for after in (0, 1)}
+    kept = (word for place, word in enumerate(arguments) if place not in skipped)
+    return [word for word in kept if not word.startswith(f"{_ONCE}=")]
 
 
 def _run(arguments: list[str]) -> int:

@@ -44,13 +44,20 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
         _add_search_arguments(mode)
         add_run_arguments(mode, **_COMMAND_HELP.get(name, {}))
         added.append(mode)
-    return added
+    from trtforensics.commands.bisect_log import add_log_arguments
+
+    return [*added, add_log_arguments(modes)]
+
+
+_PINNED = "or pin:CONDITION,…, BAD with tactics chosen as `pin` does (pin:accumulate=fp32, pin:same-as=good.log)"
 
 
 def _tactics_arguments(parser: ArgumentParser) -> None:
     what = "a replay, a directory of replays, or an artifacts directory"
-    parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}")
-    parser.add_argument("--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}")
+    parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}; {_PINNED}")
+    parser.add_argument(
+        "--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}; with pin:…, a verbose build log"
+    )
     parser.add_argument(
         "--onnx",
         metavar="MODEL",
@@ -82,7 +89,9 @@ def _precision_arguments(parser: ArgumentParser) -> None:
 
 def _cache_arguments(parser: ArgumentParser) -> None:
     what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
-    parser.add_argument("--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}")
+    parser.add_argument(
+        "--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}; {_PINNED}"
+    )
     parser.add_argument(
         "--bad", required=True, metavar="BAD", help="timing-cache keys of a bad build, from the same kinds of files"
     )
@@ -175,6 +184,9 @@ def _add_search_arguments(parser: ArgumentParser) -> None:
         "--retry-unresolved", action="store_true", help="build again what earlier runs here could not judge"
     )
     parser.add_argument(
+        "--from-log", metavar="FILE", help="take over the verdicts of a log that `bisect log` printed, as you edited it"
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
     )
 
@@ -187,6 +199,10 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together, or the directory is another job's or in use.
         OutputError: the directory cannot be written to.
     """
+    if args.mode == "log":
+        from trtforensics.commands.bisect_log import run as run_log
+
+        return run_log(args)
     if args.mode == "precision":
         from trtforensics.commands.bisect_precision import run as run_precision
 
@@ -247,13 +263,18 @@ def _route(args: Namespace) -> Lever:
 
 def _cache(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.cache import CacheLever
+    from trtforensics.bisect.levers.pinned import pinned_caches
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.commands.cache import load
     from trtforensics.console import streams
+    from trtforensics.pin.conditions import is_request
     from trtforensics.sources.cache import is_binary
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
-    good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
+    if is_request(args.good):
+        good, bad = pinned_caches(args.bad, args.good, max_bytes=args.max_bytes)
+    else:
+        good, bad = (load(path, args.max_bytes) for path in (args.good, args.bad))
     bases = [Path(path).resolve() for path in (args.good, args.bad) if is_binary(path)]
     lever = CacheLever(good, bad, recipe, bases)
     for side, keys in zip(("good", "bad"), lever.alone, strict=True):
@@ -263,16 +284,22 @@ def _cache(args: Namespace) -> Lever:
 
 
 def _tactics(args: Namespace) -> Lever:
+    from trtforensics.bisect.levers.pinned import pinned_replays
     from trtforensics.bisect.levers.tactics import TacticsLever, edges_of, load_side
     from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.console import streams
     from trtforensics.console.terminal import visible
+    from trtforensics.pin.conditions import is_request
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
-    good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
+    if is_request(args.good):
+        good, bad, told = pinned_replays(args.bad, args.good, max_bytes=args.max_bytes)
+    else:
+        good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
+        told = {}, {}
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
-    lever = TacticsLever(good, bad, edges, recipe)
+    lever = TacticsLever(good, bad, edges, recipe, told=told)
     if not args.quiet:
         notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
         if len(good.replays) + len(bad.replays) > len("ab"):
@@ -302,10 +329,9 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
 
 def _can_recheck(options: RunOptions) -> bool:
     """Whether a check can be run again on what a probe built: there is one, and it reads the engine or the folder."""
-    from trtforensics.bisect.runner.placeholders import mentions
+    from trtforensics.bisect.session.engines import reads_build
 
-    check = options.check
-    return check is not None and (options.build is None or any(mentions(check, name) for name in ("engine", "dir")))
+    return options.check is not None and (options.build is None or reads_build(options.check))
 
 
 def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.emulation.samples import Sample
+    from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.runner.options import RunOptions
 
@@ -20,37 +23,28 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments that only this mode has."""
-    from trtforensics.commands.probing import count
+    from trtforensics.commands.sampling import add_sample_arguments
     from trtforensics.trt.api import MODULES
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
         "--precision", choices=("fp16", "bf16"), default="fp16", help="the type of all other nodes (default: fp16)"
     )
-    parser.add_argument(
-        "--inputs",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="samples to judge on: .npz, or Polygraphy's JSON; repeat",
-    )
-    parser.add_argument(
-        "--samples", type=count, default=3, metavar="N", help="without --inputs: random ones (default: 3)"
-    )
-    parser.add_argument("--shapes", action="append", default=[], metavar="x:2x16,…", help="sizes of dynamic inputs")
+    add_sample_arguments(parser)
     parser.add_argument(
         "--metric",
         action="append",
         default=[],
         metavar="[OUTPUT:]NAME",
-        help="max-rel (default), max-abs, cosine, psnr or mismatch; repeat for several outputs",
+        help="max-rel, rel-l2 (default: both), max-abs, cosine, psnr or mismatch; repeat for several outputs",
     )
     parser.add_argument(
         "--tolerance",
         action="append",
         default=[],
         metavar="[OUTPUT:]X",
-        help="what still passes (default: four times the rounding floor); stored probes are judged again by a new one",
+        help="what still passes (default: four times the rounding floor, at most a cap, for fp16 0.01); judges again "
+        "what is stored",
     )
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
@@ -78,12 +72,15 @@ def run(args: Namespace) -> int:
         UsageError: the arguments make no sense together or for this model, or the directory is another job's.
         OutputError: the directory cannot be written to.
     """
-    from trtforensics.bisect.precision.answer import answer_text, extended
-    from trtforensics.bisect.precision.certificate import Certificate
+    from trtforensics.bisect.precision.answer import answer_text
+    from trtforensics.bisect.precision.conclusion import Conclusion
     from trtforensics.bisect.precision.items import atoms_of, items_of
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.progress import progress_text
+    from trtforensics.bisect.precision.repair.safety import safe_repair
+    from trtforensics.bisect.precision.repair.search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
-    from trtforensics.bisect.session.result import to_json, write_result
+    from trtforensics.bisect.session.result import to_json
     from trtforensics.commands.probing import check_commands, run_options
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
@@ -91,7 +88,7 @@ def run(args: Namespace) -> int:
 
     builds = _which_builds(args)
     directory = Path(args.artifacts_dir)
-    lever = _lever(args, directory)
+    lever = _lever(args, directory.absolute())
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
     items = items_of(lever.caster, lever.oracle.ranges())
@@ -106,15 +103,16 @@ def run(args: Namespace) -> int:
         lever.builds = True
 
     certificate = builds == "certificate" and lever.target is not None
-    plan = Certificate(search, switch_to_building, builds=certificate)
+    plan = Certificate(search, partial(safe_repair, lever.oracle, items), switch_to_building, builds=certificate)
+    begun = time.monotonic()
     with ProgressLine(quiet=args.quiet) as progress:
 
-        def show(text: str) -> None:
-            progress.show(text.replace(" builds done", " probes done", 1))
+        def show(_text: str) -> None:
+            progress.show(progress_text(plan, time.monotonic() - begun, every=builds == "every"))
 
         document, fixed = bisect(directory, lever, plan, options, show)
-    document = extended(document, lever, search, items, directory)
-    write_result(directory, document)
+    conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout)
+    document, fixed = conclusion.write(document, fixed)
     streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
 
@@ -152,9 +150,10 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.preparation import prepare
     from trtforensics.bisect.precision.casting.storage import STORAGES
-    from trtforensics.bisect.precision.emulation.metrics import rules_for
-    from trtforensics.bisect.precision.emulation.oracle import Oracle, floating_outputs
+    from trtforensics.bisect.precision.emulation.oracle import floating_outputs
+    from trtforensics.bisect.precision.emulation.rules import rules_for
     from trtforensics.bisect.precision.lever import PrecisionLever
+    from trtforensics.commands.sampling import samples_of
     from trtforensics.errors import SourceError
 
     caster = Caster(prepare(args.model), STORAGES[args.precision])
@@ -163,18 +162,23 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
         raise SourceError(args.model, what, "Give the FP32 model, not the one that was cast")
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
-    samples = _samples(args, caster)
-    oracle = Oracle(caster, samples, masked=args.mask_nonfinite)
-    target = _target(args, caster, samples)
-    return PrecisionLever(caster, oracle, rules, target, directory / "models")
+    sampled = samples_of(args, caster.prepared.proto)
+    oracle = _oracle(caster, sampled, masked=args.mask_nonfinite)
+    target = _target(args, caster, sampled.samples)
+    lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
+    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
+    lever.notes += sampled.notes
+    return lever
 
 
-def _samples(args: Namespace, caster: Caster) -> tuple[Sample, ...]:
-    from trtforensics.bisect.precision.emulation.samples import parse_shapes, random_samples, read_samples
+def _oracle(caster: Caster, sampled: SampleSet, *, masked: bool) -> Oracle:
+    from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
+    from trtforensics.commands.sampling import explained
 
-    if args.inputs:
-        return read_samples(caster.prepared.proto, args.inputs)
-    return random_samples(caster.prepared.proto, parse_shapes(args.shapes), args.samples)
+    try:
+        return Oracle(caster, sampled.samples, masked=masked)
+    except RunError as error:
+        raise explained(error, caster.prepared.proto) if sampled.drawn else error from None
 
 
 def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
@@ -183,7 +187,7 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     Raises:
         UsageError: the builder of ``--builder`` is not installed.
     """
-    from trtforensics.bisect.precision.emulation.samples import is_dynamic
+    from trtforensics.bisect.precision.inputs.shapes import is_dynamic
     from trtforensics.bisect.precision.lever import Target
     from trtforensics.errors import UsageError
     from trtforensics.trt.api import MODULES, is_installed

@@ -59,7 +59,7 @@ def recipe_of(args: Namespace, installed: Installed, model: str | None) -> Recip
         UsageError: this version does not know an option, or no model is given.
     """
     from trtforensics.bisect.levers.recipe import Recipe
-    from trtforensics.bisect.precision.emulation.samples import parse_shapes
+    from trtforensics.bisect.precision.inputs.shapes import parse_shapes
     from trtforensics.errors import SourceError, UsageError
 
     if model is None:

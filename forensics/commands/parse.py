@@ -25,8 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     parser.epilog = EXAMPLE
     what = (
-        "a build log (several are parts of one build), a tactic replay, a timing-cache export, or engine-layer and "
-        "profile JSON (together: times join their layers): a path, .gz or .zst, or - for standard input"
+        "a build log (several are parts of one build; profile JSON beside it lends its layers their times), a tactic "
+        "replay, a timing-cache export, or engine-layer and profile JSON (together: times join their layers): a path, "
+        ".gz or .zst, or - for standard input"
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     add_kind_argument(parser, tuple(kind for kind in Kind if kind is not Kind.ARTIFACTS))

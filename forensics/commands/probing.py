@@ -49,6 +49,19 @@ def add_run_arguments(
         default="unresolved",
         help="the verdict of a failed build (default: unresolved)",
     )
+    parser.add_argument(
+        "--need-free",
+        type=_size,
+        metavar="SIZE",
+        help="end the run where its disk has less room, such as 500M: only good verdicts count there (default: 64M)",
+    )
+    parser.add_argument(
+        "--forget",
+        action="append",
+        default=[],
+        metavar="PROBE",
+        help="take back the verdict of a probe, by number or folder, or of all: `verdicts`; repeat for several",
+    )
     parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
 
 
@@ -60,6 +73,7 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
     """
     from trtforensics.bisect.checks import command_of
     from trtforensics.bisect.runner.options import KeepEngines, RunOptions
+    from trtforensics.bisect.runner.room import DEFAULT_NEED
     from trtforensics.errors import UsageError
 
     confidence = getattr(args, "confidence", None)
@@ -82,6 +96,9 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
         build_failure_is_bad=args.build_failure == "bad",
         executor=args.executor or "",
         retry_unresolved=getattr(args, "retry_unresolved", False),
+        need_free=DEFAULT_NEED if args.need_free is None else args.need_free,
+        forget=tuple(args.forget),
+        from_log=getattr(args, "from_log", None) or "",
     )
 
 
@@ -126,6 +143,14 @@ def _seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds")
     return value
+
+
+def _size(text: str) -> int:
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:].upper(), 1)
+    digits = text[:-1] if factor > 1 else text
+    if not digits.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 2G")
+    return int(digits) * factor
 
 
 def count(text: str) -> int:

@@ -19,9 +19,9 @@ EXAMPLE = """examples:
   trtforensics report build.log
   trtforensics report build.log --onnx model.onnx -v
   trtforensics report *.log --fail-on error --suppress TF502
-  trtforensics report build.log --format html -o report.html
+  trtforensics report build.log -o report.html
 
-exit code 1 where a finding is as bad as --fail-on says"""
+exit code 1 where a finding is as bad as --fail-on says; 2 where no source can be read"""
 
 LEVELS = ("note", "warning", "error")
 
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
     parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
     parser.add_argument("--layer-info", metavar="J", help="the engine's layers (trtexec --exportLayerInfo)")
-    parser.add_argument("--format", choices=FORMS, default="text", help="form of the report (default: text)")
+    parser.add_argument("--format", choices=FORMS, help="form of the report (default: by the ending of -o, else text)")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument("-v", "--verbose", action="store_true", help="with causes, evidence lines and fixes")
     parser.add_argument(
@@ -50,15 +50,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="CODE[:LAYER]",
         help="do not report this code, or not for this layer (* is any text); may be given again",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+    parser.add_argument("--strict", action="store_true", help="stop at the first source that cannot be read")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write there instead of to stdout, whole or not at all; .json, .html, .sarif and .xml pick the form",
+    )
 
 
 def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report.
 
     Raises:
-        SourceError: A source cannot be read.
-        NotABuildLogError: A source is not a build log.
+        SourceError: No source, or with ``--strict`` not every one, can be read.
+        NotABuildLogError: No source, or with ``--strict`` not every one, is a build log.
         OutputError: FILE, or stdout, cannot be written.
         UsageError: FILE is a source, a setting or a code does not exist, or a rule cannot be loaded.
     """
@@ -68,7 +74,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import write_text
     from trtforensics.console.terminal import wants_colour
     from trtforensics.findings.engine import judge
-    from trtforensics.findings.forms.rendering import Look, render
+    from trtforensics.findings.forms.rendering import Look, form_of, render
     from trtforensics.findings.suppression import Suppression, settings_for
     from trtforensics.sources.build_log import keep_sources
 
@@ -81,7 +87,7 @@ def run(args: Namespace) -> int:
     fails_from = _fails_from(args, settings)
     colour = args.output is None and wants_colour(sys.stdout)
     look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from)
-    text = render(report, args.format, look)
+    text = render(report, args.format or form_of(args.output or ""), look)
     if args.output is not None:
         write_text(args.output, text)
     else:
@@ -101,22 +107,33 @@ def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.console.progress import ProgressLine
+    from trtforensics.errors import NotABuildLogError, SourceError
     from trtforensics.findings.engine import Inputs
+    from trtforensics.findings.finding import Unreadable
     from trtforensics.findings.onnx_model import load_model
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
     from trtforensics.sources.quoting import read_log
     from trtforensics.sources.replay import ReplayFile
 
-    logs = []
+    logs, refused = [], []
     for path in args.sources:
-        with ProgressLine(quiet=args.quiet) as progress:
-            logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
-        stack.callback(logs[-1].close)
+        try:
+            with ProgressLine(quiet=args.quiet) as progress:
+                logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
+        except (SourceError, NotABuildLogError) as error:
+            if args.strict:
+                raise
+            refused.append(error)
+        else:
+            stack.callback(logs[-1].close)
+    if not logs:
+        raise refused[0]
     limit = args.max_bytes
     return Inputs(
         logs,
         model=load_model(args.onnx) if args.onnx else None,
         replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
         engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else None,
+        unreadable=[Unreadable(error.where, error.what) for error in refused],
     )

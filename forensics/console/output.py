@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/(\d+))|/proc/self/fd/(\d+)")
+_TEMPORARY = (".trtforensics-", ".tmp")
+"""The beginning and the end of the names of temporary files."""
+
 _NEXT_STEPS = {
     errno.ENOENT: "Create its folder first",
     errno.ENOSPC: "Free some space or name a file on another disk",
@@ -95,7 +98,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
             yield sink
         return
     target = Path(name).resolve()
-    temporary = target.with_name(f".trtforensics-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f"{_TEMPORARY[0]}{secrets.token_hex(8)}{_TEMPORARY[1]}")
     try:
         with explained(name):
             stream = _open_temporary(temporary, target)
@@ -106,6 +109,11 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
     finally:
         with suppress(OSError):  # never made, renamed, or not ours to remove: no file is left either way
             temporary.unlink()
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file is one that a killed process was writing, by its name."""
+    return name.startswith(_TEMPORARY[0]) and name.endswith(_TEMPORARY[1])
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:

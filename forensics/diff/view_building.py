@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from trtforensics.diff import tensor_views
 from trtforensics.diff.views import BuildView, LayerView
-from trtforensics.model.engine import last_dump
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat
 from trtforensics.sources.kinds import Kind
 
@@ -45,7 +44,7 @@ def of_log(log: BuildLog) -> BuildView | None:
 
 
 def _log_layers(build: Build) -> tuple[tuple[LayerView, ...] | None, tuple[str, ...]]:
-    dump = last_dump(build.engine_layers)
+    dump = build.engine_layers
     if dump:
         return tuple(_dumped(build, layer) for layer in dump), ()
     tuned = _tuned(build)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
-from trtforensics.model.engine import last_dump
+from trtforensics.parsers.builds.profiles import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,8 @@ class Need(StrEnum):
 class Case:
     """One build of one log; inputs that the user did not give are None.
 
-    ``baseline`` is the first build of an earlier log of the same model.
+    ``baseline`` is the first build of an earlier log of the same model. ``explained`` are the lines that findings of
+    other rules cite; only for rules that run last.
     """
 
     build: Build
@@ -49,6 +50,7 @@ class Case:
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
     baseline: LoggedBuild | None = None
+    explained: frozenset[int] = frozenset()
 
     def has(self, need: Need) -> bool:
         """Whether the user gave an input."""
@@ -99,11 +101,17 @@ class Case:
 
     @cached_property
     def engine(self) -> Sequence[EngineLayer]:
-        """The engine's layers: of the engine-layer file where that is detailed, else of the log's last dump."""
+        """The engine's layers: of the engine-layer file where that is detailed, else of the log.
+
+        The build's profile lends those of the file its times.
+        """
         detailed = [
             engine.layers for engine in (self.engine_info.engines if self.engine_info else ()) if engine.detailed
         ]
-        return detailed[-1] if detailed else last_dump(self.build.engine_layers)
+        if not detailed:
+            return self.build.engine_layers
+        with_times(detailed[-1], self.build.profiles, (), ())
+        return detailed[-1]
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.baseline import baseline_of
 from trtforensics.findings.case import Case
+from trtforensics.findings.coverage import coverage_of
 from trtforensics.findings.finding import (
     Evidence,
     Finding,
     NotJudged,
     Report,
     ReportSource,
+    Severity,
     SharedFinding,
 )
 from trtforensics.findings.registry import rule_of, rules
+from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
 from trtforensics.sources.quoting import quote_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.findings.finding import Observation
+    from trtforensics.findings.finding import Observation, Unreadable
     from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
@@ -32,20 +35,18 @@ if TYPE_CHECKING:
     from trtforensics.sources.quoting import QuotedLog
     from trtforensics.sources.replay import ReplayFile
 
-MAX_EVIDENCE = 20
-"""Lines that a finding quotes; further lines are only counted."""
-
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the user gave: logs, and the other files about their builds."""
+    """What the user gave: logs, the other files about their builds, and the sources that gave no log."""
 
     logs: Sequence[QuotedLog]
     model: OnnxModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
+    unreadable: Sequence[Unreadable] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +75,26 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
             case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, baseline)
             able = [rule for rule in rules() if all(map(case.has, rule.needs))]
             judged |= {rule.code for rule in able}
-            seen += [_Seen(rule, case, observation, index) for rule in able for observation in rule.check(case)]
+            seen += _observed(case, able, index)
     quotes = _quotes(seen, inputs.logs)
-    findings = [_finding(one, quotes) for one in seen]
-    findings.sort(key=lambda finding: (-finding.severity, finding.source, finding.code, finding.line))
-    shown = tuple(finding for finding in findings if not suppression.covers(finding))
+    found = [_judged(one, quotes) for one in seen]
+    shown = arranged([one for one in found if not suppression.covers(one.finding)])
     return Report(
         sources=tuple(_source(log) for log in logs),
         findings=shown,
         common=_common(shown),
-        suppressed=tuple(finding for finding in findings if suppression.covers(finding)),
+        suppressed=arranged([one for one in found if suppression.covers(one.finding)]),
         not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in judged),
+        unreadable=tuple(inputs.unreadable),
     )
+
+
+def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_Seen]:
+    """Run rules on a build; those that run last know which lines the others cite."""
+    first = [_Seen(rule, case, one, source) for rule in able if not rule.last for one in rule.check(case)]
+    cited = frozenset(span.line for one in first for span in one.observation.spans)
+    informed = replace(case, explained=cited)
+    return first + [_Seen(rule, informed, one, source) for rule in able if rule.last for one in rule.check(informed)]
 
 
 def _quotes(seen: Sequence[_Seen], logs: Sequence[QuotedLog]) -> dict[SourceSpan, str]:
@@ -103,20 +112,28 @@ def _quotes(seen: Sequence[_Seen], logs: Sequence[QuotedLog]) -> dict[SourceSpan
     return texts
 
 
+def _judged(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> FindingWithCauses:
+    observation = seen.observation
+    return FindingWithCauses(
+        _finding(seen, quotes), frozenset(observation.spans), frozenset(observation.because), seen.rule.follows
+    )
+
+
 def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
     rule, observation = seen.rule, seen.observation
     if not observation.spans:
         raise ValueError(f"{rule.code} gave no line for: {observation.title}")
     version = seen.case.version
+    discarded = all(_in_discarded_pass(seen.case, span) for span in observation.spans)
     return Finding(
         code=rule.code,
-        severity=observation.severity or rule.severity,
-        title=observation.title,
+        severity=Severity.NOTE if discarded else observation.severity or rule.severity,
+        title=observation.title + (" (in a pass that was discarded)" if discarded else ""),
         cause=observation.cause or rule.explanation.cause,
         confidence=observation.confidence,
         settle=observation.settle,
         source=seen.source,
-        build=seen.case.build.index,
+        builds=(seen.case.build.index,),
         evidence=tuple(Evidence(span, quotes[span]) for span in observation.spans[:MAX_EVIDENCE]),
         evidence_total=len(observation.spans),
         fixes=tuple(
@@ -128,7 +145,14 @@ def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
         layers=tuple(observation.layers),
         onnx_nodes=tuple(observation.onnx_nodes),
         signature=f"{rule.code} {observation.same_as or _VARYING.sub('#', observation.title)}",
+        pass_discarded=discarded,
     )
+
+
+def _in_discarded_pass(case: Case, span: SourceSpan) -> bool:
+    """Whether a line is of a pass that the log says was discarded; then it says nothing about the engine."""
+    discarded = (one for one in case.build.passes if one.chosen is False)
+    return span.file == case.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
 
 
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
@@ -149,7 +173,7 @@ def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
 
 def _source(log: BuildLog) -> ReportSource:
     source = log.source
-    return ReportSource(source.path, source.bytes, source.lines, source.sha256, len(log.builds))
+    return ReportSource(source.path, source.bytes, source.lines, source.sha256, len(log.builds), coverage_of(log))
 
 
 def _not_judged(rule: Rule) -> NotJudged:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.model.profile import TimeSource
 from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
     from trtforensics.model.span import SourceSpan
@@ -39,22 +40,50 @@ def is_reformat(layer: EngineLayer) -> bool:
     return layer.type in {"Reformat", "MyelinReformat"}
 
 
-def timing_of(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
-    """Return the choice or cached result that a layer came from; None where the log does not show it."""
+class TimeShare(NamedTuple):
+    """How long some layers take, in ms, their share of the time of all, and where the times are from."""
+
+    ms: float
+    share: float
+    source: TimeSource
+
+    def __str__(self) -> str:
+        return f"{self.share:.0%} of the {self.source} time"
+
+
+def time_share(build: Build, layers: Sequence[EngineLayer]) -> TimeShare | None:
+    """Return the share that layers of the engine have of its time, measured or else tuned; None unless all are timed.
+
+    The kernels of a ForeignNode that was tuned as a whole count once.
+    """
+    if build.profile:
+        known = [layer.time_ms for layer in layers if layer.profile is not None and layer.time_ms is not None]
+        whole = sum(row.average_ms for row in build.profile)
+        return _share(sum(known), whole, TimeSource.MEASURED) if len(known) == len(layers) else None
+    tuned = [_tuning_of(build, layer) for layer in layers]
+    if any(one is None or one.time_ms is None for one in tuned):
+        return None
+    every = (_tuning_of(build, layer) for layer in build.engine_layers)
+    return _share(_tuned_ms(tuned), _tuned_ms(every), TimeSource.TUNED)
+
+
+def _share(ms: float, whole: float, source: TimeSource) -> TimeShare | None:
+    return TimeShare(ms, ms / whole, source) if whole else None
+
+
+def _tuning_of(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
     if layer.choice is not None:
         return build.choices[layer.choice]
     return build.cached[layer.cached] if layer.cached is not None else None
 
 
-def tuned_ms(build: Build, layers: Sequence[EngineLayer]) -> float:
-    """Return the sum of the layers' times when they were tuned, in ms; layers without a time count as 0."""
-    timings = (timing_of(build, layer) for layer in layers)
-    return sum(one.time_ms or 0.0 for one in timings if one is not None)
+def _tuned_ms(tuned: Iterable[Choice | CachedResult | None]) -> float:
+    return sum(one.time_ms or 0.0 for one in {id(one): one for one in tuned if one is not None}.values())
 
 
 def output_types(layer: EngineLayer) -> set[str]:
     """Return the computing types of a layer's outputs, each in one spelling."""
-    return {_SPELLINGS[kind] for kind in layer.precision if kind in _SPELLINGS}
+    return {_SPELLINGS[kind] for kind in layer.output_types if kind in _SPELLINGS}
 
 
 def in_engine(build: Build, pass_index: int | None) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.model.log import Coverage
     from trtforensics.model.span import SourceSpan
 
 
@@ -52,7 +53,8 @@ class Observation:
     """What a rule reports of one build. The engine adds code, severity, the text of the lines and the rule's fixes.
 
     ``spans`` must not be empty. ``severity`` None stands for the rule's own. ``settle`` must be given unless
-    ``confidence`` is certain. Findings of two logs count as the same where code and ``same_as`` are equal.
+    ``confidence`` is certain. Findings of two builds count as the same where code and ``same_as`` are equal.
+    ``because`` are lines that state its cause: it follows from the finding that cites one of them.
     """
 
     title: str
@@ -65,6 +67,7 @@ class Observation:
     onnx_nodes: Sequence[str] = ()
     severity: Severity | None = None
     same_as: str = ""
+    because: Sequence[SourceSpan] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about one build of one source that is wrong or worth knowing.
+    """A fact about a build of a source, or several alike, that is wrong or worth knowing.
 
-    ``source`` indexes the report's sources, ``build`` the builds of that log. ``evidence`` holds the first
-    :data:`~trtforensics.findings.engine.MAX_EVIDENCE` of ``evidence_total`` lines. ``fixes`` are those of the rule that
-    apply to the TensorRT version of the log.
+    ``source`` indexes the report's sources, ``builds`` the builds of that log. ``evidence`` holds the first
+    :data:`~trtforensics.findings.tree.MAX_EVIDENCE` of ``evidence_total`` lines. ``fixes`` are those of the rule that
+    apply to the TensorRT version of the log. ``consequence_of`` is the index, among the report's findings, of the root
+    that this one follows from; None for a root. ``pass_discarded``: it is about passes whose engine was not kept.
     """
 
     code: str
@@ -91,7 +95,7 @@ class Finding:
     confidence: Confidence
     settle: str
     source: int
-    build: int
+    builds: tuple[int, ...]
     evidence: tuple[Evidence, ...]
     evidence_total: int
     fixes: tuple[str, ...] = ()
@@ -99,7 +103,14 @@ class Finding:
     layers: tuple[str, ...] = ()
     onnx_nodes: tuple[str, ...] = ()
     signature: str = ""
-    """Equal in two logs that have the same finding."""
+    """Equal in two builds that have the same finding."""
+    consequence_of: int | None = None
+    pass_discarded: bool = False
+
+    @property
+    def build(self) -> int:
+        """The first of the builds."""
+        return self.builds[0]
 
     @property
     def line(self) -> int:
@@ -109,13 +120,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not."""
+    """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not.
+
+    ``coverage`` is what it tells of each of its builds.
+    """
 
     path: str
     bytes: int
     lines: int
     sha256: str
     builds: int
+    coverage: Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +154,46 @@ class NotJudged:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A source that could not be read as a build log, and why not."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """All findings, worst first; ``suppressed`` are those that the user asked not to see."""
+    """All findings: roots, worst first, then consequences in the order of their roots.
+
+    ``suppressed`` are those that the user asked not to see; ``unreadable`` are the sources that gave no log.
+    """
 
     sources: tuple[ReportSource, ...]
     findings: tuple[Finding, ...]
     common: tuple[SharedFinding, ...] = ()
     suppressed: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
 
     def worst(self) -> Severity | None:
         """Return the highest severity among the findings; None where there is none."""
         return max((finding.severity for finding in self.findings), default=None)
+
+    def roots(self, source: int) -> list[Finding]:
+        """Return the findings about a source that follow from no other."""
+        return [one for one in self.findings if one.source == source and one.consequence_of is None]
+
+    def consequences(self, root: Finding) -> list[Finding]:
+        """Return the findings that follow from a root."""
+        return [one for one in self.findings if one.consequence_of is not None and self._root(one) is root]
+
+    def as_tree(self) -> list[Finding]:
+        """Return all findings, each root with what follows from it behind it."""
+        roots = (one for one in self.findings if one.consequence_of is None)
+        return [one for root in roots for one in (root, *self.consequences(root))]
+
+    def _root(self, finding: Finding) -> Finding | None:
+        return None if finding.consequence_of is None else self.findings[finding.consequence_of]
 
     def counts(self) -> dict[str, int]:
         """Return how many findings have each severity, worst first, by the severity's word."""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note
 
 
+_OF_THE_NETWORK = ("layer", "tensor")
+
+
 def observe(  # noqa: PLR0913 - the fields of an observation
     notes: Sequence[Note],
     title: str,
@@ -27,19 +30,20 @@ def observe(  # noqa: PLR0913 - the fields of an observation
 ) -> Iterator[Observation]:
     """Give one observation that cites these notes; none where there are no notes.
 
-    ``names`` is a field of the notes: its values replace ``{names}`` in the title and are the observation's layers.
+    ``names`` is a field of the notes: its values replace ``{names}`` in the title, and names of layers and tensors are
+    the observation's layers.
     Without ``confidence`` the observation is certain, or likely where ``settle`` is given.
     """
     if notes:
-        layers = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
+        named = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
         yield Observation(
-            title.replace("{names}", listed(layers)),
+            title.replace("{names}", listed(named)),
             [note.span for note in notes],
             cause=cause,
             confidence=confidence or (Confidence.LIKELY if settle else Confidence.CERTAIN),
             settle=settle,
             steps=steps,
-            layers=layers,
+            layers=named if names in _OF_THE_NETWORK else (),
             severity=severity,
             same_as=same_as,
         )

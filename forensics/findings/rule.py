@@ -18,7 +18,12 @@ Check = Callable[[Case], Iterable[Observation]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the registry. It runs only where all inputs in ``needs`` (beside the log) are given."""
+    """A rule of the registry. It runs only where all inputs in ``needs`` (beside the log) are given.
+
+    ``follows`` are codes (``*`` is any text) of which its findings are consequences, likeliest first, where the same
+    build has them and they begin no later. A rule that is ``last`` runs after all others and sees, in
+    :attr:`Case.explained`, which lines their findings cite.
+    """
 
     code: str
     severity: Severity
@@ -26,6 +31,8 @@ class Rule:
     explanation: Explanation
     check: Check
     needs: frozenset[Need] = frozenset()
+    follows: tuple[str, ...] = ()
+    last: bool = False
 
 
 def rule(  # noqa: PLR0913 - one call declares the whole rule
@@ -38,12 +45,14 @@ def rule(  # noqa: PLR0913 - one call declares the whole rule
     fixes: Iterable[Fix | str],
     sources: Iterable[str] = (),
     needs: Iterable[Need] = (),
+    follows: Iterable[str] = (),
+    last: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make a rule of a function that judges a :class:`Case`; a fix given as a text applies to every version."""
     every_fix = tuple(Fix(fix) if isinstance(fix, str) else fix for fix in fixes)
     explanation = Explanation(cause, confirm, every_fix, tuple(sources))
 
     def declare(check: Check) -> Rule:
-        return Rule(code, severity, title, explanation, check, frozenset(needs))
+        return Rule(code, severity, title, explanation, check, frozenset(needs), tuple(follows), last)
 
     return declare

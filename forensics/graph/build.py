@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from trtforensics.errors import UsageError
-from trtforensics.model.engine import last_dump
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.names import members
 
@@ -108,9 +107,9 @@ class BuildGraph:
         """Return the engine layer that a node stands for."""
         return self.layers_by_node[node]
 
-    def measured(self, node: str) -> Choice | CachedResult | None:
+    def tuned(self, node: str) -> Choice | CachedResult | None:
         """Return the autotuning result that an engine layer came from; None where the log does not show it."""
-        return _measured(self.build, self.layers_by_node[node])
+        return _tuned(self.build, self.layers_by_node[node])
 
     def members_of(self, engine: str) -> tuple[FusedMember, ...]:
         """Return the network layers and ONNX nodes that were fused into an engine layer."""
@@ -207,9 +206,7 @@ def select_build(log: BuildLog, number: int | None = None) -> Build:
 def build_graph(build: Build) -> BuildGraph:
     """Build the graph of a build.
 
-    A log may print the engine's layers twice (TensorRT's own dump, then ``--dumpLayerInfo``). The
-    graph uses one dump: the last complete one (see :func:`trtforensics.model.engine.last_dump`).
-    Two layers of one name inside it stay two nodes: the second id ends in `` #2``.
+    Two layers of one name stay two nodes: the second id ends in `` #2``.
     """
     assembly = _Assembly(build)
     assembly.add_onnx_nodes()
@@ -226,7 +223,7 @@ class _Assembly:
     def __init__(self, build: Build) -> None:
         self.build = build
         self.layers: dict[str, EngineLayer] = {}
-        self.graph = nx.MultiDiGraph(**_known(schema=1, build=build.index, tensorrt_version=build.tensorrt_version))
+        self.graph = nx.MultiDiGraph(**_known(schema=2, build=build.index, tensorrt_version=build.tensorrt_version))
 
     def add_onnx_nodes(self) -> None:
         """Add the nodes that the ONNX parser read; a node that it read twice (a second parse) is added once."""
@@ -254,7 +251,7 @@ class _Assembly:
 
     def add_engine_layers(self) -> None:
         """Add the engine's layers, their tensors (as their producers describe them) and the network layers in them."""
-        for layer in last_dump(self.build.engine_layers):
+        for layer in self.build.engine_layers:
             node = self._new_node(NodeKind.ENGINE, layer.name, layer.span.line, **_engine_facts(self.build, layer))
             self.layers[node] = layer
         for node, layer in self.layers.items():
@@ -345,7 +342,7 @@ def _members(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(member for name in names for member in members(name))
 
 
-def _measured(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
+def _tuned(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
     if layer.choice is not None:
         return build.choices[layer.choice]
     return None if layer.cached is None else build.cached[layer.cached]
@@ -355,22 +352,22 @@ def _engine_facts(build: Build, layer: EngineLayer) -> dict[str, object]:
     profile = _PROFILE.search(layer.name)
     facts: dict[str, object] = {
         "type": layer.type or None,
-        "precision": list(layer.precision),
+        "output_types": list(layer.output_types),
         "tactic": tactic_text(layer.tactic),
         "tactic_name": layer.tactic_name or None,
         "choice": layer.choice,
         "cached": layer.cached,
         "origin": layer.origin or None,
         "profile": None if profile is None else int(profile[1]),
+        "time_ms": layer.time_ms,
+        "time_is": layer.time_is and layer.time_is.value,
     }
-    measured = _measured(build, layer)
-    if measured is not None:
-        facts |= {
-            "time_ms": measured.time_ms,
-            "runner": measured.runner,
-            "final": measured.final,
-            "pass": measured.pass_index,
-        }
+    if layer.compute_precision is not None:
+        known = layer.compute_precision
+        facts |= {"compute_precision": known.type, "compute_precision_from": known.source.value}
+    tuned = _tuned(build, layer)
+    if tuned is not None:
+        facts |= {"runner": tuned.runner, "final": tuned.final, "pass": tuned.pass_index}
     return facts
 
 

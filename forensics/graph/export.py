@@ -153,11 +153,11 @@ def _dot_lines(graph: nx.MultiDiGraph) -> Iterator[str]:
 
 
 def _label(attributes: Mapping[str, Any]) -> str:
-    """Return the name, and below it the op, or the type with precision and tactic, or a tensor's type and shape."""
+    """Return the name, and below it the op, or the type, output types and tactic, or a tensor's type and shape."""
     dims = f"[{','.join(map(str, attributes['dims']))}]" if "dims" in attributes else ""
     values = (
         *(attributes.get(name, "") for name in ("op", "type")),
-        ",".join(attributes.get("precision", ())),
+        ",".join(attributes.get("output_types", ())),
         *(attributes.get(name, "") for name in ("tactic", "dtype")),
         dims,
     )

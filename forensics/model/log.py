@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.model.notes import Note, StarvedLayer
+    from trtforensics.model.precision import ComputePrecision
+    from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import Candidate, Int64Column, TacticTimings
 
@@ -191,16 +193,19 @@ class EngineTensor:
 class EngineLayer:
     """One layer of the engine, from the dump at the end of a build or from ``--dumpLayerInfo``.
 
-    ``precision`` lists the distinct types of its outputs. ``choice`` and ``cached`` index the build's lists; both None
-    when nothing in the log says where the layer came from (``origin`` says why). ``fields`` holds whatever else a
-    detailed dump printed, as printed.
+    ``output_types`` lists the distinct types that it writes; ``compute_precision`` is what it computes in, None where
+    that cannot be told. ``choice`` and ``cached`` index the build's lists; both None when nothing in the log says where
+    the layer came from (``origin`` says why). ``time_ms`` is its average time in the build's profile (``time_is``
+    measured) or, in a build without a profile, its time when it was tuned; None where it has none of its own, as a
+    kernel of a ForeignNode that was tuned as a whole. ``profile`` indexes the build's profile. ``fields`` holds
+    whatever else a detailed dump printed, as printed.
     """
 
     name: str
     type: str
     tactic: int | None
     tactic_name: str
-    precision: tuple[str, ...]
+    output_types: tuple[str, ...]
     onnx_nodes: tuple[str, ...]
     inputs: tuple[EngineTensor, ...]
     outputs: tuple[EngineTensor, ...]
@@ -209,6 +214,18 @@ class EngineLayer:
     cached: int | None = None
     origin: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
+    compute_precision: ComputePrecision | None = None
+    time_ms: float | None = None
+    time_is: TimeSource | None = None
+    profile: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDump:
+    """One dump of an engine's layers in a log; ``span`` is its first layer's line."""
+
+    layers: tuple[EngineLayer, ...]
+    span: SourceSpan
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -222,11 +239,42 @@ class Message:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Fact:
-    """A named value with its line: an option, a device property, a result of the performance summary."""
+    """A named value with its line: an option, a device property."""
 
     name: str
     value: str
     span: SourceSpan
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a build or its run came to. ``key`` names the quantity and its unit (``latency_ms``, ``engine_bytes``).
+
+    Of a quantity that was measured often, ``value`` has ``min``, ``max``, ``mean``, ``median`` and percentiles
+    (``p99``), as far as the log prints them.
+    """
+
+    key: str
+    value: float | Mapping[str, float]
+    span: SourceSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a log lets one judge of a build.
+
+    ``verdict``: how it ended; ``engine_layers``: the engine's layers with their types; ``tactics``: what was chosen for
+    them; ``times``: measured, tuned, or None; ``options``: a command or a block of options. ``own_lines`` are lines of
+    TensorRT and the programs that drive it, ``other_lines`` those of other programs; blank lines are neither.
+    """
+
+    verdict: bool
+    engine_layers: bool
+    tactics: bool
+    times: TimeSource | None
+    options: bool
+    own_lines: int
+    other_lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +359,12 @@ class Build(Deferred):
     myelin_operations: Sequence[MyelinOperation]
     message_counts: MessageCounts
     messages: tuple[Message, ...]
-    results: tuple[Fact, ...]
+    results: tuple[RunResult, ...]
+    coverage: Coverage
+    engine_dumps: tuple[EngineDump, ...] = ()
+    """Every dump of engine layers, in the log's order; ``engine_layers`` are those of one of them."""
+    profiles: tuple[ProfileRun, ...] = ()
+    """Every profile (``--dumpProfile``) that the log prints or that was given beside it, in order."""
     notes: tuple[Note, ...] = ()
     """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
     starved: tuple[StarvedLayer, ...] = ()
@@ -322,6 +375,20 @@ class Build(Deferred):
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""
         return next((fact.value for fact in self.options.get(block, ()) if fact.name == name), None)
+
+    def result(self, key: str) -> RunResult | None:
+        """Return the last result of this key, or None where the log does not state it."""
+        return next((result for result in reversed(self.results) if result.key == key), None)
+
+    @property
+    def profile_info(self) -> ProfileRun | None:
+        """The profile that layers' times are from: the last one."""
+        return self.profiles[-1] if self.profiles else None
+
+    @property
+    def profile(self) -> tuple[LayerTime, ...]:
+        """The rows of the last profile."""
+        return self.profiles[-1].layers if self.profiles else ()
 
     @property
     def timing_cache_keys(self) -> tuple[MyelinOperation, ...]:

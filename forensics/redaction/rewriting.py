@@ -141,7 +141,7 @@ def _shape(log: BuildLog) -> tuple[object, object]:
             (build.autotuning, build.message_counts, len(build.fusions), len(build.onnx_nodes), len(build.reformats)),
             [(c.span.line, c.tactic, c.time_ms, c.runner_up_ms, c.candidates, c.final) for c in build.choices],
             [(c.span.line, c.tactic, c.time_ms, c.final) for c in build.cached],
-            [(e.span.line, e.type, e.tactic, e.precision, e.choice, e.cached) for e in build.engine_layers],
+            [(e.span.line, e.type, e.tactic, e.output_types, e.choice, e.cached) for e in build.engine_layers],
         )
         for build in log.builds
     ]

@@ -89,7 +89,7 @@ def _harmless(build: Build) -> Iterator[str]:
         yield from (fact.name for fact in facts)
         yield from (fact.value for fact in facts if block != "model" and not _A_NAME.search(fact.value))
     for layer in build.engine_layers:
-        yield from (layer.type, layer.tactic_name, *layer.fields, *layer.precision)
+        yield from (layer.type, layer.tactic_name, *layer.fields, *layer.output_types)
         yield from (tensor.format for tensor in (*layer.inputs, *layer.outputs))
     for choice in build.choices:
         yield from (choice.runner, *choice.inputs, *choice.outputs)
@@ -98,7 +98,6 @@ def _harmless(build: Build) -> Iterator[str]:
     yield from (fusion.kind for fusion in build.fusions)
     yield from (stage.name for stage in build.stages)
     yield from (node.op for node in build.onnx_nodes)
-    yield from (fact.name for fact in build.results)
     yield from _timed(build.timings)
     yield from (candidate.kernel for operation in build.myelin_operations for candidate in operation.candidates)
     yield from (name for text in _names_with_parts_of_tensorrt(build) for name in _MADE_BY_TENSORRT.findall(text))

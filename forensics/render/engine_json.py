@@ -1,18 +1,21 @@
-"""The JSON document of engine-layer and profile files (``parse --json``), schema 1; README describes every field."""
+"""The JSON document of engine-layer and profile files (``parse --json``), schema 2; README describes every field."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
-    from trtforensics.model.engine import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
+    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.log import EngineLayer, EngineTensor, SourceInfo
+    from trtforensics.model.precision import ComputePrecision
+    from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.sources.engine import EngineFiles
 
-SCHEMA = 1
+SCHEMA = 2
 
 JsonObject = dict[str, Any]
 
@@ -60,14 +63,20 @@ def _layer(layer: EngineLayer, time: LayerTime | None) -> JsonObject:
         "type": layer.type or None,
         "tactic": tactic_text(layer.tactic),
         "tactic_name": layer.tactic_name or None,
-        "precision": list(layer.precision),
+        "output_types": list(layer.output_types),
+        "compute_precision": _precision(layer.compute_precision),
         "onnx_nodes": list(layer.onnx_nodes),
         "inputs": [_tensor(tensor) for tensor in layer.inputs],
         "outputs": [_tensor(tensor) for tensor in layer.outputs],
         "fields": dict(layer.fields),
         "time_ms": time.average_ms if time else None,
+        "time_is": TimeSource.MEASURED.value if time else None,
         "line": layer.span.line,
     }
+
+
+def _precision(known: ComputePrecision | None) -> JsonObject | None:
+    return None if known is None else {"type": known.type, "from": known.source.value}
 
 
 def _tensor(tensor: EngineTensor) -> JsonObject:
@@ -86,4 +95,4 @@ def _run(run: ProfileRun) -> JsonObject:
         }
         for one in run.layers
     ]
-    return {"count": run.count, "line": run.span.line, "layers": layers}
+    return {"count": run.iterations, "line": run.span.line, "layers": layers}

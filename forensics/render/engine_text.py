@@ -10,7 +10,9 @@ from trtforensics.console.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.model.engine import Engine, LayerTime, ProfileRun, Repair
+    from trtforensics.model.engine import Engine, Repair
+    from trtforensics.model.log import EngineLayer
+    from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.sources.engine import EngineFiles
 
 _SLOWEST = 10
@@ -28,7 +30,8 @@ def summarise(files: EngineFiles) -> str:
     for profile in files.profiles:
         for number, run in enumerate(profile.runs, 1):
             several = f", run {number} of {len(profile.runs)}" if len(profile.runs) > 1 else ""
-            lines.append(f"{profile.source.path}: {len(run.layers)} layers timed over {run.count} iterations{several}")
+            timed = f"{len(run.layers)} layers timed over {run.iterations} iterations"
+            lines.append(f"{profile.source.path}: {timed}{several}")
             if not files.layers:
                 lines += _slowest(run)
         lines += _repairs(profile.repairs)
@@ -40,15 +43,20 @@ def _engine(engine: Engine, files: EngineFiles) -> Iterator[str]:
         yield "  names only: built without `--profilingVerbosity=detailed`"
     else:
         yield f"  types        {_tally(layer.type for layer in engine.layers)}"
-        yield f"  precision    {_tally(', '.join(layer.precision) or 'not told' for layer in engine.layers)}"
+        yield f"  computes in  {_tally(_computes(layer) for layer in engine.layers)}"
+        yield f"  outputs      {_tally(', '.join(layer.output_types) or 'not told' for layer in engine.layers)}"
         form = "TensorRT 11 or RTX" if engine.split_formats else "TensorRT 8.2 to 10"
         yield f"  form         {form}"
     timed = [(time, layer) for layer, time in zip(engine.layers, files.times(engine), strict=True) if time is not None]
     if files.profiles and not timed:
         yield "  times        none: the profiles are of an engine with other layers"
     for time, layer in sorted(timed, key=lambda pair: -pair[0].average_ms)[:_SLOWEST]:
-        precision = ", ".join(layer.precision)
-        yield f"  {_time(time)}  {layer.name}  {layer.type} {precision}  (line {layer.span.line})"
+        outputs = ", ".join(layer.output_types)
+        yield f"  {_time(time)}  {layer.name}  {layer.type} {_computes(layer)} to {outputs}  (line {layer.span.line})"
+
+
+def _computes(layer: EngineLayer) -> str:
+    return "not told" if layer.compute_precision is None else layer.compute_precision.type
 
 
 def _slowest(run: ProfileRun) -> Iterator[str]:

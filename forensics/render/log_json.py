@@ -1,4 +1,4 @@
-"""The JSON document of a build log (``parse --json``), schema 1; README's reference describes every field.
+"""The JSON document of a build log (``parse --json``), schema 2; README's reference describes every field.
 
 A record stands on a line of its own, so that documents read and compare well. A log holds records by the hundred
 thousand: each is rendered by a function of its own from the pieces of ``json_text``, in less time than a dict of it
@@ -15,7 +15,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.render.json_text import boolean, number, render, text, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.model.log import (
         BackendPass,
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         BuildLog,
         CachedResult,
         Choice,
+        Coverage,
+        EngineDump,
         EngineLayer,
         Fact,
         ForeignNode,
@@ -31,12 +33,15 @@ if TYPE_CHECKING:
         MyelinOperation,
         OnnxNode,
         ReformatLayer,
+        RunResult,
         SourceInfo,
         Stage,
     )
+    from trtforensics.model.precision import ComputePrecision
+    from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.model.timings import Candidate
 
-SCHEMA = 1
+SCHEMA = 2
 
 _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
@@ -104,7 +109,7 @@ def _build(build: Build) -> str:
    "tensorrt_version": {_text_or_null(build.tensorrt_version)},
    "command": {_text_or_null(build.command)},
    "outcome": {text(build.outcome)},
-   "options": {_members({name: _flat(facts) for name, facts in build.options.items()})},
+   "options": {_options(build.options)},
    "passes": {_records(_pass, build.passes)},
    "stages": {_records(_stage, build.stages)},
    "fusions": {_records(_fusion, build.fusions)},
@@ -122,15 +127,32 @@ def _build(build: Build) -> str:
    "choices": {_records(_choice, build.choices)},
    "cached": {_records(_cached, build.cached)},
    "engine_layers": {_records(_engine_layer, build.engine_layers)},
+   "engine_dumps": {_records(_dump, build.engine_dumps)},
    "layer_names": {_records(text, build.layer_names)},
    "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
    "myelin_operations": {_records(_myelin_operation, build.myelin_operations)},
-   "results": {_members({fact.name: text(fact.value) for fact in build.results})},
+   "profile": {_records(_profiled, build.profile)},
+   "profile_info": {_profile_members(build.profile_info)},
+   "profiles": {_records(_whole_profile, build.profiles if len(build.profiles) > 1 else ())},
+   "results": {_members({result.key: _result(result) for result in build.results})},
+   "coverage": {_coverage(build.coverage)},
    "messages": {{
     "warning": {messages.warning},
     "error": {messages.error}
    }}
   }}"""
+
+
+def _options(options: Mapping[str, Sequence[Fact]]) -> str:
+    if not any(options.values()):
+        return _no_options(tuple(options))
+    return _members({name: _flat(facts) for name, facts in options.items()})
+
+
+@lru_cache(maxsize=1)
+def _no_options(blocks: tuple[str, ...]) -> str:
+    """Render the options of a build that prints none: a log may hold such builds by the ten thousand."""
+    return _members(dict.fromkeys(blocks, "{}"))
 
 
 def _members(rendered: Mapping[str, str]) -> str:
@@ -220,9 +242,56 @@ def _cached(result: CachedResult) -> str:
 def _engine_layer(layer: EngineLayer) -> str:
     return (
         f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
-        f'"tactic_name": {_or_null(layer.tactic_name)}, "precision": {_repeated(layer.precision)}, '
-        f'"onnx_nodes": {_repeated(layer.onnx_nodes)}, "choice": {number(layer.choice)}, '
-        f'"cached": {number(layer.cached)}, "origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
+        f'"tactic_name": {_or_null(layer.tactic_name)}, "output_types": {_repeated(layer.output_types)}, '
+        f'"compute_precision": {_precision(layer.compute_precision)}, "onnx_nodes": {_repeated(layer.onnx_nodes)}, '
+        f'"time_ms": {number(layer.time_ms)}, "time_is": {_text_or_null(layer.time_is)}, '
+        f'"profile": {number(layer.profile)}, "choice": {number(layer.choice)}, "cached": {number(layer.cached)}, '
+        f'"origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
+    )
+
+
+def _precision(known: ComputePrecision | None) -> str:
+    return "null" if known is None else f'{{"type": {text(known.type)}, "from": {text(known.source)}}}'
+
+
+def _dump(dump: EngineDump) -> str:
+    return f'{{"line": {dump.span.line}, "layers": {len(dump.layers)}}}'
+
+
+def _profiled(row: LayerTime) -> str:
+    return (
+        f'{{"layer": {text(row.name)}, "total_ms": {number(row.total_ms)}, "average_ms": {number(row.average_ms)}, '
+        f'"median_ms": {number(row.median_ms)}, "percentage": {number(row.percentage)}, '
+        f'"engine_layer": {number(row.engine_layer)}, "line": {row.span.line}}}'
+    )
+
+
+def _profile_members(run: ProfileRun | None) -> str:
+    if run is None:
+        return "null"
+    return (
+        f'{{"iterations": {number(run.iterations)}, "total_ms": {number(run.total_ms)}, '
+        f'"path": {text(run.span.file)}, "line": {run.span.line}}}'
+    )
+
+
+def _whole_profile(run: ProfileRun) -> str:
+    rows = ", ".join(map(_profiled, run.layers))
+    return f'{{"profile_info": {_profile_members(run)}, "profile": [{rows}]}}'
+
+
+def _result(result: RunResult) -> str:
+    value = result.value
+    if isinstance(value, float | int):
+        return number(value)
+    return f"{{{', '.join([f'{text(name)}: {number(own)}' for name, own in value.items()])}}}"
+
+
+def _coverage(known: Coverage) -> str:
+    return (
+        f'{{"verdict": {boolean(known.verdict)}, "engine_layers": {boolean(known.engine_layers)}, '
+        f'"tactics": {boolean(known.tactics)}, "times": {text(known.times or "none")}, '
+        f'"options": {boolean(known.options)}, "own_lines": {known.own_lines}, "other_lines": {known.other_lines}}}'
     )
 
 

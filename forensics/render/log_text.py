@@ -8,14 +8,15 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.model.engine import last_dump
 from trtforensics.model.log import Outcome
+from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
+from trtforensics.render.results import result_name, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, SourceInfo
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, EngineLayer, SourceInfo
 
     Row = tuple[str, str]
     """A label and its text; further rows of the same label leave the label empty."""
@@ -92,7 +93,14 @@ def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
     number = f"Build {build.index + 1} of {len(log.builds)}"
     place = f"lines {build.first_line}-{build.last_line}"
     title = visible("  ".join((number, place, build.tool, version, f"outcome {build.outcome}")))
-    rows = [*_setting(build), *_network(build), *_tuning(build), *_engine(build), *_messages(build), *_results(build)]
+    rows = [
+        *_setting(build),
+        *_network(build),
+        *_tuning(build),
+        *_engine(log, build),
+        *_messages(build),
+        *_results(build),
+    ]
     return [
         f"{_BOLD}{title}{_PLAIN}" if colour else title,
         *(f"  {label:<{_LABEL}}{visible(text)}" for label, text in rows),
@@ -219,31 +227,45 @@ def _near(choice: Choice) -> str:
     )
 
 
-def _engine(build: Build) -> Iterator[Row]:
-    layers = last_dump(build.engine_layers)
+def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
+    layers = build.engine_layers
     if layers:
-        again = "" if len(layers) == len(build.engine_layers) else "; printed more than once, this is the last time"
+        times = len(build.engine_dumps)
+        again = f"; printed {times} times" if times > 1 else ""
         yield "engine", f"{_count(len(layers), 'layer')} (from line {layers[0].span.line}{again})"
         yield "", f"types: {_tally(layer.type for layer in layers)}"
-        yield "", f"output types: {_tally(p for layer in layers for p in layer.precision)}"
+        yield "", f"computes in: {_tally(_computes(layer) for layer in layers)}"
+        yield "", f"output types: {_tally(p for layer in layers for p in layer.output_types)}"
         if build.choices or build.cached:
             joined = sum(1 for layer in layers if layer.choice is not None or layer.cached is not None)
             yield "", f"{joined:,} of them traced to the choice or cached result they came from"
     elif build.layer_names:
         yield "engine", f"{_count(len(build.layer_names), 'layer')}, of which the log prints the names only"
-    yield from _list("slowest", [_timing(one) for one in _slowest(build)])
+    yield from _list("slowest", _slowest(log, build))
     reformats = [r for r in build.reformats if _may_be_engines(build, r.pass_index)]
     if reformats:
         yield "reformats", f"{_count(len(reformats), 'reformat layer')} added (from line {reformats[0].span.line})"
 
 
-def _slowest(build: Build) -> list[Choice | CachedResult]:
-    final = [one for one in _measured(build) if one.final and one.time_ms is not None]
-    return sorted(final, key=lambda one: -(one.time_ms or 0.0))[:_SHOWN]
+def _computes(layer: EngineLayer) -> str:
+    known = layer.compute_precision
+    return "not told" if known is None else f"{known.type} (by {known.source})"
 
 
-def _timing(one: Choice | CachedResult) -> str:
-    return f"{_short(one.layer)}: {one.time_ms:g} ms when tuned, {one.runner} (line {one.span.line})"
+def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
+    """Give the slowest layers, how many layers have a time at all, and what a profile has besides engine layers."""
+    layers = slowest_layers(build)
+    files = {source.path for source in (log.source, *log.source.parts)}
+    for one in layers[:_SHOWN]:
+        what = f", {one.what}" if one.what else ""
+        share = f"{one.time_ms:g} ms {one.time_is}, {one.share:.1%}{what}"
+        yield f"{_short(one.name)}: {share} ({f'line {one.span.line}' if one.span.file in files else one.span})"
+    if layers and build.engine_layers:
+        yield timed_note(build)
+        strangers = [row for row in build.profile if row.engine_layer is None]
+        if strangers:
+            named = ", ".join(_short(row.name) for row in strangers[:_SHOWN])
+            yield f"the profile also times {_count(len(strangers), 'layer')} that the engine's dump has not: {named}"
 
 
 def _messages(build: Build) -> Iterator[Row]:
@@ -260,7 +282,8 @@ def _messages(build: Build) -> Iterator[Row]:
 
 
 def _results(build: Build) -> Iterator[Row]:
-    yield from _list("results", [f"{f.name}: {f.value}" for f in build.results if not f.name.startswith("Total")])
+    shown = [result for result in build.results if not result.key.endswith("_total_s")]
+    yield from _list("results", [f"{result_name(result)}: {result_text(result)}" for result in shown])
 
 
 def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:

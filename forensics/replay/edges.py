@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.engine import last_dump
 from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.parsers.text.document import read_document
 
@@ -100,7 +99,7 @@ def meetings(
 def nodes_of_build(build: Build) -> tuple[DataflowNode, ...]:
     """Return the layers of a build's engine; a Myelin kernel has the name of its ForeignNode where that is known."""
     found = []
-    for layer in last_dump(build.engine_layers):
+    for layer in build.engine_layers:
         name = layer.name
         if layer.choice is not None:
             name = build.choices[layer.choice].layer

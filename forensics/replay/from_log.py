@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.engine import last_dump
 from trtforensics.model.log import CachedResult, Choice
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.notation.formats import parse_formats
@@ -54,7 +53,7 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
         raise ForensicsError(where, "prints no ids of runners, which a replay needs", _NEXT)
     entries: dict[str, ReplayEntry] = {}
     left_out: list[LeftOut] = []
-    finals = _finals(build)
+    finals = final_results(build)
     for tuned in finals.values():
         made = _entry(build, tuned)
         if isinstance(made, LeftOut):
@@ -69,8 +68,8 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
     return LogReplay(replay, tuple(sorted(left_out, key=lambda one: one.span.line)))
 
 
-def _finals(build: Build) -> dict[str, Choice | CachedResult]:
-    """Return the final result of each tuned layer, in the log's order; of a layer tuned twice, the last."""
+def final_results(build: Build) -> dict[str, Choice | CachedResult]:
+    """Return the final result of each layer that was tuned, in the log's order; of a layer tuned twice, the last."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
     final = (one for one in every if one.final and not is_tried_reformat(one.layer))
     return {one.layer: one for one in sorted(final, key=lambda one: one.span.line)}
@@ -109,7 +108,7 @@ def _without_final(build: Build, finals: dict[str, Choice | CachedResult]) -> li
     """Return the layers of the engine that have no final result, and why."""
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
     undecided = {one.layer: one for one in every if one.final is None and not is_tried_reformat(one.layer)}
-    layers = last_dump(build.engine_layers)
+    layers = build.engine_layers
     found = [
         LeftOut(layer.name, layer.span, layer.origin)
         for layer in layers

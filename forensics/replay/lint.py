@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.engine import last_dump
 from trtforensics.model.log import CachedResult, Tool
 from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
@@ -103,7 +102,7 @@ class Lint:
             raise ForensicsError(path, what, "Give the log of a build with `--verbose`")
         foreign = {node.name: node.onnx_nodes for node in build.foreign_nodes}
         renaming = Renaming(offers.layers, foreign)
-        in_engine = {layer.name: layer.span for layer in last_dump(build.engine_layers)}
+        in_engine = {layer.name: layer.span for layer in build.engine_layers}
         self._accepted = 0
         for entry in self._replay.entries:
             combinations = offers.of(entry.layer)

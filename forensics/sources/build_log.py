@@ -46,23 +46,35 @@ def load_build_log(
     """Open, read and parse a build log; a large file is read by two processes.
 
     Several paths are the parts of one build, for example its standard output and its standard error. They are read one
-    after the other, and their lines are numbered as if they were one file. ``max_bytes`` limits each of them.
+    after the other, and their lines are numbered as if they were one file. Profile files among the paths lend their
+    times to the engine's layers. ``max_bytes`` limits each file.
 
     Raises:
         SourceError: a source cannot be read.
         NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix.
-        UsageError: a source is named twice.
+        NotEngineInfoError: a profile file is damaged.
+        UsageError: a source is named twice, or a profile is of another engine.
     """
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
     _refuse_twice(paths)
+    profiles: Sequence[str] = ()
+    if len(paths) > 1:
+        from trtforensics.sources.profiles import part_sources  # noqa: PLC0415 - one log does without the JSON readers
+
+        paths, profiles = part_sources(paths)
     with ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
         scanned = _scan(sources[0], on_progress)
         for source in sources[1:]:
             scanned.join(_scan(source, on_progress))
         infos = tuple(source.info() for source in sources)
-    return _assembled(scanned, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
+    log = _assembled(scanned, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
+    if profiles:
+        from trtforensics.sources.profiles import add_profiles  # noqa: PLC0415 - see above
+
+        add_profiles(log, profiles, max_bytes=max_bytes)
+    return log
 
 
 def _refuse_twice(paths: Sequence[str]) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
-from trtforensics.model.engine import layer_times
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.files.profile_json import read_profile_json
 from trtforensics.parsers.text.document import read_document
@@ -15,7 +14,8 @@ from trtforensics.sources.kinds import Kind, kind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.engine import Engine, EngineInfo, LayerTime, ProfileInfo, ProfileRun
+    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
+    from trtforensics.model.profile import LayerTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,11 @@ class EngineFiles:
 
     def times(self, engine: Engine) -> tuple[LayerTime | None, ...]:
         """Return the time of each layer in the last run that fits this engine; None for layers without a time."""
-        names = {layer.name for layer in engine.layers}
-        runs = [run for profile in self.profiles for run in profile.runs if _fits(run, names)]
-        return layer_times(engine, runs[-1]) if runs else (None,) * len(engine.layers)
-
-
-def _fits(run: ProfileRun, names: set[str]) -> bool:
-    """Whether most timed layers are in the engine: times of another engine's profile must not be used."""
-    return sum(layer.name in names for layer in run.layers) * 2 > len(run.layers)
+        names = [layer.name for layer in engine.layers]
+        runs = [run.joined(names) for profile in self.profiles for run in profile.runs]
+        fitting = [run for run in runs if run.fits]
+        times = {row.engine_layer: row for row in fitting[-1].layers} if fitting else {}
+        return tuple(times.get(place) for place in range(len(engine.layers)))
 
 
 def load_engine_files(paths: Sequence[str], *, kind: str | None, max_bytes: int) -> EngineFiles:

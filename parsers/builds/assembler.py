@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.model.log import Build, BuildLog, ForeignNode, Fusion, Message, ReformatLayer, Stage
+from trtforensics.model.log import Build, BuildLog, Fusion, Message, ReformatLayer, Stage
 from trtforensics.parsers.builds import autotuning, header
-from trtforensics.parsers.builds.engine import engine_layers
+from trtforensics.parsers.builds.coverage import coverages
+from trtforensics.parsers.builds.engine import engine_dumps, engine_layers
+from trtforensics.parsers.builds.foreign_nodes import foreign_nodes
+from trtforensics.parsers.builds.kernels import name_kernels
 from trtforensics.parsers.builds.myelin import myelin_operations
 from trtforensics.parsers.builds.notes import NOTED, SKIPPED, notes, starved_layers
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.passes import Passes
+from trtforensics.parsers.builds.profiles import profiles, with_times
+from trtforensics.parsers.builds.results import results
 from trtforensics.parsers.builds.segments import segments
 from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.events import NO_TEXT, integer_or_none
-from trtforensics.parsers.notation import names
+from trtforensics.parsers.notation.precision import compute_precision
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.log import Choice, EngineLayer, SourceInfo
     from trtforensics.model.notes import Note, StarvedLayer
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.lines.scanned import ScannedLines
@@ -51,12 +56,15 @@ def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
 def _builds(log: Log) -> tuple[Build, ...]:
     """Put the builds together; the deferred fields are computed on first access."""
     passes, timed = Passes(log), autotuning.timings(log)
-    nodes, foreign, reformats = onnx_nodes(log), _foreign_nodes(log, passes), _reformats(log, passes)
-    layers = engine_layers(log, nodes, foreign)
+    nodes, foreign, reformats = onnx_nodes(log), foreign_nodes(log, passes), _reformats(log, passes)
+    dumps = engine_dumps(log, nodes, foreign)
+    layers = engine_layers(dumps, passes)
     choices, cached = autotuning.choices(log, timed, passes), autotuning.cached_results(log, passes)
     for tuning in zip(layers, choices, cached, foreign, reformats, passes.of_builds, strict=True):
         if any(tuning[:3]):
             resolve(Tuning(*tuning))
+    _describe(log, layers, choices, timed)
+    runs = list(map(with_times, layers, profiles(log), choices, cached))
     columns: dict[str, Sequence[Any]] = {
         "index": range(log.size),
         "first_line": log.edges[:-1].tolist(),
@@ -80,15 +88,28 @@ def _builds(log: Log) -> tuple[Build, ...]:
         "layer_names": log.divide(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
         "myelin_operations": myelin_operations(log, passes),
         "message_counts": header.message_counts(log),
-        "results": header.results(log, passes),
+        "results": results(log, passes),
+        "engine_dumps": dumps,
+        "profiles": runs,
         "runner_ids": autotuning.runner_ids(log),
         **dict.fromkeys(_DEFERRED, [()] * log.size),
     }
+    columns["coverage"] = coverages(log, columns)
     builds = tuple(map(Build, *(columns[name] for name in Build.__dataclass_fields__)))
     deferred = _DeferredFields(log, timed)
     for build in builds:
         build.defer(_DEFERRED, deferred, build.index)
     return builds
+
+
+def _describe(
+    log: Log, engines: Iterable[tuple[EngineLayer, ...]], choices: Iterable[tuple[Choice, ...]], timed: TacticTimings
+) -> None:
+    """Add what follows from the tuning and from types: the layers' kernels, and what they compute in."""
+    for layers, own, timings in zip(engines, choices, autotuning.timings_of_builds(timed, log), strict=True):
+        name_kernels(layers, own, timings)
+        for layer in layers:
+            layer.compute_precision = compute_precision(layer)
 
 
 _DEFERRED = ("messages", "notes", "starved", "timings")
@@ -158,9 +179,3 @@ def _reformats(log: Log, passes: Passes) -> Sequence[tuple[ReformatLayer, ...]]:
         passes.indexes(line),
     )
     return log.divide(line, made)
-
-
-def _foreign_nodes(log: Log, passes: Passes) -> Sequence[tuple[ForeignNode, ...]]:
-    line, layer, metadata = log.columns(("foreign_node",), "layer", "metadata")
-    members = log.read_texts(metadata, names.onnx_nodes)
-    return log.divide(line, map(ForeignNode, log.texts(layer), members, log.spans.of_each(line), passes.indexes(line)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trtforensics.model.log import Autotuning, CachedResult, Choice, LayerTuning
-from trtforensics.model.timings import TacticTimings
+from trtforensics.model.timings import NO_TACTIC, TacticTimings
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_or_none
 from trtforensics.parsers.notation.formats import both_sides
@@ -70,11 +70,15 @@ def _rows_of(timed: TacticTimings, tactics: slice, runners: slice) -> TacticTimi
 
 
 def _named_kernels(log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """Give a timed tactic the kernel of the ``Set Tactic Name`` line (8.0 to 8.5) that stands right before it."""
+    """Give a timed tactic the kernel of the ``Set Tactic Name`` line (7.x to 8.5) that stands right before it.
+
+    Since 8.0 that line names the tactic too.
+    """
     named_line, named_tactic, named_kernel = log.columns(("set_tactic_name",), "tactic", "kernel")
     before = named_line.searchsorted(line) - 1
     previous = np.maximum(np.concatenate(([0], line[:-1])), log.build_of(line) - 1)
-    fits = (before >= 0) & (named_tactic[before] == tactic) & (named_line[before] > previous) & (kernel == NO_TEXT)
+    same = (named_tactic[before] == tactic) | (named_tactic[before] == np.uint64(NO_TACTIC))
+    fits = (before >= 0) & same & (named_line[before] > previous) & (kernel == NO_TEXT)
     return np.where(fits, named_kernel[before], kernel)
 
 
@@ -193,7 +197,20 @@ def _blocks(log: Log) -> _Blocks:
     line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
     (begins,) = log.columns(_BLOCK_BEGINS)
     build = log.build_of(line)
-    return _Blocks(build, np.maximum(build, latest(begins, begins, line - 1)), line, runner, tactic)
+    begin = _since_other_layer(log, np.maximum(build, latest(begins, begins, line - 1)), line)
+    return _Blocks(build, begin, line, runner, tactic)
+
+
+def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
+    """Return where blocks begin that hold a runner of another layer: behind it, because the log was cut in between."""
+    runner_line, layer = log.columns(RUNNERS, "layer")
+    if not len(runner_line):
+        return begin
+    changes = np.flatnonzero(np.diff(layer, prepend=-1))
+    last = runner_line.searchsorted(line, side="right") - 1
+    change = changes[np.maximum(changes.searchsorted(last, side="right") - 1, 0)]
+    is_cut = (last >= 0) & (runner_line.searchsorted(begin) < change) & (runner_line[last] >= begin)
+    return np.where(is_cut, runner_line[change], begin)
 
 
 def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes]:

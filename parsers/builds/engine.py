@@ -1,4 +1,7 @@
-"""The engine's layers as the log prints them at the end of a build, and by ``--dumpLayerInfo``."""
+"""The engine's layers as the log prints them at the end of a build, and by ``--dumpLayerInfo``.
+
+A log may print them more than once, and each pass of a build prints an engine of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.model.log import EngineLayer
+from trtforensics.model.log import EngineDump, EngineLayer
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.parsers.lines.events import NO_TEXT, tactic_id, tactic_or_none
 from trtforensics.parsers.notation.names import members, onnx_nodes, without_profile
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import EngineTensor, ForeignNode, OnnxNode
     from trtforensics.model.span import SourceSpan
+    from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import Log
 
 UNREADABLE = "the tensors of this line could not be read"
@@ -43,7 +47,7 @@ class _Line(NamedTuple):
 class _Printed(NamedTuple):
     """What a line says of a layer besides its name, type and tactic."""
 
-    precision: tuple[str, ...]
+    output_types: tuple[str, ...]
     inputs: tuple[EngineTensor, ...]
     outputs: tuple[EngineTensor, ...]
     onnx_nodes: tuple[str, ...]
@@ -61,7 +65,7 @@ class _OnnxMembers:
     def __init__(self, nodes: Iterable[OnnxNode], foreign: Iterable[ForeignNode]) -> None:
         self._by_layer: dict[str, list[str]] = {}
         for node in nodes:
-            for layer in node.layers:
+            for layer in (*node.layers, node.name):  # no line registers a QuantizeLinear's layer, which has its name
                 self._by_layer.setdefault(layer, []).append(node.name)
         self._foreign = {without_profile(node.name): node.onnx_nodes for node in foreign}
 
@@ -74,10 +78,10 @@ class _OnnxMembers:
         return tuple(dict.fromkeys(found))
 
 
-def engine_layers(
+def engine_dumps(
     log: Log, nodes: Sequence[tuple[OnnxNode, ...]], foreign: Sequence[tuple[ForeignNode, ...]]
-) -> Sequence[tuple[EngineLayer, ...]]:
-    """Read every engine-layer line of each build, in the log's order; a dump that is printed twice is read twice.
+) -> list[tuple[EngineDump, ...]]:
+    """Read every engine-layer line of each build, in the log's order.
 
     What a layer came from is not decided here, unless its line could not be read. Layers whose lines name no ONNX nodes
     get theirs from ``nodes`` and ``foreign``.
@@ -99,7 +103,37 @@ def engine_layers(
     for own, onnx, compiled in zip(layers, nodes, foreign, strict=True):
         if (onnx or compiled) and not all(layer.onnx_nodes for layer in own):
             _add_nodes(own, _OnnxMembers(onnx, compiled))
-    return layers
+    return [_divided(own) for own in layers]
+
+
+def _divided(layers: Iterable[EngineLayer]) -> tuple[EngineDump, ...]:
+    """Divide the layers of a build into dumps.
+
+    A dump begins anew where, after a line that is no engine layer, the first layer of the dump comes again; a gap alone
+    does not end one, because Polygraphy breaks a layer's line at each 0x1E of its metadata.
+    """
+    dumps: list[list[EngineLayer]] = []
+    previous = None
+    for layer in layers:
+        follows = previous is not None and layer.span.line == previous.span.line + 1
+        if not dumps or (not follows and layer.name == dumps[-1][0].name):
+            dumps.append([])
+        dumps[-1].append(layer)
+        previous = layer
+    return tuple(EngineDump(tuple(own), own[0].span) for own in dumps)
+
+
+def engine_layers(dumps: Sequence[tuple[EngineDump, ...]], passes: Passes) -> list[tuple[EngineLayer, ...]]:
+    """Return the layers of each build's engine: of its last complete dump.
+
+    A dump of a discarded pass is of another engine. One that is shorter than another was cut.
+    """
+    found = []
+    for own in dumps:
+        kept = [dump.layers for dump in own if not passes.discarded(dump.span.line)] or [dump.layers for dump in own]
+        longest = max(map(len, kept), default=0)
+        found.append(next((layers for layers in reversed(kept) if len(layers) == longest), ()))
+    return found
 
 
 def _layer(line: _Line) -> EngineLayer:
@@ -110,7 +144,7 @@ def _layer(line: _Line) -> EngineLayer:
         line.type,
         tactic_or_none(tactic),
         said.tactic_name,
-        said.precision,
+        said.output_types,
         said.onnx_nodes,
         said.inputs,
         said.outputs,

@@ -1,8 +1,9 @@
-"""What a log says of a build as a whole: the program, its options, the device, the results, and how it ended."""
+"""What a log says of a build as a whole: the program, its options, the device, and how it ended."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,6 @@ from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import Log
 
 _BLOCKS = {
@@ -52,6 +52,7 @@ def tools(log: Log) -> list[Tool]:
     return list(map(_tool, log.in_force("dialect", "dialect"), *(mark.tolist() for mark in marks)))
 
 
+@lru_cache(maxsize=64)
 def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) -> Tool:  # noqa: FBT001 - what a log has
     for names, wrapper in _WRAPPERS:
         if not names.isdisjoint(dialects) and not banner:
@@ -142,38 +143,14 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
             blocks[kind] = log.divide_records((*of_kind, *_devices(log)))
         else:
             blocks[kind] = log.divide(line[own], of_kind)
-    return [dict(zip(blocks, of_build, strict=True)) for of_build in zip(*blocks.values(), strict=True)]
+    none: Mapping[str, Sequence[Fact]] = dict.fromkeys(blocks, ())
+    return [
+        dict(zip(blocks, of_build, strict=True)) if any(of_build) else none
+        for of_build in zip(*blocks.values(), strict=True)
+    ]
 
 
 def _devices(log: Log) -> Iterator[Fact]:
     """Give the devices that there are."""
     for line, name, uuid in log.each("device_available", "name", "uuid"):
         yield Fact("Device", f"{name} ({uuid})", log.spans.of(line))
-
-
-def results(log: Log, passes: Passes) -> Sequence[tuple[Fact, ...]]:
-    """Read the performance summary and the engine's build time and size, without those of discarded passes."""
-    facts = [
-        (line, name, f"median {_number(median)} ms, min {_number(low)} ms, max {_number(high)} ms")
-        for line, name, low, high, median in log.each("metric_latency", "name", "ms", "max_ms", "median_ms")
-    ]
-    units = {"Throughput": "qps"}
-    for line, name, value in log.each("metric_total", "name", "number"):
-        facts.append((line, name, f"{_number(value)} {units.get(name, 's')}"))
-    for kind, name, field, unit in (
-        ("engine_generated", "Engine generation", "seconds", "s"),
-        ("engine_built", "Engine built in", "seconds", "s"),
-        ("engine_created", "Engine size", "number", "MiB"),
-    ):
-        facts.extend(
-            (line, name, f"{_number(value)} {unit}")
-            for line, value in log.each(kind, field)
-            if not passes.discarded(line)
-        )
-    facts.sort()
-    lines = [line for line, *_ in facts]
-    return log.divide(lines, (Fact(name, value, log.spans.of(line)) for line, name, value in facts))
-
-
-def _number(value: float | None) -> str:
-    return "?" if value is None else f"{value:g}"

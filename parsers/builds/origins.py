@@ -23,7 +23,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.parsers.builds.passes import chosen_pass
-from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.parsers.notation.formats import LONG_STRIDED, parse_formats
 from trtforensics.parsers.notation.names import is_reformat, myelin_graph, profile_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ _UNTUNED_TYPES = {
     "wait": "TensorRT put it in to synchronise streams",
     "shape_call": "host code, not a kernel",
 }
+_NO_KERNEL = frozenset({"NoOp", "Constant"})
+"""Types of layers that never have an origin, although tactic 0 stands at them as at what was tuned for their name."""
 _NO_TUNING = "the log has no autotuning for this engine"
 _NOT_CHOSEN = "the log does not tell which pass the engine is from"
 _REFORMAT = "TensorRT prints no choice for a reformat layer"
@@ -154,16 +156,19 @@ class _KnownFormats:
     def _tensor_fits(self, text: str, tensor: EngineTensor) -> bool:
         known = self._known.get(tensor.name)
         if known is not None:
-            return known == text
+            return known == text.removesuffix(LONG_STRIDED)
         dtype, components = _type_of(text)
         return dtype is None or (dtype == tensor.dtype and (components == tensor.components or not tensor.format))
 
 
 @lru_cache(maxsize=1 << 14)
 def _only_format(text: str) -> str | None:
-    """Return the format that a text spells; None where it spells none or several."""
+    """Return the format that a text spells; None where it spells none or several.
+
+    Only the reader of a tensor marks it as long-strided, not its writer.
+    """
     formats = parse_formats(text)
-    return formats[0].text if formats and len(formats) == 1 else None
+    return formats[0].text.removesuffix(LONG_STRIDED) if formats and len(formats) == 1 else None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -236,6 +241,9 @@ class _Engine:
         known: dict[tuple[str, int | None], tuple[_Possibility, ...]] = {}
         layers = []
         for layer, graph in zip(self._layers, graphs, strict=True):
+            if layer.type in _NO_KERNEL:
+                _explain(layer, _UNTUNED_TYPES[layer.type])
+                continue
             name = layer.name if graph is None else foreign.get(graph, "")
             key = (name, layer.tactic)
             if key not in known:

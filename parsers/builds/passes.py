@@ -1,6 +1,7 @@
 """The passes of a build: TensorRT >= 10.13 may build a graph once for each backend strategy and keeps the fastest.
 
-The last pass in the log is not always the engine's: only ``Use``, ``Chose`` and ``Skip`` lines say which one is.
+The last pass in the log is not always the engine's: only ``Use``, ``Chose`` and ``Skip`` lines say which one is. They
+end a pass: what follows the last of them is of the engine, whichever pass made it.
 """
 
 from __future__ import annotations
@@ -24,9 +25,13 @@ _ENGINE = (
     "engine_generated_old",
     "engine_layers",
     "engine_layers_detailed",
+    "layer_short",
+    "layer_detailed",
     "engine_built",
     "plan_engines",
 )
+
+_VERDICTS = ("strategy_initial", "strategy_chosen", "strategy_skipped")
 
 
 class Passes:
@@ -36,21 +41,24 @@ class Passes:
         self.of_builds = _of_builds(log)
         self._begins: list[int] = []
         self._places: list[int | None] = []
-        """By beginning: the pass that starts there; None for the lines before the first of several passes."""
+        """By beginning: the pass that starts there; None before the first and behind the last of several."""
         self._discarded: list[bool] = []
         for first, passes in zip(log.edges.tolist(), self.of_builds, strict=False):
             if passes[0].first_line > first:
-                self._begins.append(first)
-                self._places.append(None)
-                self._discarded.append(False)
-            self._begins += [own.first_line for own in passes]
-            self._places += range(len(passes))
-            self._discarded += [own.chosen is False for own in passes]
+                self._begin(first, None, discarded=False)
+            for place, own in enumerate(passes):
+                self._begin(own.first_line, place, discarded=own.chosen is False)
+            self._begin(passes[-1].last_line + 1, None, discarded=False)
+
+    def _begin(self, line: int, place: int | None, *, discarded: bool) -> None:
+        self._begins.append(line)
+        self._places.append(place)
+        self._discarded.append(discarded)
 
     def indexes(self, lines: Lines) -> list[int | None]:
-        """Return each line's pass, by its index in its build; None before the first of several passes."""
+        """Return each line's pass, by its index in its build; None before the first and behind the last of several."""
         begins = np.array(self._begins).searchsorted(lines, side="right") - 1
-        return [self._places[begin] for begin in begins.tolist()]
+        return list(map(self._places.__getitem__, begins.tolist()))
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
@@ -81,8 +89,10 @@ def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:
 
 
 def _several(view: View, begins: _Begins) -> tuple[BackendPass, ...]:
-    limits = [*(line for line, _ in begins[1:]), view.last_line + 1]
     outcomes = _outcomes(view, begins)
+    verdicts = view.lines(*_VERDICTS)
+    behind_last = verdicts[-1] if len(begins) - 1 in outcomes else view.last_line
+    limits = [*(line for line, _ in begins[1:]), behind_last + 1]
     return tuple(
         BackendPass(strategy, begin, limit - 1, *outcomes.get(index, (None, None)))
         for index, ((begin, strategy), limit) in enumerate(zip(begins, limits, strict=True))
@@ -92,9 +102,7 @@ def _several(view: View, begins: _Begins) -> tuple[BackendPass, ...]:
 def _outcomes(view: View, begins: _Begins) -> dict[int, tuple[bool | None, float | None]]:
     """Return which passes were kept or skipped, as far as the log says, and TensorRT's estimate in ms for each."""
     verdicts = sorted(
-        (line, kind, strategy, ms)
-        for kind in ("strategy_initial", "strategy_chosen", "strategy_skipped")
-        for line, strategy, ms in view.each(kind, "strategy", "ms")
+        (line, kind, strategy, ms) for kind in _VERDICTS for line, strategy, ms in view.each(kind, "strategy", "ms")
     )
     outcomes: dict[int, tuple[bool | None, float | None]] = {}
     best: int | None = None

@@ -17,6 +17,7 @@ from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
+from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.notation.tensors import described
 
 if TYPE_CHECKING:
@@ -81,18 +82,20 @@ def _fields(record: PlacedValue) -> dict[str, Any]:
 def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer:
     outputs = _tensors(fields, "Outputs", span)
     tactic = fields.get("TacticValue")
-    return EngineLayer(
+    layer = EngineLayer(
         name=name,
         type=_text(fields.get("LayerType", "")),
         tactic=_tactic(tactic, span),
         tactic_name=_text(fields.get("TacticName", "")),
-        precision=tuple(dict.fromkeys(tensor.dtype for tensor in outputs)),
+        output_types=tuple(dict.fromkeys(tensor.dtype for tensor in outputs)),
         onnx_nodes=onnx_nodes(_text(fields.get("Metadata", ""))),
         inputs=_tensors(fields, "Inputs", span),
         outputs=outputs,
         span=span,
         fields={key: _text(value) for key, value in fields.items() if key not in _OWN},
     )
+    layer.compute_precision = compute_precision(layer)
+    return layer
 
 
 def _tactic(value: object, span: SourceSpan) -> int | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotEngineInfoError
-from trtforensics.model.engine import LayerTime, ProfileInfo, ProfileRun
+from trtforensics.model.engine import ProfileInfo
+from trtforensics.model.profile import LayerTime, ProfileRun
 from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
 
 if TYPE_CHECKING:

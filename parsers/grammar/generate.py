@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.grammar import bare_names, compile_rules
 from trtforensics.parsers.grammar.layouts import layouts
-from trtforensics.parsers.grammar.line_kinds import CAUSE, LINE, PREFIX
+from trtforensics.parsers.grammar.line_kinds import GRAMMARS, LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ def derived() -> tables.GrammarTables:
     Raises:
         ValueError: a directive of a rule is wrong.
     """
-    rules = {start: tuple(compile_rules(start)) for start in (LINE, PREFIX, CAUSE)}
+    rules = {start: tuple(compile_rules(start)) for start in GRAMMARS}
     kinds = {start: tuple(rule.kind for rule in compiled) for start, compiled in rules.items()}
     bare = set(bare_names())
     return tables.GrammarTables(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark.load_grammar import load_grammar
 
-from trtforensics.parsers.grammar.line_kinds import CAUSE, PREFIX, LineKind
+from trtforensics.parsers.grammar.line_kinds import CAUSE, KERNEL, KERNEL_WORD, PREFIX, LineKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
-_OWN_FILES = {PREFIX: "prefixes.lark", CAUSE: "causes.lark"}
+_OWN_FILES = {
+    PREFIX: "prefixes.lark",
+    CAUSE: "causes.lark",
+    KERNEL: "kernels.lark",
+    KERNEL_WORD: "kernel_words.lark",
+}
 """The grammars that are no kinds of line."""
 _OWNED = frozenset(_OWN_FILES.values())
 

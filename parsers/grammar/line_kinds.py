@@ -9,7 +9,11 @@ from functools import cached_property
 LINE = "line"
 PREFIX = "prefix"
 CAUSE = "cause"
-"""The three grammars, by their start rules: of line bodies, of logger prefixes, and of causes in messages."""
+KERNEL = "kernel"
+KERNEL_WORD = "kernel_word"
+GRAMMARS = (LINE, PREFIX, CAUSE, KERNEL, KERNEL_WORD)
+"""The grammars, by their start rules: of line bodies, of logger prefixes, of causes in messages, of kernel names and of
+the words in these."""
 
 REGEX_FLAGS = re.ASCII | re.MULTILINE
 """ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""

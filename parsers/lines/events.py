@@ -29,6 +29,8 @@ _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "dialect": ("dialect",),
     "resumed": (),
     "layer_name": ("name",),
+    "blank": (),
+    "other": (),
 }
 """What the scanner notes about lines of any kind, or of none."""
 
@@ -36,7 +38,9 @@ KEPT = {kind.name: kind.kept for kind in tables.kinds() if kind.kept is not None
 """The fields that are kept of each kind of which lines are kept."""
 
 TACTIC_FIELDS = frozenset({"tactic", "hash"})
-DURATION_FIELDS = frozenset({"ms", "seconds", "number", "max_ms", "median_ms"})
+DURATION_FIELDS = frozenset(
+    {"ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms", "percent"}
+)
 INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy"})
 NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 

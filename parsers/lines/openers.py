@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.parsers.text.line_index import opens_with
 from trtforensics.parsers.text.numbers import MIXER, WORD
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class Openers:
         """Say which of these bodies, whose first eight bytes are ``words``, open with one of the literals."""
         opened = np.zeros(len(starts), np.bool_)
         near = np.flatnonzero(self.near_short(words))
+        first_words = words[near]
         for text in self._short:
-            opened[near[index.holds(starts[near], text)]] = True
+            opened[near[opens_with(first_words, text)]] = True
         places = self._heads.places(words)
         present = np.bincount(places, minlength=len(self._families))[: len(self._families)]
         for place in np.flatnonzero(present).tolist():

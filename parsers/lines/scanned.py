@@ -37,6 +37,8 @@ class ScannedLines:
     """Whether the last banner is a verdict and no logger wrote behind it."""
     first_said: int | None = None
     """The first line with a prefix and text."""
+    first_own: int | None = None
+    """The first of these that no other program can have printed: its prefix is TensorRT's, or a rule reads it."""
     first_banner: int | None = None
 
     @property
@@ -49,13 +51,12 @@ class ScannedLines:
         shift = len(self.line_starts)
         before = self.events.sizes()
         self.events.extend(later.events, shift)
-        if later.first_said is not None:
-            if later.dialect >= 0 and self.dialect >= 0:
-                self._drop_same_dialect(before["dialect"])
-            own = later.first_banner is None or later.first_said < later.first_banner
-            if self.after_verdict and own:
-                self.events["resumed"].add(later.first_said + shift, {})
-                self.events.sort(before)
+        if later.first_said is not None and later.dialect >= 0 and self.dialect >= 0:
+            self._drop_same_dialect(before["dialect"])
+        own = later.first_own
+        if self.after_verdict and own is not None and (later.first_banner is None or own < later.first_banner):
+            self.events["resumed"].add(own + shift, {})
+            self.events.sort(before)
         self.drift.join(later.drift, shift)
         self.line_starts.extend(later.line_starts)
         self.typed += later.typed

@@ -149,12 +149,15 @@ class Scanner:
             self._note_messages(window.first_line, batch, prefixes.severity[batch.lines])
             blank = batch.drop_blanks()
             self.scanned.blank += len(blank)
+            self.scanned.events["blank"].extend(blank + window.first_line, {})
             said[blank] = False
             self._read(window.first_line, batch, prefixed[batch.lines], singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
-        self._note_first(window.first_line, said, sorted(singles.banners))
-        self._note_resumed(window.first_line, np.flatnonzero(said), sorted(singles.banners))
+        own = said.copy()
+        own[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False
+        self._note_first(window.first_line, said, own, sorted(singles.banners))
+        self._note_resumed(window.first_line, np.flatnonzero(own), sorted(singles.banners))
         self.scanned.events.sort(before)
 
     def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
@@ -219,30 +222,43 @@ class Scanner:
             self.scanned.drift.add(first_line + line, body)
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
-        """Count the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
+        """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
         self.scanned.unprefixed += len(unprefixed)
-        names = set(unprefixed) if headings or self._names_line == first_line - 1 else ()
-        for heading in (self._names_line - first_line, *headings):
-            line = heading + 1
-            while line in names:
-                self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
-                line += 1
-            self._names_line = first_line + line - 1
+        others = np.array(unprefixed, np.int64)
+        if headings or self._names_line == first_line - 1:
+            names = set(unprefixed)
+            for heading in (self._names_line - first_line, *headings):
+                line = heading + 1
+                while line in names:
+                    self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                    names.remove(line)
+                    line += 1
+                self._names_line = first_line + line - 1
+            others = np.array(sorted(names), np.int64)
+        self.scanned.events["other"].extend(others + first_line, {})
 
-    def _note_first(self, first_line: int, said: npt.NDArray[np.bool_], banners: list[tuple[int, bool]]) -> None:
+    def _note_first(
+        self,
+        first_line: int,
+        said: npt.NDArray[np.bool_],
+        own: npt.NDArray[np.bool_],
+        banners: list[tuple[int, bool]],
+    ) -> None:
         if self.scanned.first_said is None and said.any():
             self.scanned.first_said = first_line + int(said.argmax())
+        if self.scanned.first_own is None and own.any():
+            self.scanned.first_own = first_line + int(own.argmax())
         if self.scanned.first_banner is None and banners:
             self.scanned.first_banner = first_line + banners[0][0]
 
-    def _note_resumed(self, first_line: int, said: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
-        """Note the first line of a logger behind a verdict, unless a new run begins before it."""
+    def _note_resumed(self, first_line: int, own: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
+        """Note the first line of TensorRT or its programs behind a verdict, unless a new run begins before it."""
         pending = self.scanned.after_verdict
         at = 0
         for line, is_verdict in [*banners, (-1, False)]:
-            limit = len(said) if line < 0 else int(said.searchsorted(line))
+            limit = len(own) if line < 0 else int(own.searchsorted(line))
             if pending and at < limit:
-                self.scanned.events["resumed"].add(first_line + int(said[at]), {})
+                self.scanned.events["resumed"].add(first_line + int(own[at]), {})
                 pending = False
             if line >= 0:
                 pending = is_verdict

@@ -16,17 +16,22 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 
+LONG_STRIDED = " long-strided"
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format. ``strides`` are in elements, outermost first (TensorRT 7: innermost first), symbolic ones as text.
 
     ``vectorized_dim`` is the dimension that is packed, -1 for none; ``components`` how many elements a pack holds.
+    ``long_strided`` is a mark of 8.5 on DRIVE, which NVIDIA does not explain.
     """
 
     dtype: str
     strides: tuple[int | str, ...]
     vectorized_dim: int = -1
     components: int = 1
+    long_strided: bool = False
 
     @property
     def text(self) -> str:
@@ -34,7 +39,7 @@ class Format:
         strides = [str(s) for s in self.strides]
         if self.vectorized_dim >= 0:
             strides[self.vectorized_dim] += f":{self.components}"
-        return f"{self.dtype}({','.join(strides)})"
+        return f"{self.dtype}({','.join(strides)}){LONG_STRIDED if self.long_strided else ''}"
 
 
 @lru_cache(maxsize=1 << 16)
@@ -85,7 +90,8 @@ def _format(tree: Tree[Token], symbols: Mapping[str, str]) -> Format:
         packed = nested.token(stride, "COMPONENTS")
         if packed is not None:
             vectorized, components = position, int(packed)
-    return Format(nested.token(tree, "DTYPE") or "", tuple(strides), vectorized, components)
+    is_long = nested.token(tree, "LONG") is not None
+    return Format(nested.token(tree, "DTYPE") or "", tuple(strides), vectorized, components, is_long)
 
 
 def _expression(node: Tree[Token] | Token, symbols: Mapping[str, str]) -> str:

@@ -57,7 +57,7 @@ class LineIndex:
 
     def holds(self, at: Positions, literal: bytes) -> Bools:
         """Say at which positions a literal of at most 256 bytes stands: its first word is compared, then the rest."""
-        holds = _opens_with(self.words[at], literal[:WORD])
+        holds = opens_with(self.words[at], literal[:WORD])
         rest = literal[WORD:]
         if rest:
             rows = np.flatnonzero(holds)
@@ -88,7 +88,7 @@ class LineIndex:
         return holds
 
 
-def _opens_with(words: Words, literal: bytes) -> Bools:
+def opens_with(words: Words, literal: bytes) -> Bools:
     """Say which words begin with one to eight bytes."""
     if len(literal) < WORD:
         words = words & np.uint64((1 << 8 * len(literal)) - 1)

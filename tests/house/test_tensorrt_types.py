@@ -20,7 +20,7 @@ import pytest
 from tests import tensorrt_stubs
 from tests.emulator.tensorrt.python_path import FOLDER, environment
 from tests.support.repository import ROOT
-from trtforensics.bisect.precision.fixes import network_script
+from trtforensics.bisect.precision.fixes.constraints import network_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -210,7 +210,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     checked.mkdir()
     for path in levers():
         (checked / f"lever_{path.name}").write_bytes(path.read_bytes())
-    script = network_script(["layer"], "fp16").replace("(network):", "(network: trt.INetworkDefinition) -> None:")
+    script = network_script(["layer"], "fp16", "model.onnx")
+    script = script.replace("(network):", "(network: trt.INetworkDefinition) -> None:")
     (checked / "lever_script.py").write_text(script, encoding="utf-8")
     for path in emulator():
         text = path.read_text("utf-8")

@@ -5,64 +5,21 @@ Every network is random but for what is wrong with it in FP16. Weights are seede
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
+
+from tests.support.zoo.net import Net
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    import onnx
 
 WIDTH, HEADS, TOKENS, BATCH = 64, 4, 16, 2
 OVERFLOW = 70.0
 """Scales the operand of a normalisation: its squares leave FP16, their mean does not."""
-
-
-@dataclass
-class Net:
-    """An ONNX graph in the making."""
-
-    seed: int = 1
-    opset: int = 17
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    initializers: list[onnx.TensorProto] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._random = np.random.default_rng(self.seed)
-
-    def node(self, op: str, name: str, inputs: Sequence[str], **attributes: Any) -> str:
-        """Add a node of one output, which is named after it."""
-        output = f"{name}_output_0"
-        self.nodes.append(helper.make_node(op, list(inputs), [output], name=name, **attributes))
-        return output
-
-    def constant(self, name: str, value: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> str:
-        """Add a ``Constant`` node, as exporters write them."""
-        return self.node("Constant", name, [], value=numpy_helper.from_array(np.asarray(value, dtype), "value"))
-
-    def tensor(self, name: str, values: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> str:
-        """Add an initializer."""
-        self.initializers.append(numpy_helper.from_array(np.asarray(values, dtype), name))
-        return name
-
-    def weight(self, name: str, *dims: int, scale: float = 0.1) -> str:
-        """Add random weights."""
-        return self.tensor(name, self._random.standard_normal(dims) * scale)
-
-    def model(self, output: str, inputs: dict[str, Sequence[int | str]], dims: Sequence[int | str]) -> onnx.ModelProto:
-        """Return the model; ``output`` becomes ``y``."""
-        self.nodes.append(helper.make_node("Identity", [output], ["y"], name="/output/Identity"))
-        ins = [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(size)) for name, size in inputs.items()]
-        outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, list(dims))]
-        graph = helper.make_graph(self.nodes, "net", ins, outs, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], producer_name="nets")
-        model.ir_version = 9
-        onnx.checker.check_model(model, full_check=True)
-        return model
 
 
 def transformer(

@@ -381,6 +381,22 @@ def test_killed_at_random_moments_it_goes_on_and_repeats_no_finished_probe(bench
     assert len({probe for probe, _ in ended}) == bench.result()["builds"] == len(bench.folders())
 
 
+def test_killed_while_it_builds_again_for_another_check_it_judges_no_half_written_engine(bench: Bench) -> None:
+    """The second build of the first half with item8 empties the engine and waits there to be killed."""
+    half = "test -e slow && grep -qx item8 {items} && test $(wc -l < {items}) -lt 40"
+    build = f"cp {{items}} {{engine}}; if {half}; then : > {{engine}}; touch up; sleep 600; fi"
+    assert bench.run("--build", build, "--check", "! grep -qx item7 {engine}").returncode == 0
+    assert bench.culprits() == [["item7"]]
+    (bench.folder / "slow").touch()
+    process = bench.start("--build", build, "--check", "! grep -qx item8 {engine}")
+    until((bench.folder / "up").exists)
+    process.kill()
+    process.communicate()
+    (bench.folder / "slow").unlink()
+    assert bench.run("--build", build, "--check", "! grep -qx item8 {engine}").returncode == 0
+    assert bench.culprits() == [["item8"]]
+
+
 def test_a_run_that_is_killed_leaves_no_build_behind(bench: Bench) -> None:
     process = bench.start("--build", "(setsid sleep 600 &); touch up; sleep 600", "--check", "true")
     until((bench.folder / "up").exists)
@@ -400,6 +416,185 @@ def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
     damaged = bench.run(*arguments)
     assert damaged.returncode == 2
     assert "journal.jsonl:1" in damaged.stderr
+
+
+def test_a_verdict_is_forgotten_and_seen_again(bench: Bench) -> None:
+    """The check that is first wrong about both ends says nothing once its verdicts are taken back."""
+    check = "test -e wrong && exit 1; ! grep -qx item7 {items}"
+    (bench.folder / "wrong").touch()
+    assert bench.run("--check", check).returncode == 1
+    (bench.folder / "wrong").unlink()
+    assert bench.run("--check", check).returncode == 1
+    assert bench.result()["status"] == "not-reproduced"
+    unknown = bench.run("--check", check, "--forget", "99")
+    assert unknown.returncode == 2
+    assert "there is no probe 99" in unknown.stderr
+    assert bench.run("--check", check, "--forget", bench.folders()[0]).returncode == 0
+    assert bench.culprits() == [["item7"]]
+    builds = bench.result()["builds"]
+    assert bench.run("--check", check, "--forget", "verdicts").returncode == 0
+    assert (bench.result()["builds"], bench.result()["reused"]) == (builds, 0)
+    process = bench.start("--check", f"{check}; sleep 600", "--forget", "1", "--forget=2")
+    until(lambda: bench.events()[-1]["event"] == "start")
+    process.send_signal(signal.SIGINT)
+    assert "--forget" not in process.communicate(timeout=DEADLINE)[1]
+
+
+def test_a_log_is_read_edited_and_taken_over(bench: Bench) -> None:
+    """The only wrong verdict, on the first half, is corrected by hand; nothing else is built again but what follows."""
+    check = "test $(wc -l < {items}) = 20 && exit 0; ! grep -qx item7 {items}"
+    assert bench.run("--check", check).returncode in {0, 1}
+    assert bench.culprits() != [["item7"]]
+    log = [*COMMAND, "bisect", "log", "out"]
+    done = subprocess.run(log, cwd=bench.folder, capture_output=True, text=True, timeout=DEADLINE, check=True)
+    printed = done.stdout
+    wrong = [line for line in printed.splitlines() if line.startswith("good 0-19 build 0 check 0  # ")]
+    assert len(wrong) == 1
+    (bench.folder / "log.txt").write_text(printed.replace(wrong[0], f"bad{wrong[0][4:]}"))
+    assert bench.run("--check", check, "--artifacts-dir", "new", "--from-log", "log.txt").returncode == 0
+    document = json.loads((bench.folder / "new" / "result.json").read_text())
+    assert [[member["item"] for member in found] for found in document["culprits"]] == [["item7"]]
+    assert any(probe["reason"].startswith("given in log.txt:") for probe in document["probes"])
+    (bench.folder / "log.txt").write_text("good 0-40\n")
+    refused = bench.run("--check", check, "--artifacts-dir", "newer", "--from-log", "log.txt")
+    assert (refused.returncode, "log.txt:1" in refused.stderr) == (2, True)
+    (bench.folder / "items.txt").write_text("a\nb\n")
+    (bench.folder / "log.txt").write_text(printed)
+    assert "of another job" in bench.run("--check", "true", "--artifacts-dir", "x", "--from-log", "log.txt").stderr
+
+
+def test_a_check_is_another_one_in_another_folder_or_with_another_script(bench: Bench) -> None:
+    other = bench.folder / "other"
+    other.mkdir()
+    for folder, item in ((bench.folder, "item7"), (other, "item8")):
+        (folder / "works.sh").write_text(f"! grep -qx {item} $1\n")
+    (other / "items.txt").write_text((bench.folder / "items.txt").read_text())
+    assert bench.run("--check", "sh works.sh {items}").returncode == 0
+    assert bench.culprits() == [["item7"]]
+    line = bench.command("--check", "sh works.sh {items}", "--artifacts-dir", str(bench.out))
+    subprocess.run(line, cwd=other, capture_output=True, timeout=DEADLINE, check=True)
+    assert bench.culprits() == [["item8"]]
+    (bench.folder / "works.sh").write_text("! grep -qx item9 $1\n")
+    assert bench.run("--check", "sh works.sh {items}").returncode == 0
+    assert bench.culprits() == [["item9"]]
+
+
+def test_another_build_script_or_its_folder_is_another_job(bench: Bench) -> None:
+    (bench.folder / "build.sh").write_text("exit 0\n")
+    line = ("--build", "sh build.sh", "--check", bad_if("item7"))
+    assert bench.run(*line).returncode == 0
+    other = bench.folder / "other"
+    other.mkdir()
+    moved = bench.command(*line, "--artifacts-dir", str(bench.out))
+    moved[moved.index("items.txt")] = str(bench.folder / "items.txt")
+    done = subprocess.run(moved, cwd=other, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    assert (done.returncode, "another working directory of its build" in done.stderr) == (2, True)
+    (bench.folder / "build.sh").write_text("exit 1\n")
+    refused = bench.run(*line)
+    assert (refused.returncode, "a program of its build command has changed" in refused.stderr) == (2, True)
+
+
+def test_without_the_check_failed_builds_are_judged_by_their_exit_status(bench: Bench) -> None:
+    build = ("--build", f"echo >> {bench.folder}/builds; ! grep -qx item7 {{items}}")
+    assert bench.run(*build, "--check", "true").returncode == 1
+    builds = bench.count("builds")
+    assert bench.run(*build).returncode == 0
+    assert bench.culprits() == [["item7"]]
+    assert bench.count("builds") - builds == bench.result()["builds"] - bench.result()["reused"]
+    assert bench.result()["reused"] == builds
+
+
+def test_an_engine_that_went_is_built_again_for_a_check_of_its_folder(bench: Bench) -> None:
+    """Judged in an empty folder, every probe would be bad."""
+    build = ("--build", "cp {items} {engine}")
+    assert bench.run(*build, "--check", "! grep -qx item7 {dir}/engine").returncode == 0
+    assert bench.run(*build, "--check", "test -e {dir}/engine && ! grep -qx item8 {dir}/engine").returncode == 0
+    assert bench.culprits() == [["item8"]]
+
+
+def test_names_of_any_bytes(bench: Bench) -> None:
+    """Items that are no UTF-8, a leading dash, a line separator, and a folder of 255 bytes with all of that."""
+    names = [b"-x", b"\xff\xfe", "a\u2028b".encode(), b"z" * 255]
+    (bench.folder / "items.txt").write_bytes(b"\n".join(names))
+    out = os.fsdecode(b"-o\xff \xe2\x80\xa8'" + b"d" * 246)
+    check = os.fsdecode(b"printf '\xff\n' > {dir}/x; ! grep -aqxF -- '\xff\xfe' {items}")
+    done = bench.run("--check", check, f"--artifacts-dir={out}")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((bench.folder / out / "result.json").read_bytes())
+    assert [[member["item"] for member in found] for found in document["culprits"]] == [["\udcff\udcfe"]]
+    assert (bench.folder / out / "fixed" / "items.txt").read_bytes().split(b"\n")[:3] == [names[0], names[2], names[3]]
+    log = [*COMMAND, "bisect", "log", "--", out]
+    assert subprocess.run(log, cwd=bench.folder, capture_output=True, timeout=DEADLINE, check=True).stdout
+
+
+def test_nohup_stays_in_force(bench: Bench) -> None:
+    line = bench.command("--build", "touch up; while ! test -e go; do sleep 0.05; done", "--check", "true")
+    process = subprocess.Popen(
+        ["/usr/bin/env", "nohup", *line],
+        cwd=bench.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until((bench.folder / "up").exists)
+    process.send_signal(signal.SIGHUP)
+    (bench.folder / "go").touch()
+    assert process.wait(DEADLINE) == 1
+    assert bench.result()["status"] == "not-reproduced"
+
+
+def test_a_pause_stops_the_build_and_does_not_count(bench: Bench) -> None:
+    """The clock of the build's own loop stands still while the run is stopped for longer than the timeout."""
+    build = "touch up; n=0; while test $n -lt 30; do n=$((n+1)); echo $n > ticks; sleep 0.1; done"
+    line = bench.command("--build", build, "--timeout", "6", "--max-builds", "1")
+    process = subprocess.Popen(line, cwd=bench.folder, stderr=subprocess.DEVNULL, process_group=0)  # as a shell's job
+    until(lambda: (bench.folder / "ticks").exists() and int((bench.folder / "ticks").read_text() or 0) > 2)
+    process.send_signal(signal.SIGTSTP)
+    until(lambda: "T" in Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0])
+    before = (bench.folder / "ticks").read_text()
+    time.sleep(7)
+    assert (bench.folder / "ticks").read_text() == before
+    process.send_signal(signal.SIGCONT)
+    process.wait(DEADLINE)
+    assert bench.result()["probes"][0]["verdict"] == "good"
+
+
+def test_sigquit_says_where_it_stands_and_the_run_goes_on(bench: Bench) -> None:
+    process = bench.start("--check", "touch up; while ! test -e go; do sleep 0.05; done", "--quiet")
+    until((bench.folder / "up").exists)
+    process.send_signal(signal.SIGQUIT)
+    assert process.stderr is not None
+    first, second = process.stderr.readline(), process.stderr.readline()
+    assert first.startswith("trtforensics: builds done 0, running 1")
+    assert second.startswith(f"  {bench.folders()[0]}, for ")
+    (bench.folder / "go").touch()
+    process.communicate(timeout=DEADLINE)
+    assert process.returncode == 1
+
+
+def test_what_a_killed_run_and_its_killed_watchdog_leave_is_ended_by_the_next(bench: Bench) -> None:
+    build = "if test -e stay; then touch up; (setsid sleep 600 &); sleep 600; echo late > {engine}; fi"
+    (bench.folder / "stay").touch()
+    process = bench.start("--build", build, "--check", bad_if("item7"))
+    until((bench.folder / "up").exists)
+    for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+        if b"watchdog.py" in Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(int(child), signal.SIGKILL)
+    process.kill()
+    process.communicate()
+    assert len(running_in(bench.folder)) >= 2
+    (bench.folder / "stay").unlink()
+    assert bench.run("--build", build, "--check", bad_if("item7")).returncode == 0
+    assert not running_in(bench.folder)
+    assert bench.culprits() == [["item7"]]
+
+
+def test_too_little_room_ends_the_run_before_a_probe(bench: Bench) -> None:
+    done = bench.run("--check", bad_if("item7"), "--need-free", "9000000G")
+    assert done.returncode == 2
+    assert "MiB free before a probe" in done.stderr
+    assert [event["event"] for event in bench.events()] == ["run"]
+    assert bench.run("--check", bad_if("item7"), "--need-free", "0").returncode == 0
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.emulator.trtexec.bench import Bench
+from tests.kills import kill_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +102,9 @@ def test_a_build_that_outlives_its_killed_bisection_changes_nothing(tmp_path: Pa
     assert bench.culprits() == [{bench.differing[13]}]
     assert len(bench.probes()) <= begun + 4 + 5
     assert bench.result()["builds"] == len(finished(bench))
+
+
+@pytest.mark.parametrize("kind", ["driver", "with watchdog", "building again", "two jobs"])
+def test_killed_in_every_way(tmp_path: Path, kind: str) -> None:
+    """A sample of what `python -m tests.kills` does."""
+    kill_sessions(tmp_path, random.Random(11), 3, kind)

@@ -17,8 +17,8 @@ from tests.emulator.engine.files import culprits_of, read_engine, read_replay
 from tests.emulator.tensorrt.python_path import environment
 from tests.emulator.trtexec import cli as trtexec_cli
 from tests.emulator.trtexec.bench import QUICK
-from tests.integration import precision_nets as nets
 from tests.support.repository import ROOT
+from tests.support.zoo.net import Net
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -389,7 +389,7 @@ def four_convolutions(path: Path) -> str:
     """Write a net of four convolutions with their activations; return the tensor between the third pair."""
     import onnx  # noqa: PLC0415 - heavy
 
-    net = nets.Net()
+    net = Net()
     tensor = "x"
     for number in range(4):
         weight = net.weight(f"w{number}", 8, 8, 3, 3)

@@ -13,6 +13,7 @@ import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
+from tests.support.zoo.net import Net
 from trtforensics.bisect.checks import command_of
 from trtforensics.errors import UsageError
 
@@ -25,7 +26,7 @@ pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
 
 def model(folder: Path, kind: str, *, batch: int = 4) -> Path:
     """Return a model that is fine, or wrong in one way."""
-    net = nets.Net()
+    net = Net()
     tensor = net.node("MatMul", "/in", ["x", net.weight("w", 8, 8)])
     if kind == "overflow":
         tensor = net.node("Exp", "/exp", [net.node("Mul", "/up", [tensor, net.tensor("k", 1e6)])])

@@ -15,10 +15,10 @@ from trtforensics.bisect.levers.recipe import FAILURE
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16
-from trtforensics.bisect.precision.emulation.metrics import rules_for
 from trtforensics.bisect.precision.emulation.oracle import Oracle
-from trtforensics.bisect.precision.emulation.samples import random_samples
+from trtforensics.bisect.precision.emulation.rules import rules_for
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.inputs.drawing import random_samples
 from trtforensics.bisect.precision.lever import PrecisionLever, Target
 from trtforensics.bisect.runner.executors import LocalExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec
@@ -46,7 +46,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     path = tmp_path_factory.mktemp("model") / "model.onnx"
     onnx.save(nets.transformer(2, (LN,)), path)
     prepared = prepare(str(path))
-    return Oracle(Caster(prepared, FP16), random_samples(prepared.proto, {}))
+    return Oracle(Caster(prepared, FP16), random_samples(prepared.proto, {}, 3))
 
 
 def score(oracle: Oracle, model: onnx.ModelProto) -> float | None:

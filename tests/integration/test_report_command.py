@@ -83,7 +83,7 @@ def test_fail_on_makes_the_exit_code(level: str | None, code: int, failed: Path,
 
 
 def test_a_level_that_no_finding_reaches_is_no_failure(failed: Path, run: Run) -> None:
-    words = ("--suppress", "TF301", "--fail-on", "error")
+    words = ("--suppress", "TF301", "--suppress", "TF717", "--fail-on", "error")
     assert run("report", failed.name, *words, cwd=failed.parent).code == 0
 
 
@@ -105,9 +105,13 @@ def test_no_control_character_of_a_log_reaches_the_text(tmp_path: Path, run: Run
 
 def test_the_document_holds_what_it_promises(failed: Path, document: Document) -> None:
     found = document(failed.name, cwd=failed.parent)
-    assert (found["schema"], found["kind"]) == (1, "report")
-    assert found["summary"] == {"error": 1, "warning": 0, "note": 1}
-    assert [one["code"] for one in found["findings"]] == ["TF301", "TF502"]
+    assert (found["schema"], found["kind"]) == (2, "report")
+    assert found["summary"] == {"error": 2, "warning": 0, "note": 1}
+    assert [(one["code"], one["consequence_of"]) for one in found["findings"]] == [
+        ("TF301", None),
+        ("TF502", None),
+        ("TF717", 0),
+    ]
     first = found["findings"][0]
     (evidence,) = first["evidence"]
     line = FAILED.split("\n")[1]
@@ -139,6 +143,7 @@ def test_standard_input_is_quoted_too() -> None:
     assert [(one["code"], one["evidence"][0]["text"]) for one in found] == [
         ("TF301", FAILED.split("\n")[1]),
         ("TF502", FAILED.split("\n")[2]),
+        ("TF717", FAILED.split("\n")[3]),
     ]
 
 
@@ -176,7 +181,7 @@ def test_settings_of_a_project_are_found_from_its_folders(failed: Path, run: Run
         (("--onnx", "failed.log"), "", "failed.log: is no ONNX model"),
         (("--replay", "failed.log"), "", "failed.log"),
         (("--layer-info", "failed.log"), "", "failed.log"),
-        (("missing.log",), "", "missing.log: there is no such file"),
+        (("missing.log", "--strict"), "", "missing.log: there is no such file"),
         (("-o", "failed.log"), "", "is the source itself"),
     ],
 )
@@ -201,7 +206,11 @@ def test_an_output_file_gets_what_stdout_would(failed: Path, run: Run) -> None:
 def test_several_logs_are_grouped_with_what_is_common(failed: Path, run: Run, document: Document) -> None:
     (failed.parent / "other.log").write_text(FAILED, encoding="utf-8")
     found = document("failed.log", "other.log", cwd=failed.parent)
-    assert [(one["code"], one["sources"]) for one in found["common"]] == [("TF301", [0, 1]), ("TF502", [0, 1])]
+    assert [(one["code"], one["sources"]) for one in found["common"]] == [
+        ("TF301", [0, 1]),
+        ("TF717", [0, 1]),
+        ("TF502", [0, 1]),
+    ]
     text = run("report", "failed.log", "other.log", cwd=failed.parent).out
     assert "In several logs:\n    TF301 in 2 of 2: There is no implementation for c\n" in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,8 +13,16 @@ from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.findings.finding import Finding
+
 REVIEWED = Path(__file__).parent / "reviewed_findings.tsv"
-"""A log a line: its name, and each code with how often it is found; logs up to 500 kB, which take a second in all."""
+"""A log a line: its name, and each code with how often it is found; ``TF304<TF305x1`` follows from TF305.
+
+Logs of up to 500 kB, which take a second in all.
+"""
 
 ROWS = [line.split("\t") for line in REVIEWED.read_text(encoding="utf-8").splitlines()]
 
@@ -31,8 +40,12 @@ def codes(path: Path) -> str:
     for one in evidence:
         line = content[one.span.byte :].split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
         assert "\x1b" in line or one.text in {line, f"{line[:LONGEST_QUOTE]}…"}
-    counted = Counter(finding.code for finding in findings)
+    counted = Counter(finding.code + _root(finding, findings) for finding in findings)
     return " ".join(f"{code}x{count}" for code, count in sorted(counted.items()))
+
+
+def _root(finding: Finding, findings: Sequence[Finding]) -> str:
+    return "" if finding.consequence_of is None else f"<{findings[finding.consequence_of].code}"
 
 
 @pytest.mark.corpus

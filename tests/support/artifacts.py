@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from tests.support.journals import made
+from trtforensics.bisect.runner.options import RunOptions
+from trtforensics.bisect.session import index_sets
+from trtforensics.bisect.session.history import folder_name
+from trtforensics.bisect.session.job import Job, write_job
+from trtforensics.bisect.session.journal import Journal
 from trtforensics.bisect.session.view import view_directory
 
 if TYPE_CHECKING:
@@ -34,37 +39,39 @@ class Lines:
 
 
 class Directory:
-    """An artifacts directory written by hand, and the session on it."""
+    """An artifacts directory written by hand, and the session on it; ``names`` are the probes' folders."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        items = [{"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)]
-        job = {"schema": 1, "kind": "bisection", "mode": "tactics", "build": "make", "check": "try", "items": items}
-        (path / "job.json").write_text(json.dumps(job))
-        self.probes = 0
-
-    def event(self, **fields: object) -> None:
-        """Append to the journal."""
-        with (self.path / "journal.jsonl").open("a") as journal:
-            journal.write(json.dumps({"at": "2026-11-21T10:00:00+00:00", **fields}) + "\n")
+        items: list[dict[str, object]] = [
+            {"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)
+        ]
+        job = Job("tactics", items, "content", "make", {})
+        write_job(path, job, RunOptions(check="try"))
+        self._key = job.key()
+        self.names: list[str] = []
 
     def start(self, active: str, suspects: str) -> Path:
         """Begin a probe with a log."""
-        self.probes += 1
-        name = f"{self.probes:04d}-abcdef"
+        number = len(self.names) + 1
+        name = folder_name(number, index_sets.from_text(active, 8), 0)
+        self.names.append(name)
         folder = self.path / "probes" / name
         folder.mkdir(parents=True)
         (folder / "build.log").write_text(f"log of {name}\n\x1b[31mred\n")
         (folder / "check.log").write_text(f"check of {name}\n")
-        fields = {"folder": name, "active": active, "suspects": suspects, "build": 0, "check": 0, "purpose": "narrow"}
-        self.event(event="start", probe=self.probes, **fields)
+        asked = {"active": active, "suspects": suspects, "build": 0, "check": 0, "purpose": "narrow", "builds": True}
+        self._write("start", **asked)
         return folder
 
     def end(self, verdict: Verdict, reason: str = "check: exit status 1") -> None:
         """End the last probe."""
         judged = {"verdict": verdict, "reason": reason, "judge": "try", "check": 0, "seconds": 2.5}
-        flags = {"timed_out": False, "timeout": None, "build_failed": False, "built": True, "log_checks": 1}
-        self.event(event="end", probe=self.probes, **judged, **flags)
+        self._write("end", **judged, timed_out=False, timeout=None, made=made(), log_checks=1)
+
+    def _write(self, event: str, **fields: object) -> None:
+        with Journal(self.path, self._key) as journal:
+            journal.write(event, probe=len(self.names), **fields)
 
     def look(self) -> DirectoryView:
         """Read the directory."""

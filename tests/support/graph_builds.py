@@ -12,6 +12,7 @@ from trtforensics.model.log import (
     Build,
     BuildLog,
     Choice,
+    Coverage,
     EngineLayer,
     EngineTensor,
     Fusion,
@@ -23,6 +24,7 @@ from trtforensics.model.log import (
     SourceInfo,
     Tool,
 )
+from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import TacticTimings
 
@@ -50,6 +52,9 @@ def build(**facts: Any) -> Build:
         "autotuning": Autotuning(0, 0, 0, 0),
         "timings": no_timings(),
         "message_counts": MessageCounts(0, 0),
+        "coverage": Coverage(
+            verdict=True, engine_layers=True, tactics=True, times=None, options=False, own_lines=999, other_lines=0
+        ),
     }
     return Build(**({f.name: () for f in fields(Build)} | blank | facts))
 
@@ -71,7 +76,7 @@ def engine(name: str, reads: str, writes: str, line: int, **facts: Any) -> Engin
         "type": "CaskConvolution",
         "tactic": 0x94119B4C514B211A,
         "tactic_name": "",
-        "precision": ("Half",),
+        "output_types": ("Half",),
         "onnx_nodes": (),
         "inputs": (tensor(reads),),
         "outputs": (tensor(writes),),
@@ -99,7 +104,7 @@ def small_build() -> Build:
         reformats=(ReformatLayer(made, "r", "Half(8,1)", "Float(8,1)", span(30), 0),),
         choices=(choice(),),
         engine_layers=(
-            engine("conv1 + relu1", "x", "r", 100, choice=0),
+            engine("conv1 + relu1", "x", "r", 100, choice=0, time_ms=0.25, time_is=TimeSource.TUNED),
             engine(copy, "r", made, 101, type="Reformat", tactic=None),
             engine("pool", made, "y", 102),
         ),

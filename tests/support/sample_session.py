@@ -18,6 +18,8 @@ from trtforensics.model.log import (
     BuildLog,
     CachedResult,
     Choice,
+    Coverage,
+    EngineDump,
     EngineLayer,
     EngineTensor,
     Fact,
@@ -27,11 +29,13 @@ from trtforensics.model.log import (
     MyelinOperation,
     OnnxNode,
     Outcome,
+    RunResult,
     SourceInfo,
     Stage,
     Tool,
     UnknownShape,
 )
+from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
 
@@ -225,6 +229,15 @@ def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
         message_counts=MessageCounts(0, 0),
         messages=(),
         results=(),
+        coverage=Coverage(
+            verdict=False,
+            engine_layers=False,
+            tactics=False,
+            times=None,
+            options=False,
+            own_lines=len(scribe.lines),
+            other_lines=0,
+        ),
     )
 
 
@@ -290,7 +303,7 @@ def _engine_layer(scribe: Scribe, name: str, kind: str, nodes: tuple[str, ...], 
         type=kind,
         tactic=1,
         tactic_name="",
-        precision=("Half",),
+        output_types=("Half",),
         onnx_nodes=nodes,
         inputs=_tensors("input.0"),
         outputs=_tensors("output.0"),
@@ -310,6 +323,13 @@ def _engine(scribe: Scribe) -> tuple[EngineLayer, ...]:
         _engine_layer(scribe, MARKUP_NAME, "Shuffle", ("[red]shuffle[/red]",), choice=3),
         _engine_layer(scribe, FOREIGN_NAME, "Myelin", ("/norm/ReduceMean", "/norm/Add")),
     )
+
+
+def _timed(layer: EngineLayer, choices: Sequence[Choice], cached: CachedResult) -> EngineLayer:
+    """Return a layer with the time at which it was tuned."""
+    origin = choices[layer.choice] if layer.choice is not None else cached if layer.cached is not None else None
+    time_ms = origin.time_ms if origin else None
+    return replace(layer, time_ms=time_ms, time_is=None if time_ms is None else TimeSource.TUNED)
 
 
 def _cached(scribe: Scribe) -> CachedResult:
@@ -354,14 +374,15 @@ def _first_build(scribe: Scribe) -> Build:
         autotuning=Autotuning(7, 22, 1, 1),
         choices=choices,
         cached=(cached,),
-        engine_layers=engine,
+        engine_layers=tuple(_timed(layer, choices, cached) for layer in engine),
         myelin_operations=(operation,),
         message_counts=MessageCounts(1, 1),
         messages=(
             Message("W", "Weights [w] are \x1b[31mout of range\x1b[0m \x1e and were clipped.", warning),
             Message("E", "10: Could not find any implementation for node x.", error),
         ),
-        results=(Fact("Throughput", "1234.5 qps", SourceSpan("build.log", len(scribe.lines), 0)),),
+        results=(RunResult("throughput_qps", 1234.5, SourceSpan("build.log", len(scribe.lines), 0)),),
+        engine_dumps=(EngineDump(engine, engine[0].span),),
     )
 
 
@@ -380,7 +401,7 @@ def _second_build(scribe: Scribe) -> Build:
 
 def _bare(code: str, severity: Severity, title: str, build: int, evidence: Evidence) -> Finding:
     """Return a finding without a layer that has a title only."""
-    return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, build, (evidence,), 1)
+    return Finding(code, severity, title, "", Confidence.CERTAIN, "", 0, (build,), (evidence,), 1)
 
 
 def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
@@ -401,7 +422,7 @@ def _found(lines: Sequence[str], first: Build, second: Build) -> Report:
                 confidence=Confidence.LIKELY,
                 settle="Time it again.",
                 source=0,
-                build=0,
+                builds=(0,),
                 evidence=(evidence(pool.span), evidence(message)),
                 evidence_total=5,
                 fixes=("Time it in its own format.",),

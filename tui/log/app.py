@@ -11,6 +11,7 @@ from textual.widgets import Footer
 from textual.worker import get_current_worker
 
 from trtforensics.errors import ForensicsError
+from trtforensics.findings.coverage import in_words
 from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.log.panes import Panes, Tab
 from trtforensics.tui.rows.candidate_rows import candidate_table
@@ -223,8 +224,9 @@ class LogApp(TerminalApp):
         """Show the findings of the build in view."""
         if self._judgement is None or self._parsed is None:
             return
-        findings = [finding for finding in self._judgement.findings if finding.build == self._number]
-        self._panes.findings.show_findings(findings, self._parsed.source.path, "nothing found")
+        findings = [finding for finding in self._judgement.as_tree() if self._number in finding.builds]
+        empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
+        self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
         self._tab("findings").count_up(f"{len(findings):,}")
 
     def _take(self, log: BuildLog) -> None:

@@ -37,7 +37,7 @@ class FindingRow:
 def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:
     """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
     first = next((cited.span.line for cited in finding.evidence if cited.span.file == log), None)
-    arrow = " ▾ " if expanded else " ▸ "
+    arrow = (" ▾ " if expanded else " ▸ ") if finding.consequence_of is None else ("  ▾" if expanded else "  ▸")
     head = (
         Piece(arrow, Role.DIM),
         Piece(f"{finding.severity.word[0].upper()} ", ROLES[finding.severity]),

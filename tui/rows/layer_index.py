@@ -11,8 +11,9 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from trtforensics.model.engine import last_dump
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.times import timed_note
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.rows.pieces import plural
 
@@ -65,9 +66,9 @@ class LayerEntry:
 
     @property
     def time_ms(self) -> float | None:
-        """The time of its tuning result; None for an engine layer whose result is unknown."""
-        if self.inside or (self.layer is not None and self.final is None):
-            return None
+        """The engine layer's time, measured or tuned; of a layer that is not in the engine, that of its subject."""
+        if self.layer is not None:
+            return self.layer.time_ms
         return self.subject.time_ms if self.subject else None
 
     @property
@@ -114,7 +115,7 @@ class LayerIndex:
         results: Iterable[Choice | CachedResult] = chain(build.choices, build.cached)
         for result in results:
             self._tuned[result.layer].append(result)
-        self.engine = tuple(self._engine_entry(layer) for layer in last_dump(build.engine_layers))
+        self.engine = tuple(self._engine_entry(layer) for layer in build.engine_layers)
         in_engine = {entry.name for entry in self.engine} | {r.layer for entry in self.engine for r in entry.tuned}
         self.others = tuple(self._entry(name) for name in self._tuned if name not in in_engine)
 
@@ -126,10 +127,11 @@ class LayerIndex:
         names = [_name_row(name) for name in self._build.layer_names if needle in name.casefold()]
         inner = [_inner_row(op) for op in self._build.myelin_operations if needle in op.op.casefold()]
         if slowest_first:
-            rows = [layer_row(entry) for entry in sorted(engine, key=_slowness)]
+            rows = [*self._times(), *(layer_row(entry) for entry in sorted(engine, key=_slowness))]
             others.sort(key=lambda row: _slowness(row.entry))
         else:
-            rows = [*self._repeats(), *self._grouped(engine)] if engine else []
+            rows = [*self._repeats(), *self._grouped(engine), *(() if needle else self._times())]
+        rows = rows if engine else []
         for title, members in (
             ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", others),
             ("of these the log prints the names only", names),
@@ -188,7 +190,8 @@ class LayerIndex:
 
     @cached_property
     def _by_line(self) -> dict[int, LayerEntry]:
-        named = (layer for layer in self._build.engine_layers if layer.name in self._by_name)
+        printed = chain.from_iterable(dump.layers for dump in self._build.engine_dumps)
+        named = (layer for layer in printed if layer.name in self._by_name)
         lines = {layer.span.line: self._by_name[layer.name] for layer in named}
         return lines | {entry.layer.span.line: entry for entry in self.engine if entry.layer}
 
@@ -218,10 +221,19 @@ class LayerIndex:
 
     def _repeats(self) -> Iterator[TreeRow]:
         """Yield a remark if the log prints the engine's layers more than once."""
-        layers = self._build.engine_layers
-        if len(self.engine) < len(layers):
-            text = "printed more than once, this is the last time"
-            yield TreeRow(RowKind.SECTION, text, layers[0].span.line, label=f"from line {layers[0].span.line:,}")
+        dumps = self._build.engine_dumps
+        if len(dumps) > 1:
+            shown = self._build.engine_layers[0].span.line
+            text = f"printed {len(dumps)} times, this is from line {shown:,}"
+            first = next(dump for dump in dumps if dump.span.line != shown).span.line
+            yield TreeRow(RowKind.SECTION, text, first, label=f"also from line {first:,}")
+
+    def _times(self) -> Iterator[TreeRow]:
+        """Yield a remark that says where the times are from, and how many layers have one."""
+        known = {entry.layer.time_is for entry in self.engine if entry.layer}
+        source = next((source for source in TimeSource if source in known), None)
+        if source is not None:
+            yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self._build))
 
     def _grouped(self, entries: Iterable[LayerEntry]) -> Iterator[TreeRow]:
         """Yield the rows of layers. Kernels of a ForeignNode come after a row for the ForeignNode."""
@@ -272,7 +284,8 @@ def subject_name(subject: Subject) -> str:
 
 
 def _slowness(entry: LayerEntry | None) -> float:
-    return -(entry.time_ms or 0.0) if entry else 0.0
+    """Return what sorts entries slowest first; those without a time come last."""
+    return math.inf if entry is None or entry.time_ms is None else -entry.time_ms
 
 
 def _engine_rows(entry: LayerEntry) -> Iterator[TreeRow]:
@@ -282,6 +295,10 @@ def _engine_rows(entry: LayerEntry) -> Iterator[TreeRow]:
         return
     tactic = " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name)))
     yield _fact(entry, "type", layer.type)
+    if layer.compute_precision is not None:
+        yield _fact(entry, "in type", layer.compute_precision.type, f"by its {layer.compute_precision.source}")
+    if layer.time_ms is not None:
+        yield _fact(entry, "ms", f"{layer.time_ms:g} {layer.time_is}")
     if tactic:
         yield _fact(entry, "tactic", tactic)
     for label, tensors in (("in", layer.inputs), ("out", layer.outputs)):

@@ -66,10 +66,17 @@ def _layer_pieces(name: str, entry: LayerEntry, width: int, *, expanded: bool) -
 
 
 def _precision(entry: LayerEntry, width: int) -> str:
-    """Spell the types of a layer's outputs; types that do not fit become ``mixed``."""
-    room = 10 if width >= TWO_PRECISIONS_FROM else 6
-    text = "/".join(entry.layer.precision) if entry.layer else ""
-    return " " + fit(text if cell_len(text) <= room or "/" not in text else "mixed", room)
+    """Spell what a layer computes in and, behind an arrow, what else it writes: ``Int8→Float``, ``→Half``.
+
+    Types that do not fit become ``mixed``, or are left out behind what it computes in.
+    """
+    layer = entry.layer
+    if layer is None:
+        return " " * (width + 1)
+    computes = layer.compute_precision.type if layer.compute_precision else ""
+    outputs = "/".join(layer.output_types)
+    text = computes if outputs == computes else f"{computes}→{outputs}" if outputs else computes
+    return " " + fit(text if cell_len(text) <= width else computes or "→mixed", width)
 
 
 def _combination_pieces(row: TreeRow, width: int) -> Line:

@@ -9,15 +9,28 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.model.engine import last_dump
+from trtforensics.findings.coverage import in_words
 from trtforensics.model.log import Outcome
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.times import slowest_layers, timed_note
+from trtforensics.render.results import result_name, result_text
 from trtforensics.tui.rows.layer_index import UNNAMED
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Message, Stage
+from trtforensics.model.log import (
+    BackendPass,
+    Build,
+    BuildLog,
+    CachedResult,
+    Choice,
+    Fact,
+    Message,
+    RunResult,
+    Stage,
+)
 
 LABEL_WIDTH = 24
 LEAST_VALUE = 16
@@ -95,10 +108,10 @@ def overview_rows(log: BuildLog, build: Build, *, reading: bool = False) -> list
         ("Layers", chain(_stage_rows(build), _engine_rows(build))),
         ("Tuning", _tuning_rows(build)),
         ("Near ties: runner-up at most 2 % slower, closest first", _tie_rows(build)),
-        ("Slowest layers of the engine, as tuned", _slowest_rows(build)),
+        (f"Slowest layers of the engine, as {build.coverage.times or TimeSource.TUNED}", _slowest_rows(build)),
         ("Slowest to tune", _tuning_time_rows(build)),
         (f"Errors and warnings: {message_totals}", _message_rows(build)),
-        ("Results", map(_fact_row, build.results)),
+        ("Results", map(_result_row, build.results)),
         ("Log", _log_rows(log)),
         *((f"All {block} options", map(_fact_row, facts)) for block, facts in build.options.items()),
     )
@@ -130,6 +143,7 @@ def waiting_rows(name: str) -> list[OverviewRow]:
 def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
     truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
     yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
+    yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
     yield OverviewRow("tool", build.tool.value, build.first_line)
     version = build.tensorrt_version or "version not told"
     yield OverviewRow(
@@ -226,18 +240,21 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
     if reformats:
         added = f"{plural(len(reformats), 'reformat layer')} added"
         yield OverviewRow("reformats", added, reformats[0].span.line)
-    dump = last_dump(build.engine_layers)
+    dump = build.engine_layers
     if dump:
         types = _tally(layer.type for layer in dump)
         line = dump[0].span.line
         yield OverviewRow("engine", f"{plural(len(dump), 'layer')}: {types}", line, Role.STRONG)
-        yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.precision), line)
+        computes = (layer.compute_precision for layer in dump)
+        yield OverviewRow("computes in", _tally(known.type if known else NOT_TOLD for known in computes), line)
+        yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.output_types), line)
         if build.choices or build.cached:
             joined = sum(layer.choice is not None or layer.cached is not None for layer in dump)
             yield OverviewRow("", f"{joined:,} of them traced to the choice or cached result they came from", line)
-        if len(dump) < len(build.engine_layers):
-            first = build.engine_layers[0].span.line
-            yield OverviewRow("", "printed more than once, this is the last time", first)
+        others = [other for other in build.engine_dumps if other.span != dump[0].span]
+        if others:
+            text = f"printed {len(others) + 1} times, these are the layers from line {line:,}"
+            yield OverviewRow("", text, others[0].span.line)
     elif build.layer_names:
         layers = plural(len(build.layer_names), "layer")
         yield OverviewRow("engine", f"{layers}, of which the log prints the names only")
@@ -284,13 +301,13 @@ def _margin(choice: Choice) -> float:
 
 
 def _slowest_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the slowest layers of the engine, by the times at which their tactics were chosen."""
-    results: Iterable[Choice | CachedResult] = chain(build.choices, build.cached)
-    finals = [result for result in results if result.final and result.time_ms]
-    finals.sort(key=lambda result: -(result.time_ms or 0.0))
-    for result in finals[:TOP]:
-        label = _barred(f"{milliseconds(result.time_ms)} ms", result.time_ms, finals[0].time_ms)
-        yield OverviewRow(label, f"{result.layer or UNNAMED}  {result.runner}", result.span.line)
+    """Yield the slowest layers of the engine, and how many of its layers have a time."""
+    layers = slowest_layers(build)
+    for layer in layers[:TOP]:
+        label = _barred(f"{milliseconds(layer.time_ms)} ms", layer.time_ms, layers[0].time_ms)
+        yield OverviewRow(label, f"{layer.share:.1%}  {layer.name or UNNAMED}  {layer.what}", layer.span.line)
+    if layers and build.engine_layers:
+        yield OverviewRow("", timed_note(build), role=Role.DIM)
 
 
 def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
@@ -336,7 +353,9 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
     unknown = log.lines.unknown
     if not unknown:
-        yield OverviewRow("not understood", "nothing: every logged line was understood")
+        own, others = (sum(each) for each in zip(*_own_and_other_lines(log), strict=True))
+        foreign = f"; {plural(others, 'line')} of other programs" if others else ""
+        yield OverviewRow("not understood", f"none of {plural(own, 'line')} of TensorRT and its tools{foreign}")
     else:
         lines = f"{plural(unknown, 'line')} of {plural(log.unknown_shapes, 'shape')}, most often:"
         yield OverviewRow("not understood", lines, log.unknown_samples[0].line, Role.WARNING)
@@ -348,8 +367,16 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
         yield OverviewRow("end of file", text, source.lines, Role.WARNING)
 
 
+def _own_and_other_lines(log: BuildLog) -> list[tuple[int, int]]:
+    return [(build.coverage.own_lines, build.coverage.other_lines) for build in log.builds] or [(0, 0)]
+
+
 def _tally(items: Iterable[str]) -> str:
     return ", ".join(f"{item} {count:,}" for item, count in Counter(items).most_common(6))
+
+
+def _result_row(result: RunResult) -> OverviewRow:
+    return OverviewRow(result_name(result), result_text(result), result.span.line)
 
 
 def _fact_row(fact: Fact) -> OverviewRow:

@@ -10,12 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
+from trtforensics.bisect.levers.tactics import with_cost
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 from trtforensics.model.timing_cache import TimingCache
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.cache import to_json
 
 if TYPE_CHECKING:
@@ -75,12 +77,12 @@ class CacheLever(Lever):
         """Return a key, its operation where a log names it, and each side's tactic."""
         key = self._keys[index]
         good, bad = (_described(side[key]) for side in self._sides)
-        return {"item": self.items[index].name, "key": key, "good": good, "bad": bad}
+        return with_cost({"item": self.items[index].name, "key": key, "good": good, "bad": bad})
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write the mix as an export, which ``trtforensics cache apply`` puts into a binary cache."""
         path = folder / self.file
-        path.write_text(to_json(self._mixed(active)), encoding="utf-8")
+        write_text(path, to_json(self._mixed(active)))
         if self._recipe is not None:
             lever = {
                 "keys": str(path),
@@ -151,4 +153,7 @@ def _described(key: MyelinOperation) -> Described:
     kernel = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")
     if kernel:
         described["kernel"] = kernel
+    accumulator = read_kernel(kernel).accumulator
+    if accumulator:
+        described["accumulator"] = accumulator
     return {**described, "at": str(key.span)}

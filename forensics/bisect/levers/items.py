@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from codecs import BOM_UTF8
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
-from trtforensics.console.output import write_text
+from trtforensics.console.output import write_bytes
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.parsers.text.document import read_document
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisect.session.lever import Described
+
+
+_BLANK = b" \t\r"
 
 
 class ItemsLever(Lever):
@@ -39,33 +44,35 @@ class ItemsLever(Lever):
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write the active names, one a line, in the file's order."""
         path = folder / self.file
-        path.write_text(self._lines(active), encoding="utf-8")
+        write_bytes(path, self._lines(active))
         return {self.placeholder: path}
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the names that may stay on, and the sets that may not be on together."""
         everything = frozenset(range(len(self.items)))
-        write_text(folder / self.file, self._lines(everything.difference(*culprits)))
-        sets = "\n".join(f"# set {number}\n{self._lines(members)}" for number, members in enumerate(culprits, 1))
-        write_text(folder / "culprits.txt", sets)
+        write_bytes(folder / self.file, self._lines(everything.difference(*culprits)))
+        sets = (b"# set %d\n%s" % (number, self._lines(members)) for number, members in enumerate(culprits, 1))
+        write_bytes(folder / "culprits.txt", b"\n".join(sets))
         return ("items.txt: every item but the culprits", "culprits.txt: the sets that are bad together")
 
-    def _lines(self, indexes: frozenset[int]) -> str:
-        return "".join(f"{self.items[index].name}\n" for index in sorted(indexes))
+    def _lines(self, indexes: frozenset[int]) -> bytes:
+        """Return names as they stood in the file they were read from, byte for byte."""
+        return b"".join(os.fsencode(self.items[index].name) + b"\n" for index in sorted(indexes))
 
 
 def read_items(path: str, *, max_bytes: int) -> ItemsLever:
     """Read the items of a file: a name a line, ``#`` comments and blank lines skipped.
 
+    Names may hold any bytes; those that are no UTF-8 are kept as surrogates, as Python does in names of files.
+
     Raises:
-        SourceError: the file cannot be read or is not UTF-8.
+        SourceError: the file cannot be read, or holds zero bytes.
         UsageError: it holds no name, or one twice.
     """
-    try:
-        text = read_document(path, max_bytes=max_bytes).data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SourceError(path, f"is not UTF-8 text (byte {error.start})", "Give names, one a line") from error
-    lines = (line.strip() for line in text.splitlines())
+    data = read_document(path, max_bytes=max_bytes).data.removeprefix(BOM_UTF8)
+    if b"\0" in data:
+        raise SourceError(path, f"is no text in UTF-8 (byte {data.index(0)} is zero)", "Give names, one a line")
+    lines = (os.fsdecode(line.strip(_BLANK)) for line in data.split(b"\n"))
     names = [line for line in lines if line and not line.startswith("#")]
     if not names:
         raise UsageError(path, "holds no items", "Give names, one a line")

@@ -56,7 +56,7 @@ class OutputsLever(Lever):
         """Write the tensors to mark, one a line."""
         path = folder / self.file
         marked = [item.name for index, item in enumerate(self.items) if index not in active]
-        path.write_text("".join(f"{name}\n" for name in marked), encoding="utf-8")
+        write_text(path, "".join(f"{name}\n" for name in marked))
         if self._recipe is not None:
             self._recipe.write(folder, {"outputs": marked, "debug": self._debug})
         return {self.placeholder: path}

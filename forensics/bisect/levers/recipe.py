@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, describe
 from trtforensics.bisect.search import Verdict
+from trtforensics.console.output import write_bytes, write_text
 from trtforensics.trt.build import NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.inside.lever import LeverResult
 
@@ -89,7 +90,7 @@ class Recipe:
             typed=self.typed,
             level=self.level,
         )
-        (folder / _JOB).write_text(json.dumps({**asdict(job), **lever}, indent=1), encoding="utf-8")
+        write_text(folder / _JOB, json.dumps({**asdict(job), **lever}, indent=1))
 
 
 def read_report(folder: Path) -> LeverResult:
@@ -109,7 +110,7 @@ def keep_failure(folder: Path) -> None:
     log = folder / LOG
     if log.exists():
         with log.open("rb") as lines:
-            (folder / FAILURE).write_bytes(b"".join(deque(lines, FAILURE_LINES)))
+            write_bytes(folder / FAILURE, b"".join(deque(lines, FAILURE_LINES)))
 
 
 def _last_words(folder: Path, built: Ended) -> str:
@@ -136,6 +137,7 @@ class ExplainingExecutor(RelayExecutor):
         keep_failure(folder)
         refused = read_report(folder).refused
         why = first_of(refused) or f"{describe(built)}{_last_words(folder, built)}"
-        # A build without what was asked for says nothing, even where failed builds are bad.
-        verdict = Verdict.UNRESOLVED if refused else outcome.verdict
-        return replace(outcome, verdict=verdict, reason=f"build: {why}; see {FAILURE}")
+        reason = f"build: {why}; see {FAILURE}"
+        if refused:  # a build without what was asked for says nothing, even where failed builds are bad
+            return replace(outcome, verdict=Verdict.UNRESOLVED, reason=reason, unfit=reason)
+        return replace(outcome, reason=reason)

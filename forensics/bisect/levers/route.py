@@ -127,7 +127,7 @@ class RouteLever(Lever):
         """Write the route."""
         path = folder / self.file
         route = self._route(active)
-        path.write_text(f"{route}\n", encoding="utf-8")
+        write_text(path, f"{route}\n")
         self._recipe.write(folder, {"route": route})
         return {self.placeholder: path}
 

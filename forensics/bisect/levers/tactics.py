@@ -57,9 +57,17 @@ class TacticsLever(Lever):
     file = "replay.json"
 
     def __init__(
-        self, good: ReplaySide, bad: ReplaySide, edges: Iterable[DataflowEdge] = (), recipe: Recipe | None = None
+        self,
+        good: ReplaySide,
+        bad: ReplaySide,
+        edges: Iterable[DataflowEdge] = (),
+        recipe: Recipe | None = None,
+        *,
+        told: tuple[Mapping[str, Described], Mapping[str, Described]] = ({}, {}),
     ) -> None:
         """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
+
+        ``told`` is by layer what a log tells of good's and of bad's tactic beside the replays: kernel, time in ms.
 
         Raises:
             UsageError: no layer differs, or the two cannot stand in one replay.
@@ -67,6 +75,7 @@ class TacticsLever(Lever):
         self.good, self.bad, self._mixer = closest(good, bad)
         self._entries = (_by_layer(self.good), _by_layer(self.bad))
         self._recipe = recipe
+        self._told = told
         self.build = None if recipe is None else COMMAND
         sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
         layers = self._mixer.differing
@@ -89,13 +98,16 @@ class TacticsLever(Lever):
     def describe(self, index: int) -> Described:
         """Return a layer and what each side pins for it; None where a side has no such layer."""
         layer = self.items[index].name
-        good, bad = (_described(entries.get(layer)) for entries in self._entries)
-        return {"item": layer, "good": good, "bad": bad}
+        good, bad = (
+            _described(entries.get(layer), told.get(layer, {}))
+            for entries, told in zip(self._entries, self._told, strict=True)
+        )
+        return with_cost({"item": layer, "good": good, "bad": bad})
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write the mix."""
         path = folder / self.file
-        path.write_text(self._text(active), encoding="ascii")
+        write_text(path, self._text(active))
         if self._recipe is not None:
             self._recipe.write(folder, {"replay": str(path)})
         return {self.placeholder: path}
@@ -221,10 +233,18 @@ def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_
     return edges_between(nodes)
 
 
-def _described(entry: ReplayEntry | None) -> Described | None:
+def with_cost(described: Described) -> Described:
+    """Add how much slower good's tactic is than bad's, in ms, where both times are known."""
+    times = [side.get("time_ms") if isinstance(side, dict) else None for side in map(described.get, ("good", "bad"))]
+    good, bad = (time if isinstance(time, float) else None for time in times)
+    return described if good is None or bad is None else {**described, "cost_ms": float(f"{good - bad:.6g}")}
+
+
+def _described(entry: ReplayEntry | None, told: Described) -> Described | None:
     if entry is None:
         return None
     return {
+        **told,
         "runner": None if entry.runner_id is None else f"0x{entry.runner_id:08x}",
         "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
         "inputs": [tensor.text for tensor in entry.inputs],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.emulation.oracle import tolerance_of
+from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
+from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.console.terminal import visible
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever
-    from trtforensics.bisect.precision.repair_search import RepairSearch
+    from trtforensics.bisect.precision.repair.certificate import Certificate
+    from trtforensics.bisect.precision.repair.search import RepairSearch
 
     Document = dict[str, object]
 
@@ -30,13 +33,14 @@ _CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was r
 
 
 def extended(
-    document: Document, lever: PrecisionLever, search: RepairSearch, items: Sequence[PrecisionItem], directory: Path
+    document: Document, lever: PrecisionLever, plan: Certificate, items: Sequence[PrecisionItem], directory: Path
 ) -> Document:
     """Return ``result.json`` with the fields that only this mode has.
 
     ``builds`` counts real builds, ``oracle_probes`` the mixtures whose twins were scored, built or not.
     """
-    proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in search.proof()}
+    search = plan.search
+    proof = {index_sets.to_text(search.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
     probes = [_scored(probe, lever, directory, proof) for probe in _list(document["probes"])]
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
     unresolved = Verdict.UNRESOLVED.value
@@ -52,16 +56,18 @@ def extended(
             "built": bool(folders) and not bad,
             "executed": False,
         },
-        "judged": _rules(lever),
+        "judged": rules_document(lever.judge),
         "samples": len(lever.oracle.samples),
+        "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
+        **repairs_document(plan, lever, probes),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
             for each in lever.caster.constants.altered.values()
         ],
-        "notes": list(lever.caster.prepared.notes),
+        "notes": lever.notes,
         "probes": probes,
     }
 
@@ -81,22 +87,6 @@ def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path,
         "built": was_built(folder),
         "log_tail": failure_of(folder),
     }
-
-
-def _rules(lever: PrecisionLever) -> Document:
-    oracle, half_unit = lever.oracle, lever.caster.storage.half_unit
-    rules: Document = {}
-    for name, rule in lever.rules.items():
-        floor = oracle.floor.worst(name, rule.metric)
-        tolerance = tolerance_of(name, rule, oracle.floor, half_unit)
-        rules[name] = {
-            "metric": rule.metric.name,
-            "tolerance": tolerance,
-            "default": rule.tolerance is None,
-            "rounding_floor": floor,
-            "below_floor": not rule.metric.passes(floor, tolerance),
-        }
-    return rules
 
 
 def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Document]:
@@ -139,7 +129,9 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
+    lines += operators_text(document)
     lines += _repairs(document)
+    lines += repairs_text(document)
     lines += _judged(document)
     lines += _constants(document)
     lines += [f"Note: {note}." for note in _list(document["notes"])]
@@ -169,20 +161,10 @@ def _repairs(document: Mapping[str, object]) -> list[str]:
 
 
 def _judged(document: Mapping[str, object]) -> list[str]:
-    rules = document["judged"]
+    judged = document["judged"]
     lines = []
-    for name, rule in rules.items() if isinstance(rules, dict) else ():
-        floor = "not finite" if rule["rounding_floor"] is None else f"{rule['rounding_floor']:.3g}"
-        origin = "default, from the rounding floor" if rule["default"] else "given; rounding floor"
-        lines.append(
-            f"Judged on {document['samples']} samples: {name} by {rule['metric']}, "
-            f"tolerance {rule['tolerance']:.3g} ({origin} {floor})."
-        )
-        if rule["below_floor"]:
-            lines.append(
-                f"That is less than rounding alone costs {name} in {document['precision']}: no few nodes stand out, "
-                "and which pass is a matter of luck."
-            )
+    if isinstance(judged, dict):
+        lines += rules_text(judged, str(document["precision"]), str(document["samples_are"]))
     masked = document["masked"]
     for name, count in masked.items() if isinstance(masked, dict) else ():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")

@@ -8,6 +8,7 @@ errors would no longer cancel, and the search would meet passes and failures tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -32,14 +33,28 @@ _LOSSY_OPERATORS = frozenset(
 )
 
 
+class Beyond(Enum):
+    """How a tensor's values in FP32 leave the range of the 16-bit type."""
+
+    OVERFLOW = auto()
+    FLUSH = auto()
+    """All become zero."""
+    CLAMP = auto()
+    """A constant, of which finite values become the largest one."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrecisionItem:
-    """Tensors that are FP32 together, the nodes that are FP32 then, and their suspicion before any probe."""
+    """Tensors that are FP32 together, the nodes that are FP32 then, and their suspicion before any probe.
+
+    ``beyond`` is None if all values are in range.
+    """
 
     tensors: tuple[str, ...]
     nodes: frozenset[str]
     suspicion: float
     why: str
+    beyond: Beyond | None = None
 
     @property
     def name(self) -> str:
@@ -78,31 +93,40 @@ def items_of(caster: Caster, ranges: Mapping[str, Range]) -> tuple[PrecisionItem
 
 
 def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, Range]) -> PrecisionItem:
-    suspicions = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
-    ordered = sorted(suspicions, key=lambda tensor: -suspicions[tensor][0])
-    weight, why = suspicions[ordered[0]]
+    known = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
+    ordered = sorted(known, key=lambda tensor: -known[tensor].weight)
+    worst = known[ordered[0]]
     lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
-    return PrecisionItem(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why)
+    weight = max(worst.weight, _LOSSY if lossy else worst.weight)
+    return PrecisionItem(tuple(ordered), nodes, weight, worst.why, worst.beyond)
 
 
-def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> tuple[float, str]:
+@dataclass(frozen=True, slots=True)
+class _Suspicion:
+    weight: float = 1.0
+    why: str = ""
+    beyond: Beyond | None = None
+
+
+def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> _Suspicion:
     storage = caster.storage
     altered = caster.constants.altered.get(tensor)
     if altered is not None and altered.clamped:
-        return _OUT_OF_RANGE, f"{altered.clamped} of {altered.values} values are beyond {storage.name}"
-    if tensor not in ranges:
-        return 1.0, ""
-    return _by_range(ranges[tensor].largest, storage)
+        why = f"{altered.clamped} of {altered.values} values are beyond {storage.name}"
+        return _Suspicion(_OUT_OF_RANGE, why, Beyond.CLAMP)
+    return _by_range(ranges[tensor].largest, storage) if tensor in ranges else _Suspicion()
 
 
-def _by_range(largest: float, storage: Storage) -> tuple[float, str]:
+def _by_range(largest: float, storage: Storage) -> _Suspicion:
     if largest > storage.largest:
-        return _OUT_OF_RANGE, f"reaches {largest:.3g}, {storage.name} ends at {storage.largest:.5g}"
-    if 0.0 < largest < storage.smallest:
-        return _OUT_OF_RANGE, f"stays below {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
+        why = f"reaches {largest:.3g}, {storage.name} ends at {storage.largest:.5g}"
+        return _Suspicion(_OUT_OF_RANGE, why, Beyond.OVERFLOW)
+    if 0.0 < largest <= storage.smallest / 2.0:  # half of the smallest value rounds to the even neighbour, zero
+        why = f"stays below {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
+        return _Suspicion(_OUT_OF_RANGE, why, Beyond.FLUSH)
     if largest > storage.largest * _NEAR_THE_LIMIT:
-        return _NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}"
-    return 1.0, ""
+        return _Suspicion(_NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}")
+    return _Suspicion()
 
 
 def _moved_together(caster: Caster) -> list[tuple[str, ...]]:

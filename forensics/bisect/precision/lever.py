@@ -11,7 +11,6 @@ import io
 import json
 import shlex
 import sys
-import threading
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -21,10 +20,13 @@ import numpy as np
 
 from trtforensics.bisect.levers.recipe import FAILURE, LOG, first_of, keep_failure
 from trtforensics.bisect.precision.casting.saving import save
-from trtforensics.bisect.precision.emulation.oracle import RunError, Scores, judge
+from trtforensics.bisect.precision.emulation.judging import judge_for
+from trtforensics.bisect.precision.emulation.metrics import METRICS
+from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
+from trtforensics.bisect.precision.emulation.rules import spelled
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
-from trtforensics.bisect.precision.fixes import write_fixes
+from trtforensics.bisect.precision.fixes.files import SAFE_FOLDER, write_fixes, write_gpu_check
 from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, describe
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.emulation.metrics import OutputRule
-    from trtforensics.bisect.precision.emulation.oracle import Judgement, Oracle
+    from trtforensics.bisect.precision.emulation.judging import Judgement
+    from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.emulation.rules import OutputRule
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.probe import ProbeSpec
     from trtforensics.bisect.session.lever import Described
@@ -67,8 +70,9 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``needs_files`` has every probe's models written, for a check command. Probes are built only while ``builds`` is
-    set, which the caller may change during a run.
+    ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
+    written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
+    run.
     """
 
     mode = "precision"
@@ -86,17 +90,19 @@ class PrecisionLever(Lever):
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
+        self.judge = judge_for(oracle, rules, caster.storage)
         self.target = target
         self.build = None if target is None else _BUILD
+        self.samples_are = f"{len(oracle.samples)} samples"
+        self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
         self.nodes = tuple(atoms_of(caster))
         self.items = tuple(Item(name) for name in self.nodes)
-        self.settings = _spelled(rules)
+        self.settings = spelled(rules)
         self._models = models
         self._keeps: dict[str, frozenset[str]] = {}
         self._scores: dict[frozenset[str], Scores] = {}
-        self._lock = threading.Lock()
 
     def content(self) -> object:
         """Return what decides the scores and the build of a probe."""
@@ -141,15 +147,14 @@ class PrecisionLever(Lever):
             (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
         return paths
 
+    def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
+        """Return the strongly typed build of a model in a folder; None without a builder that can do that."""
+        if self.target is None or self.target.constraints:
+            return None
+        return _typed_job(self.target, model, folder)
+
     def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
-        job = BuildJob(
-            module=target.module,
-            model=str(model),
-            report=str(folder / _REPORT),
-            engine=str(folder / "engine"),
-            shapes=target.shapes,
-            compute_capability=target.compute_capability,
-        )
+        job = _typed_job(target, model, folder)
         if not target.constraints:
             return job
         plain = model.with_name(f"fp32.{model.name}")
@@ -193,14 +198,13 @@ class PrecisionLever(Lever):
         return _verdict_of(self.judgement(scores), self.rules)
 
     def _scores_of(self, keep: frozenset[str]) -> Scores:
-        with self._lock:
-            if keep not in self._scores:
-                self._scores[keep] = self.oracle.score(emulate(self.caster.cast(keep)))
-            return self._scores[keep]
+        if keep not in self._scores:
+            self._scores[keep] = self.oracle.score_mixture(keep)
+        return self._scores[keep]
 
     def judgement(self, scores: Scores) -> Judgement:
         """Judge scores by the present rules."""
-        return judge(scores, self.oracle.floor, self.rules, self.caster.storage.half_unit)
+        return self.judge.judge(scores)
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Judge a stored probe by the present rules; None if it has no scores."""
@@ -215,7 +219,22 @@ class PrecisionLever(Lever):
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the first repair's files."""
-        return write_fixes(self.caster, [self.nodes[index] for index in sorted(culprits[0])], folder)
+        chosen = [self.nodes[index] for index in sorted(culprits[0])]
+        return [*write_fixes(self.caster, chosen, folder), self._gpu_check(folder)]
+
+    def fix_safely(self, nodes: Collection[str], folder: Path) -> Sequence[str]:
+        """Write the safe repair's files into a folder of ``fixed/``."""
+        folder.mkdir(exist_ok=True)
+        write_fixes(self.caster, nodes, folder / SAFE_FOLDER)
+        return [f"{SAFE_FOLDER}/: the same files for the safe repair", self._gpu_check(folder)]
+
+    def _gpu_check(self, folder: Path) -> str:
+        self._save_samples(folder / "samples")
+        judged = {
+            name: [{"metric": each.metric.name, "tolerance": each.value} for each in tolerances]
+            for name, tolerances in self.judge.tolerances.items()
+        }
+        return write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
 
 
 class _JudgingExecutor(RelayExecutor):
@@ -256,6 +275,17 @@ def _parser_error(folder: Path) -> str:
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
 
 
+def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
+    return BuildJob(
+        module=target.module,
+        model=str(model),
+        report=str(folder / _REPORT),
+        engine=str(folder / "engine"),
+        shapes=target.shapes,
+        compute_capability=target.compute_capability,
+    )
+
+
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
     """Return what identifies a directory's job: model, type, samples."""
     samples = hashlib.sha256()
@@ -264,7 +294,13 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
             samples.update(f"{name} {array.dtype} {array.shape}".encode())
             samples.update(array.tobytes())
     model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True)).hexdigest()
-    return {"model": model, "precision": caster.storage.name, "samples": samples.hexdigest(), "masked": oracle.masked}
+    return {
+        "model": model,
+        "precision": caster.storage.name,
+        "samples": samples.hexdigest(),
+        "masked": oracle.masked,
+        "measures": list(METRICS),
+    }
 
 
 def read_scores(folder: Path) -> Scores | None:
@@ -295,10 +331,3 @@ def _verdict_of(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[
     )
     near = ", near the tolerance" if judgement.near else ""
     return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
-
-
-def _spelled(rules: Mapping[str, OutputRule]) -> str:
-    return ", ".join(
-        f"{name}: {rule.metric.name} {'default' if rule.tolerance is None else format(rule.tolerance, 'g')}"
-        for name, rule in rules.items()
-    )

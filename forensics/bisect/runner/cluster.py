@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.runner import tickets
 from trtforensics.bisect.runner.command import Urgency
 from trtforensics.bisect.runner.leftovers import adopt_orphans
 from trtforensics.bisect.runner.probe import ProbeOutcome, run_probe
@@ -25,15 +26,13 @@ if TYPE_CHECKING:
     from trtforensics.bisect.runner.probe import ProbeSpec
 
 RESOURCE = "GPU"
-_TICKET = ".ticket"
 _LOOK_S = 0.5
 
 
 class DaskExecutor:
     """Runs probes on workers. If a worker is lost, its probe starts again on another.
 
-    A probe's folder holds a ticket while the probe may run. Removing the ticket ends the probe on any worker. A probe
-    that starts again gets another ticket, so that a worker cut off from the cluster stops too.
+    A probe's folder holds a ticket while the probe may run. Removing the ticket ends the probe on any worker.
     """
 
     def __init__(self, address: str, jobs: int | None) -> None:
@@ -71,6 +70,9 @@ class DaskExecutor:
         for ticket in tuple(self._tickets):
             ticket.unlink(missing_ok=True)
 
+    def signal(self, number: int) -> None:
+        """Do nothing: probes on workers go on while this process is paused."""
+
     def close(self) -> None:
         """Wait for the running probes and leave the cluster."""
         self._threads.shutdown()
@@ -82,8 +84,7 @@ class DaskExecutor:
         from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
 
         word = secrets.token_hex(8)
-        ticket = Path(spec.folder) / _TICKET
-        ticket.write_text(word, encoding="ascii")
+        ticket = tickets.issue(Path(spec.folder), word)
         self._tickets.add(ticket)
         try:
             future = self._client.submit(run_remote, spec, word, pure=False, resources={RESOURCE: 1})
@@ -99,24 +100,16 @@ class DaskExecutor:
 
 
 def run_remote(spec: ProbeSpec, word: str) -> ProbeOutcome:
-    """Run a probe in a worker, as long as its folder holds this ticket."""
+    """Run a probe in a worker, as long as its folder holds this ticket and no later worker claims it."""
     adopt_orphans()
-    ticket = Path(spec.folder) / _TICKET
     looked, urgency = 0.0, Urgency.GO_ON
+    with tickets.claimed(Path(spec.folder), word) as may_go_on, guarded() as token:
 
-    def halt() -> Urgency:
-        nonlocal looked, urgency
-        if time.monotonic() - looked >= _LOOK_S:
-            looked = time.monotonic()
-            urgency = Urgency.GO_ON if _holds(ticket, word) else Urgency.END
-        return urgency
+        def halt() -> Urgency:
+            nonlocal looked, urgency
+            if time.monotonic() - looked >= _LOOK_S:
+                looked = time.monotonic()
+                urgency = Urgency.GO_ON if may_go_on() else Urgency.END
+            return urgency
 
-    with guarded() as token:
         return run_probe(replace(spec, environment={**spec.environment, SESSION: token}), halt)
-
-
-def _holds(ticket: Path, word: str) -> bool:
-    try:
-        return ticket.read_text(encoding="ascii") == word
-    except OSError:
-        return False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.capture import Capture
 from trtforensics.bisect.runner.leftovers import kill_leftovers, signal_group
+from trtforensics.bisect.runner.room import RoomWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,10 @@ GRACE_S = 3.0
 """Time for a command to end after SIGINT, before SIGTERM, and again before SIGKILL."""
 
 _TICK_S = 0.05
+_LONGEST_TICK_S = 1.0
+"""A longer time between two looks at a command is one in which this process was stopped; the timeout has a pause then.
+"""
+
 _CHUNK = 1 << 18
 
 
@@ -41,7 +46,8 @@ class Ended:
     """How a command ended.
 
     ``status`` is its exit status, or minus the number of the signal that killed it. ``left_behind`` counts the
-    processes that outlived it and were killed; ``output_bytes`` counts all its output.
+    processes that outlived it and were killed; ``output_bytes`` counts all its output. ``least_free`` is the least room
+    on the disks that it writes to while it ran, in bytes; None: not looked at.
     """
 
     status: int
@@ -50,6 +56,7 @@ class Ended:
     timed_out: bool = False
     stopped: bool = False
     left_behind: int = 0
+    least_free: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +97,17 @@ def run(command: Command, halt: Halt) -> Ended:
             env=dict(command.environment),
         )
         with process:
-            watch = _Watch(process, captures, command.timeout, halt)
+            room = RoomWatch(command.output.parent, command.environment)
+            watch = _Watch(process, captures, command.timeout, halt, room)
             try:
                 watch.follow()
             finally:
                 if process.poll() is None:
                     signal_group(process.pid, signal.SIGKILL)
                     process.wait()
-                left_behind = kill_leftovers(process.pid, command.mark.encode())
+                left_behind = kill_leftovers(process.pid, os.fsencode(command.mark))
             watch.drain()
+            room.look()
     return Ended(
         status=process.returncode,
         seconds=time.monotonic() - begin,
@@ -106,6 +115,7 @@ def run(command: Command, halt: Halt) -> Ended:
         timed_out=watch.timed_out,
         stopped=watch.stopped,
         left_behind=left_behind,
+        least_free=room.least,
     )
 
 
@@ -119,12 +129,19 @@ class _Watch:
     """Moves a command's output into its files, and ends the command at its timeout or when the run stops."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], captures: Sequence[Capture], timeout: float | None, halt: Halt
+        self,
+        process: subprocess.Popen[bytes],
+        captures: Sequence[Capture],
+        timeout: float | None,
+        halt: Halt,
+        room: RoomWatch,
     ) -> None:
         self._process = process
         self._captures = captures
         self._halt = halt
-        self._deadline = time.monotonic() + timeout if timeout else float("inf")
+        self._room = room
+        self._left = timeout or float("inf")
+        self._looked = time.monotonic()
         self._steps = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
         self._next_step = 0.0
         self._selector = selectors.DefaultSelector()
@@ -175,8 +192,11 @@ class _Watch:
     def _attend(self) -> None:
         """Send the next signal if the command should have ended by now."""
         now = time.monotonic()
+        self._left -= min(now - self._looked, _LONGEST_TICK_S)
+        self._looked = now
+        self._room.look_now_and_then()
         urgency = self._halt()
-        if now >= self._deadline and not self.stopped:
+        if self._left <= 0 and not self.stopped:
             self.timed_out = True
         if urgency and not self.timed_out:
             self.stopped = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from trtforensics.bisect.runner.command import Urgency
 from trtforensics.bisect.runner.leftovers import adopt_orphans
 from trtforensics.bisect.runner.probe import run_probe
-from trtforensics.bisect.runner.watchdog import SESSION, guarded
+from trtforensics.bisect.runner.watchdog import SESSION, guarded, signal_all
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -31,6 +31,10 @@ class ProbeExecutor(Protocol):
 
     def halt(self, urgency: Urgency) -> None:
         """Tell the running probes to end; their outcomes then have no verdict."""
+        ...
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all processes of the running probes, where they run on this machine."""
         ...
 
     def close(self) -> None:
@@ -58,6 +62,10 @@ class LocalExecutor:
         """Tell the running probes to end."""
         self._urgency = urgency
 
+    def signal(self, number: int) -> None:
+        """Send a signal to all processes of the running probes."""
+        signal_all(self._token, number)
+
     def close(self) -> None:
         """Wait for the running probes."""
         self._stack.close()
@@ -78,6 +86,10 @@ class RelayExecutor(ABC):
     def halt(self, urgency: Urgency) -> None:
         """Tell the running commands to end; a lever's own work is short."""
         self._commands.halt(urgency)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the running commands."""
+        self._commands.signal(number)
 
     def close(self) -> None:
         """Wait for the running probes."""

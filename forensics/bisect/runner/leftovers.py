@@ -1,4 +1,4 @@
-"""Kills the processes that a command leaves behind, whatever session they are in.
+"""Kills the processes that a command, or a whole run, leaves behind, whatever session they are in.
 
 This process is a child subreaper (prctl(2), Linux 3.4): it becomes the parent of every orphan below it, so that its
 list of children holds them all, daemons included.
@@ -12,6 +12,8 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from trtforensics.bisect.runner.placeholders import variable
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 100
@@ -50,6 +52,56 @@ def kill_leftovers(leader: int, mark: bytes) -> int:
         if dying:
             time.sleep(_PAUSE_S)
     return len(killed)
+
+
+def orphans_of(directory: Path) -> list[int]:
+    """Return the processes of an earlier run's probes: those whose environment names a folder in ``directory/probes``.
+
+    They are there if that run and its watchdog were both killed. This process and those above it do not count.
+    """
+    name = f"{variable('dir')}=".encode()
+    orphans = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError):  # it ended meanwhile, or is not ours
+                entries = (entry / "environ").read_bytes().split(b"\0")
+                folders = (os.fsdecode(each.removeprefix(name)) for each in entries if each.startswith(name))
+                if any(_is_probe_of(Path(folder), directory) for folder in folders):
+                    orphans.append(int(entry.name))
+    return [process for process in orphans if process not in _line_of_descent()]
+
+
+def end_orphans(directory: Path) -> list[int]:
+    """Kill the processes of an earlier run's probes; return those that hang in the kernel and stay."""
+    for _ in range(_ROUNDS):
+        orphans = orphans_of(directory)
+        if not orphans:
+            return []
+        for process in orphans:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(_PAUSE_S)
+    return orphans
+
+
+def _is_probe_of(folder: Path, directory: Path) -> bool:
+    return folder.parent.name == "probes" and folder.parent.parent.samefile(directory)
+
+
+def _line_of_descent() -> set[int]:
+    """Return this process, its parent, and so on."""
+    line = {process := os.getpid()}
+    while process > 1:
+        process = _parent(process)
+        line.add(process)
+    return line
+
+
+def _parent(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def _children() -> list[int]:

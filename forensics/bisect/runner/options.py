@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from trtforensics.bisect.runner.room import DEFAULT_NEED
+
 
 class KeepEngines(StrEnum):
     """Which probes' engine files stay."""
@@ -20,7 +22,8 @@ class RunOptions:
     """The options of ``bisect`` and ``collect``; all but ``build`` may change between the runs on a directory.
 
     ``timeout`` is in seconds for each command, ``repeat`` the number of checks of each build, ``executor`` empty for
-    this machine or ``dask://HOST:PORT``.
+    this machine or ``dask://HOST:PORT``. ``need_free`` is in bytes. ``forget`` names the probes whose verdicts are
+    taken back (``verdicts``: all of them), ``from_log`` a file of ``bisect log`` whose verdicts are taken over.
     """
 
     build: str | None = None
@@ -37,3 +40,6 @@ class RunOptions:
     executor: str = ""
     quiet: bool = False
     retry_unresolved: bool = False
+    need_free: int = DEFAULT_NEED
+    forget: tuple[str, ...] = ()
+    from_log: str = ""

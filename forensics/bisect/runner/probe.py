@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,8 @@ class ProbeSpec:
 
     ``values`` are the placeholders' values, paths absolute. ``environment`` is added to that of the process that runs
     the probe. ``build`` is None if only the check runs, on an earlier build. ``checks`` is how often to check, as long
-    as the checks agree. ``timeout`` is in seconds for each command, ``output_limit`` in bytes for each file.
+    as the checks agree. ``timeout`` is in seconds for each command, ``output_limit`` in bytes for each file;
+    ``need_free`` are the bytes that the disk must have left for a verdict other than good to count.
     """
 
     folder: str
@@ -43,15 +44,16 @@ class ProbeSpec:
     first_check: int = 0
     build_failure_is_bad: bool = False
     output_limit: int = 256 << 20
+    need_free: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeOutcome:
     """The outcome of a probe.
 
-    ``verdict`` is None if the probe was stopped before its end. ``reason`` says in words what led to the verdict.
-    Another try may change an outcome that ``timed_out`` or was ``not_run`` (exit status 126 or 127). ``build_failed``
-    says that the verdict follows from ``build_failure_is_bad``, whatever the check.
+    ``verdict`` is None if the probe was stopped before its end, or if its disk had too little room (``no_room``).
+    ``reason`` says in words what led to the verdict. Another try may change an outcome that ``timed_out`` or was
+    ``not_run`` (exit status 126 or 127). ``unfit`` says why the build is not the one that was asked for, or is "".
     """
 
     verdict: Verdict | None
@@ -60,7 +62,8 @@ class ProbeOutcome:
     checks: tuple[Ended, ...] = ()
     timed_out: bool = False
     not_run: bool = False
-    build_failed: bool = False
+    no_room: bool = False
+    unfit: str = ""
 
     @property
     def seconds(self) -> float:
@@ -74,6 +77,14 @@ def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
     Raises:
         OSError: its folder cannot be written to.
     """
+    outcome = _run_and_judge(spec, halt)
+    free = [ended.least_free for ended in (outcome.build, *outcome.checks) if ended and ended.least_free is not None]
+    if outcome.verdict in {None, Verdict.GOOD} or min(free, default=spec.need_free) >= spec.need_free:
+        return outcome
+    return replace(outcome, verdict=None, reason=f"only {min(free):,} bytes were free while it ran", no_room=True)
+
+
+def _run_and_judge(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
     built = None
     if spec.build is not None:
         built = _run(spec, spec.build, halt, build=True)
@@ -83,19 +94,29 @@ def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
     checks: list[Ended] = []
     for number in range(spec.first_check, spec.first_check + spec.checks):
         checks.append(_run(spec, spec.check or "", halt, build=False, number=number))
-        if checks[-1].stopped or judge_status(checks[-1])[0] is not judge_status(checks[0])[0]:
+        if checks[-1].stopped or _verdict_of(checks[-1]) is not _verdict_of(checks[0]):
             break
     return _judge_checks(built, checks)
 
 
-def judge_status(ended: Ended) -> tuple[Verdict, str]:
-    """Return a check's verdict, and its end in words: status 0 is good, 1 to 124 bad, everything else unresolved."""
-    how = describe(ended)
-    if ended.timed_out:
-        return Verdict.UNRESOLVED, how
-    if ended.status == 0:
-        return Verdict.GOOD, how
-    return (Verdict.BAD if ended.status in _BAD else Verdict.UNRESOLVED), how
+def judge_status(status: int, *, timed_out: bool) -> Verdict:
+    """Return a check's verdict: status 0 is good, 1 to 124 bad, everything else unresolved."""
+    if timed_out:
+        return Verdict.UNRESOLVED
+    if status == 0:
+        return Verdict.GOOD
+    return Verdict.BAD if status in _BAD else Verdict.UNRESOLVED
+
+
+def judge_build(status: int, *, timed_out: bool, checked: bool, failure_is_bad: bool) -> Verdict | None:
+    """Return the verdict of a build that has no check, or that failed; None: the check decides.
+
+    Without a check, exit statuses mean what they mean for a check.
+    """
+    verdict = judge_status(status, timed_out=timed_out)
+    if verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and checked):
+        return Verdict.BAD if failure_is_bad else Verdict.UNRESOLVED
+    return None if checked else verdict
 
 
 def describe(ended: Ended) -> str:
@@ -134,20 +155,12 @@ def _judge_build(spec: ProbeSpec, built: Ended) -> ProbeOutcome | None:
     """Judge a probe whose build failed or that has no check; None: the check decides."""
     if built.stopped:
         return ProbeOutcome(None, "stopped", built)
-    verdict, how = judge_status(built)
-    failed = verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and spec.check is not None)
-    if failed or spec.check is None:
-        if failed:
-            verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
-        return ProbeOutcome(
-            verdict,
-            f"build: {how}",
-            built,
-            timed_out=built.timed_out,
-            not_run=built.status in NOT_RUN,
-            build_failed=failed,
-        )
-    if mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
+    checked, bad = spec.check is not None, spec.build_failure_is_bad
+    verdict = judge_build(built.status, timed_out=built.timed_out, checked=checked, failure_is_bad=bad)
+    if verdict is not None:
+        how = f"build: {describe(built)}"
+        return ProbeOutcome(verdict, how, built, timed_out=built.timed_out, not_run=built.status in NOT_RUN)
+    if spec.check is not None and mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
         return ProbeOutcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", built)
     return None
 
@@ -156,7 +169,7 @@ def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> ProbeOutcome:
     last, ended = checks[-1], tuple(checks)
     if last.stopped:
         return ProbeOutcome(None, "stopped", built, ended)
-    verdicts = [judge_status(check)[0] for check in checks]
+    verdicts = [_verdict_of(check) for check in checks]
     if len(set(verdicts)) > 1:
         listed = ", ".join(verdicts)
         reason = f"flaky: {len(checks)} checks of one build said {listed}; `--confidence 0.99` deals with that"
@@ -164,3 +177,7 @@ def _judge_checks(built: Ended | None, checks: Sequence[Ended]) -> ProbeOutcome:
     times = f", {len(checks)} times" if len(checks) > 1 else ""
     reason = f"check: {describe(last)}{times}"
     return ProbeOutcome(verdicts[0], reason, built, ended, timed_out=last.timed_out, not_run=last.status in NOT_RUN)
+
+
+def _verdict_of(ended: Ended) -> Verdict:
+    return judge_status(ended.status, timed_out=ended.timed_out)

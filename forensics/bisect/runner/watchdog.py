@@ -55,6 +55,16 @@ def carrying(token: str) -> list[int]:
     return processes
 
 
+def signal_all(token: str, number: int) -> None:
+    """Send a signal to the processes of a run, and to those that they start meanwhile."""
+    reached: set[int] = set()
+    while fresh := set(carrying(token)) - reached:
+        for process in fresh:
+            with suppress(OSError):
+                os.kill(process, number)
+        reached |= fresh
+
+
 def sweep(token: str) -> None:
     """Kill the processes of a run until none is left; one that hangs in the kernel is given up after a second."""
     for _ in range(_SWEEPS):

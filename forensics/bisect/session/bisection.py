@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.runner.scripts import surroundings_of
+from trtforensics.bisect.runner.stopping import stoppable
 from trtforensics.bisect.session.artifacts import FIXED
 from trtforensics.bisect.session.job import Job, tool_versions
 from trtforensics.bisect.session.report import progress_text
 from trtforensics.bisect.session.result import bisection_result, write_result
 from trtforensics.bisect.session.session import open_session
-from trtforensics.bisect.session.stopping import stoppable
 from trtforensics.console.output import explained
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def bisect(
     """
     with open_session(directory, job_of(lever, options), _SearchPlan(search), lever, options) as session:
         writer = _ResultWriter(directory, lever, search, session, show)
-        with stoppable(session.halt) as stopper:
+        with stoppable(session) as stopper:
             try:
                 session.run(stopper, writer.turn)
             finally:
@@ -50,7 +51,9 @@ def bisect(
 def job_of(lever: Lever, options: RunOptions) -> Job:
     """Return the job that a directory must belong to."""
     items = [lever.describe(index) for index in range(len(lever.items))]
-    return Job(lever.mode, items, lever.content(), options.build, tool_versions())
+    ours = options.build is None or options.build == lever.build
+    where = None if ours else surroundings_of(options.build or "")
+    return Job(lever.mode, items, lever.content(), options.build, tool_versions(), where)
 
 
 class _SearchPlan:
@@ -85,14 +88,16 @@ class _ResultWriter:
         self._due = 0.0
         self._known = -1
 
-    def turn(self) -> None:
-        """Show progress; write ``result.json`` if there are new verdicts and the last write is long enough ago."""
+    def turn(self) -> str:
+        """Show and return progress; write ``result.json`` if there are new verdicts and the last write is long ago."""
         now, answers = time.monotonic(), self._session.answers
         if len(answers) != self._known and now >= self._due:
             self._known = len(answers)
             self.write()
             self._due = time.monotonic() + _REST_S
-        self._show(progress_text(self._search.outlook(), answers, self._session.running, self._session.seconds))
+        standing = progress_text(self._search.outlook(), answers, self._session.running, self._session.seconds)
+        self._show(standing)
+        return standing
 
     def write(self) -> dict[str, object]:
         """Write ``result.json``, and return it."""

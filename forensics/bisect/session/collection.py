@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.placeholders import INPUTS
+from trtforensics.bisect.runner.scripts import surroundings_of
+from trtforensics.bisect.runner.stopping import stoppable
 from trtforensics.bisect.search import Ask, Verdict
 from trtforensics.bisect.session.job import Job, tool_versions
 from trtforensics.bisect.session.report import duration
 from trtforensics.bisect.session.result import collection_result, write_result
 from trtforensics.bisect.session.session import open_session
-from trtforensics.bisect.session.stopping import stoppable
 from trtforensics.console.terminal import visible
 
 if TYPE_CHECKING:
@@ -94,13 +95,15 @@ def collect(
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
         ForensicsError: see :func:`trtforensics.bisect.session.session.open_session` and ``Session.run``.
     """
-    job = Job(MODE, [], lever.file, options.build, tool_versions())
+    job = Job(MODE, [], lever.file, options.build, tool_versions(), surroundings_of(options.build or ""))
     with open_session(directory, job, plan, lever, options) as session:
 
-        def turn() -> None:
-            show(f"{_counts(plan.verdicts.values())}; {session.running} running; {duration(session.seconds)}")
+        def turn() -> str:
+            standing = f"{_counts(plan.verdicts.values())}; {session.running} running; {duration(session.seconds)}"
+            show(standing)
+            return standing
 
-        with stoppable(session.halt) as stopper:
+        with stoppable(session) as stopper:
             try:
                 session.run(stopper, turn)
             finally:

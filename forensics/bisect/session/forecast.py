@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisect.session.artifacts import PROBES
 from trtforensics.bisect.session.bisection import job_of
 from trtforensics.bisect.session.job import check_directory
-from trtforensics.bisect.session.journal import NAME, read_journal
+from trtforensics.bisect.session.journal import read_journal
 from trtforensics.bisect.session.report import duration
 from trtforensics.console.output import explained
 from trtforensics.console.terminal import visible
@@ -66,8 +66,9 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
         UsageError: the directory is another job's.
         SourceError: its journal cannot be read.
     """
-    check_directory(directory, job_of(lever, options))
-    history, _ = read_journal(directory / NAME)
+    job = job_of(lever, options)
+    check_directory(directory, job)
+    history = read_journal(directory, job.key())
     probes = [probe for probe in history.probes.values() if probe.finished]
     seconds = mean(finished.seconds for probe in probes for finished in probe.finished) if probes else None
     sizes = [_size(directory / PROBES / probe.folder) for probe in probes]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.runner.probe import judge_build
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 
@@ -19,12 +21,22 @@ Event = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
+class Judge:
+    """What decides verdicts. ``name`` identifies it: check, working directory, scripts, repetitions, tolerance.
+
+    With ``by_build`` there is no check: the exit status of the build decides.
+    """
+
+    name: str
+    by_build: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
-    """One judgement of a probe. ``judge`` names what decided it (check command, tolerance); ``at`` is in ISO 8601.
+    """One judgement of a probe. ``judge`` is the name of the :class:`Judge`; ``at`` is in ISO 8601.
 
     ``seconds`` is how long its commands took. ``timed_out`` says that a command reached the ``timeout`` (in seconds),
-    so that a longer one may help. ``build_failed`` says that the failed build decided: then ``--build-failure`` sets
-    the verdict, whatever the check.
+    so that a longer one may help. ``of_build``: the build decided, because it failed or was not what was asked for.
     """
 
     verdict: Verdict
@@ -33,10 +45,31 @@ class Finished:
     check: int
     seconds: float
     timed_out: bool
-    build_failed: bool
     timeout: float | None
     at: str
     run: int = 0
+    of_build: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A build that ran to its end, in words (``reason``).
+
+    ``status`` is its exit status, or minus a signal's number. ``unfit`` says why the build is not the one that was
+    asked for, whatever checks say of it; "" if it is. ``engine_bytes`` is the size of the engine it wrote, if any.
+    """
+
+    status: int
+    timed_out: bool
+    timeout: float | None
+    reason: str
+    unfit: str
+    engine_bytes: int | None
+
+    @property
+    def decides(self) -> bool:
+        """Whether it decides the verdict, whatever the check."""
+        return bool(self.unfit) or self.timed_out or self.status != 0
 
 
 @dataclass(slots=True)
@@ -44,7 +77,8 @@ class Probe:
     """A build of a subset, in a folder of its own.
 
     ``suspects`` are the items under suspicion when the plan asked for it. ``log_checks`` counts the checks with a log
-    in its folder. ``began`` is in ISO 8601.
+    in its folder. ``began`` is in ISO 8601. ``building``: a build was begun and has not ended, so that its engine may
+    be half-written; ``made`` is the last build that ended.
     """
 
     number: int
@@ -55,7 +89,8 @@ class Probe:
     suspects: frozenset[int] = frozenset()
     began: str = ""
     running: bool = False
-    built: bool = False
+    building: bool = False
+    made: Made | None = None
     log_checks: int = 0
     finished: list[Finished] = field(default_factory=list)
 
@@ -65,21 +100,31 @@ class Probe:
         return self.finished[-1] if self.finished else None
 
 
-class History:
-    """All probes of a directory, by number and by subset; each event of the journal changes it."""
+_FIELDS = {"run": ("check", "repeat", "judge"), "start": ("purpose",), "given": ("purpose", "seconds")}
+"""Fields that only readers of the log look at, beside those that are read here."""
 
-    def __init__(self) -> None:
+
+class History:
+    """All probes of a directory, by number and by subset; each event of the journal changes it.
+
+    ``items`` is the number of items of the job, above all indexes.
+    """
+
+    def __init__(self, items: int) -> None:
         self.probes: dict[int, Probe] = {}
         self.runs = 0
+        self._items = items
         self._by_subset: dict[tuple[frozenset[int], int], Probe] = {}
 
     def apply(self, event: Mapping[str, object]) -> None:
         """Apply one event.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not a known event.
+            KeyError, TypeError, ValueError: it is not a known event, or cannot follow the earlier ones.
         """
         kind = event["event"]
+        if missing := {"at", *_FIELDS.get(str(kind), ())} - event.keys():
+            raise KeyError(min(missing))
         if kind == "run":
             self.runs += 1
             for probe in self.probes.values():
@@ -90,6 +135,10 @@ class History:
             self._end(event)
         elif kind == "stopped":
             self.probes[_int(event["probe"])].running = False
+        elif kind == "given":
+            self._give(event)
+        elif kind == "forget":
+            self.probes[_int(event["probe"])].finished.clear()
         else:
             raise ValueError(kind)
 
@@ -97,19 +146,27 @@ class History:
         """Return the probe of an ask's build."""
         return self._by_subset.get((ask.active, ask.build))
 
-    def verdict(self, ask: Ask, judge: str, options: RunOptions) -> Finished | None:
-        """Return the stored judgement of an ask, if any; a timeout does not count if ``--timeout`` is longer now."""
+    def verdict(self, ask: Ask, judge: Judge, options: RunOptions) -> Finished | None:
+        """Return the stored judgement of an ask, if any; a timeout does not count if ``--timeout`` is longer now.
+
+        A build that failed, or that is not what was asked for, decides whatever the check: it is judged anew by its
+        exit status and the present options. So is every build if there is no check.
+        """
         probe = self.of(ask)
-        known = (
-            [f for f in probe.finished if f.check == ask.check and (f.build_failed or f.judge == judge)]
-            if probe
-            else []
-        )
+        if probe is None or probe.last is None:
+            return None
+        made = probe.made
+        if made is not None:
+            if made.timed_out and _longer(options.timeout, made.timeout):
+                return None
+            verdict = _of_build(made, judge, options)
+            if verdict is not None:
+                return replace(probe.last, verdict=verdict, reason=made.unfit or made.reason, judge=judge.name)
+        mine = (done for done in probe.finished if done.judge == judge.name and not done.of_build)
+        known = [done for done in mine if done.check == ask.check]
         if not known or (known[-1].timed_out and _longer(options.timeout, known[-1].timeout)):
             return None
-        if not known[-1].build_failed:
-            return known[-1]
-        return replace(known[-1], verdict=Verdict.BAD if options.build_failure_is_bad else Verdict.UNRESOLVED)
+        return known[-1]
 
     def retried(self, ask: Ask, options: RunOptions) -> bool:
         """Whether ``--retry-unresolved`` has a probe built again: an earlier run left it unresolved."""
@@ -120,25 +177,50 @@ class History:
     @property
     def next_number(self) -> int:
         """The number of the next new probe, from 1."""
-        return max(self.probes, default=0) + 1
+        return len(self.probes) + 1
+
+    def _probe(self, event: Mapping[str, object]) -> Probe:
+        """Return the probe of an event, a new one if the event is its first.
+
+        Raises:
+            ValueError: its number is neither the next nor that of a probe of this subset.
+        """
+        number, build = _int(event["probe"]), _int(event["build"])
+        active = index_sets.from_text(str(event["active"]), self._items)
+        probe = self.probes.get(number)
+        if probe is None and number == self.next_number and (active, build) not in self._by_subset:
+            probe = Probe(number, folder_name(number, active, build), active, build, str(event["purpose"]))
+            self.probes[number] = self._by_subset[active, build] = probe
+        if probe is None or (probe.active, probe.build) != (active, build):
+            raise ValueError(f"probe {number} is another one")
+        return probe
 
     def _start(self, event: Mapping[str, object]) -> None:
-        number = _int(event["probe"])
-        probe = self.probes.get(number)
-        if probe is None:
-            active = index_sets.from_text(str(event["active"]))
-            suspects = index_sets.from_text(str(event["suspects"]))
-            probe = Probe(number, str(event["folder"]), active, _int(event["build"]), str(event["purpose"]), suspects)
-            self.probes[number] = self._by_subset[active, probe.build] = probe
+        suspects = index_sets.from_text(str(event["suspects"]), self._items)
+        probe = self._probe(event)
+        probe.suspects = suspects
         probe.running = True
         probe.began = str(event["at"])
+        if event["builds"]:
+            probe.building, probe.made = True, None
 
     def _end(self, event: Mapping[str, object]) -> None:
         probe = self.probes[_int(event["probe"])]
-        timeout = event["timeout"]
-        probe.running = False
-        probe.built = probe.built or bool(event["built"])
+        if not probe.running:
+            raise ValueError(f"probe {probe.number} ends and has not begun")
+        made = None if event["made"] is None else _made(event["made"])
+        probe.made = made or probe.made
+        probe.running = probe.building = False
         probe.log_checks = _int(event["log_checks"])
+        self._finish(probe, event, of_build=made is not None and made.decides)
+
+    def _give(self, event: Mapping[str, object]) -> None:
+        """Take a verdict from a person; it stands, whatever the build came to."""
+        probe = self._probe(event)
+        probe.building, probe.made = False, None
+        self._finish(probe, event)
+
+    def _finish(self, probe: Probe, event: Mapping[str, object], *, of_build: bool = False) -> None:
         probe.finished.append(
             Finished(
                 verdict=Verdict(str(event["verdict"])),
@@ -147,12 +229,43 @@ class History:
                 check=_int(event["check"]),
                 seconds=_float(event["seconds"]),
                 timed_out=bool(event["timed_out"]),
-                build_failed=bool(event["build_failed"]),
-                timeout=None if timeout is None else _float(timeout),
+                timeout=_optional(event["timeout"]),
                 at=str(event["at"]),
                 run=self.runs,
+                of_build=of_build,
             )
         )
+
+
+def folder_name(number: int, active: frozenset[int], build: int) -> str:
+    """Return the name of a probe's folder: its number, and six hex digits of a hash of its subset and build."""
+    subset = f"{index_sets.to_text(active)}/{build}"
+    return f"{number:04d}-{hashlib.sha256(subset.encode()).hexdigest()[:6]}"
+
+
+def _of_build(made: Made, judge: Judge, options: RunOptions) -> Verdict | None:
+    if made.unfit:
+        return Verdict.UNRESOLVED
+    return judge_build(
+        made.status,
+        timed_out=made.timed_out,
+        checked=not judge.by_build,
+        failure_is_bad=options.build_failure_is_bad,
+    )
+
+
+def _made(fields: object) -> Made:
+    if not isinstance(fields, dict):
+        raise TypeError(fields)
+    size = fields["engine_bytes"]
+    return Made(
+        status=_int(fields["status"]),
+        timed_out=bool(fields["timed_out"]),
+        timeout=_optional(fields["timeout"]),
+        reason=str(fields["reason"]),
+        unfit=str(fields["unfit"]),
+        engine_bytes=None if size is None else _int(size),
+    )
 
 
 def _longer(now: float | None, then: float | None) -> bool:
@@ -160,7 +273,7 @@ def _longer(now: float | None, then: float | None) -> bool:
 
 
 def _int(value: object) -> int:
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise TypeError(value)
 
@@ -169,3 +282,7 @@ def _float(value: object) -> float:
     if isinstance(value, (int, float)):
         return float(value)
     raise TypeError(value)
+
+
+def _optional(value: object) -> float | None:
+    return None if value is None else _float(value)

@@ -1,31 +1,44 @@
 """The journal: one line for each start and each end of a probe, flushed to the disk before the session goes on.
 
-A line is JSON and ends with a line feed. A last line without a line feed was cut by a crash and does not count.
+A line is a JSON object. It begins with ``schema``, the ``length`` in bytes of what follows ``sum``, and ``sum``, the
+first 16 hex digits of that part's SHA-256; then come its number and the fingerprint of the job. So every changed byte
+shows, as do lines that are missing or stand elsewhere. A last line without a line feed was cut by a crash and does not
+count.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
-from contextlib import suppress
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from trtforensics.bisect.session.history import History
 from trtforensics.console.output import explained
+from trtforensics.console.own_files import flush_folder, open_own, read_own
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from trtforensics.bisect.session.history import Event
+    from trtforensics.bisect.session.job import JobKey
+
 NAME = "journal.jsonl"
+SCHEMA = 2
+
+_HEAD = re.compile(rb'\{"schema":(\d{1,4}),"length":(\d{1,9}),"sum":"([0-9a-f]{16})",')
+_SCHEMA_1 = re.compile(rb'\{"event": "\w+", "at": "')
 
 
 class Journal:
     """The journal of a directory whose lock is held; ``history`` holds its events, those of this run included."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, key: JobKey) -> None:
         """Open the journal, or create it.
 
         Raises:
@@ -33,11 +46,17 @@ class Journal:
             OutputError: the file cannot be written.
         """
         self._path = directory / NAME
-        self.history, whole = read_journal(self._path)
+        self._fingerprint = key.fingerprint
+        self.history, self._lines, self._size = _read(self._path, key)
+        self._broken = False
         with explained(str(self._path)):
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-            os.ftruncate(self._descriptor, whole)
-            _flush_directory(directory)
+            self._descriptor = open_own(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            try:
+                self._cut()
+                flush_folder(directory)
+            except OSError:
+                os.close(self._descriptor)
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -46,52 +65,137 @@ class Journal:
         os.close(self._descriptor)
 
     def write(self, event: str, **fields: object) -> None:
-        """Append an event and flush it to the disk.
+        """Append an event and flush it to the disk; an event that cannot be written leaves no trace.
 
         Raises:
-            OutputError: the file cannot be written.
+            OutputError: the file cannot be written; after a failure that cannot be undone, it never can again.
         """
-        record: dict[str, object] = {
-            "event": event,
-            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            **fields,
-        }
-        data = f"{json.dumps(record, ensure_ascii=False)}\n".encode(errors="backslashreplace")
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        record = {"line": self._lines + 1, "job": self._fingerprint, "event": event, "at": at, **fields}
+        data = _line(record)
         with explained(str(self._path)):
-            if os.write(self._descriptor, data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fdatasync(self._descriptor)
+            if self._broken:
+                raise OSError(errno.EIO, "an earlier write failed and could not be taken back")
+            try:
+                _write_whole(self._descriptor, data)
+                os.fdatasync(self._descriptor)
+            except OSError:
+                self._take_back()
+                raise
+        self._lines += 1
+        self._size += len(data)
         self.history.apply(record)
 
+    def _take_back(self) -> None:
+        self._broken = True
+        try:
+            self._cut()
+        except OSError:
+            return
+        self._broken = False
 
-def read_journal(path: Path) -> tuple[History, int]:
-    """Return a journal's history, and how many of its bytes are whole lines; a missing journal is empty.
+    def _cut(self) -> None:
+        """Remove what stands behind the last whole line."""
+        os.ftruncate(self._descriptor, self._size)
+        os.fdatasync(self._descriptor)
+
+
+def read_journal(directory: Path, key: JobKey) -> History:
+    """Return the history of a directory; a missing journal is empty.
 
     Raises:
-        SourceError: a whole line of it is not a known event.
+        SourceError: a whole line of it is damaged, or another job's.
     """
-    history = History()
+    return _read(directory / NAME, key)[0]
+
+
+def read_events(directory: Path, key: JobKey) -> Iterator[Event]:
+    """Yield the events of a directory.
+
+    Raises:
+        SourceError: a whole line of it is damaged, or another job's; the events before it were yielded.
+    """
+    path = directory / NAME
     try:
-        data = path.read_bytes()
+        yield from _events(path, read_own(path), History(key.items), key)
     except FileNotFoundError:
-        return history, 0
-    except OSError as error:
-        raise SourceError(str(path), (error.strerror or str(error)).lower()) from error
-    whole = data.rfind(b"\n") + 1
-    for number, line in enumerate(data[:whole].split(b"\n")[:-1], 1):
-        try:
-            history.apply(json.loads(line))
-        except (KeyError, TypeError, ValueError) as error:
-            what = f"is no line of a journal ({type(error).__name__}: {error})"
-            raise SourceError(f"{path}:{number}", what, "Restore the file, or name a new `--artifacts-dir`") from error
-    return history, whole
+        return
 
 
-def _flush_directory(directory: Path) -> None:
-    """Flush the directory, so that the journal's name is on the disk too; some file systems cannot."""
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
+def _read(path: Path, key: JobKey) -> tuple[History, int, int]:
+    """Return the history, the number of whole lines, and their bytes."""
+    history = History(key.items)
+    try:
+        data = read_own(path)
+    except FileNotFoundError:
+        return history, 0, 0
+    lines = sum(1 for _ in _events(path, data, history, key))
+    return history, lines, data.rfind(b"\n") + 1
+
+
+def _events(path: Path, data: bytes, history: History, key: JobKey) -> Iterator[Event]:
+    """Yield the events of whole lines, and apply them to the history."""
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], 1):
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            record = _record(line)
+            _require_place(record, number, key)
+            history.apply(record)
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise _damage(path, number, line, error, history) from error
+        yield record
+
+
+def _line(record: dict[str, object]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    rest = text[1:].encode(errors="backslashreplace")  # in JSON, a lone surrogate is spelt just so
+    return b'{"schema":%d,"length":%d,"sum":"%s",%s\n' % (SCHEMA, len(rest), _sum(rest), rest)
+
+
+def _record(line: bytes) -> dict[str, object]:
+    """Read a line.
+
+    Raises:
+        ValueError, RecursionError: it is damaged.
+    """
+    head = _HEAD.match(line)
+    if head is None:
+        raise ValueError("it does not begin as a line of a journal does")
+    rest = line[head.end() :]
+    if int(head[1]) != SCHEMA:
+        raise ValueError(f"it is of schema {int(head[1])}, not {SCHEMA}")
+    if int(head[2]) != len(rest) or head[3] != _sum(rest):
+        raise ValueError("its checksum does not match")
+    record = json.loads(b"{" + rest)
+    if not isinstance(record, dict):
+        raise TypeError(record)
+    return record
+
+
+def _require_place(record: dict[str, object], number: int, key: JobKey) -> None:
+    if record["job"] != key.fingerprint:
+        raise ValueError("it was written for another job")
+    if record["line"] != number:
+        raise ValueError(f"it is line {record['line']} of the journal: lines are missing or were moved")
+
+
+def _damage(path: Path, number: int, line: bytes, error: Exception, history: History) -> SourceError:
+    if number == 1 and _SCHEMA_1.match(line):
+        what = f"is a journal of schema 1, from an earlier version of trtforensics; this one reads schema {SCHEMA}"
+        return SourceError(str(path), what, "Name a new `--artifacts-dir`")
+    why = str(error) if isinstance(error, ValueError) else f"it is no event ({type(error).__name__}: {error})"
+    judged = sum(bool(probe.finished) for probe in history.probes.values())
+    what = f"is damaged: {why}; the {number - 1} lines before it are whole (probes judged there: {judged})"
+    keep = "Restore the file, or name a new `--artifacts-dir`"
+    if judged:
+        keep = f"Keep only those lines (`head -n {number - 1}` prints them), or name a new `--artifacts-dir`"
+    return SourceError(f"{path}:{number}", what, keep)
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest()[:16].encode()
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

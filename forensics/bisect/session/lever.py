@@ -89,7 +89,7 @@ class Lever(ABC):
         A session calls it again for the same items if only a check runs.
 
         Raises:
-            OSError: the folder cannot be written to.
+            OSError, OutputError: the folder cannot be written to.
         """
 
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - for levers that can look

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.console.output import explained
-from trtforensics.errors import UsageError
+from trtforensics.console.own_files import open_own, read_own
+from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ def locked(directory: Path) -> Iterator[None]:
     """
     path = directory / NAME
     with explained(str(path)):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -48,8 +49,8 @@ def locked(directory: Path) -> Iterator[None]:
 def holder_of(directory: Path) -> str:
     """Return which process works on a directory, or ""; one on another machine is taken to be alive."""
     try:
-        text = (directory / NAME).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        text = read_own(directory / NAME).decode().strip()
+    except (FileNotFoundError, SourceError, UnicodeDecodeError):
         return ""
     process, _, host = text.removeprefix("process ").partition(" on ")
     gone = host == platform.node() and process.isdecimal() and not Path("/proc", process).exists()

@@ -72,6 +72,9 @@ def _culprits(document: Mapping[str, object]) -> list[str]:
         for member in members:
             lines.append(f"  {member['item']}")
             lines += [f"    {side}: {_side(member[side])}" for side in ("good", "bad") if member.get(side) is not None]
+        costs = [member.get("cost_ms") for member in members]
+        if None not in costs:
+            lines.append(f"  taking them from good costs {sum(costs):+.4g} ms, by the logs' times")
     return lines
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.bisect.session.artifacts import PROBES
-from trtforensics.console.output import write_text
+from trtforensics.bisect.session.job import json_bytes
+from trtforensics.console.output import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,7 +72,7 @@ def write_result(directory: Path, document: Document) -> None:
     Raises:
         OutputError: the file cannot be written.
     """
-    write_text(directory / NAME, to_json(document))
+    write_bytes(directory / NAME, json_bytes(document))
 
 
 def to_json(document: Document) -> str:

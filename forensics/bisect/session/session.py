@@ -6,39 +6,46 @@ import os
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.runner import tickets
 from trtforensics.bisect.runner.command import Urgency
 from trtforensics.bisect.runner.executors import make_executor
-from trtforensics.bisect.runner.placeholders import mentions
-from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, ProbeSpec
+from trtforensics.bisect.runner.leftovers import end_orphans
+from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
+from trtforensics.bisect.runner.room import free_bytes
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
-from trtforensics.bisect.session.artifacts import Artifacts, folder_name
-from trtforensics.bisect.session.job import check_directory, write_job
+from trtforensics.bisect.session.artifacts import Artifacts
+from trtforensics.bisect.session.engines import EngineShelf
+from trtforensics.bisect.session.history import Made
+from trtforensics.bisect.session.job import check_directory, judge_of, write_job
 from trtforensics.bisect.session.journal import Journal
 from trtforensics.bisect.session.lock import locked
+from trtforensics.bisect.session.log import read_log
+from trtforensics.console import streams
 from trtforensics.console.output import explained
+from trtforensics.console.terminal import visible
 from trtforensics.errors import ForensicsError, OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.options import RunOptions
+    from trtforensics.bisect.runner.stopping import Stopper
     from trtforensics.bisect.search import Ask
     from trtforensics.bisect.session.history import Finished, Probe
     from trtforensics.bisect.session.job import Job
     from trtforensics.bisect.session.lever import ProbeLever
     from trtforensics.bisect.session.plan import Plan
-    from trtforensics.bisect.session.stopping import Stopper
 
 _TURN_S = 1.0
-_FULL = 1 << 20
-"""A disk with fewer free bytes counts as full: a build that fails on it says nothing about its items."""
+ALL_VERDICTS = "verdicts"
+"""What ``--forget`` calls the verdicts of all probes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,7 @@ class _RunningProbe:
     ask: Ask
     probe: Probe
     gpu: str | None
+    begun: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,8 @@ class Session:
         self._executor = workspace.executor
         self._lever = lever
         self._options = options
-        self._judge = judge_of(lever, options)
+        self._judge = judge_of(lever.settings, options)
+        self._shelf = EngineShelf(workspace.artifacts, options)
         self._gpus = list(options.gpus)
         self._running: dict[Future[ProbeOutcome], _RunningProbe] = {}
         self._held: list[Ask] = []
@@ -85,25 +94,28 @@ class Session:
         self._begun = time.monotonic()
         self.answers: list[Answer] = []
 
-    def run(self, stopper: Stopper, on_turn: Callable[[], None]) -> None:
-        """Answer the plan until it is done.
+    def run(self, stopper: Stopper, turn: Callable[[], str]) -> None:
+        """Answer the plan until it is done; ``turn`` is called again and again, and says how it stands.
 
         Raises:
             KeyboardInterrupt: the user stopped it; every probe's end is in the journal.
-            OutputError: the directory cannot be written to, or its disk is full.
+            OutputError: the directory cannot be written to, or its disk has too little room.
             UsageError: the first probe's command cannot be run.
         """
         try:
             while not self._plan.done and not stopper.urgency:
                 self._answer()
-                on_turn()
+                standing = turn()
+                if stopper.asked:
+                    stopper.asked = False
+                    self._tell_user(standing)
                 self._collect()
         finally:
             self._wind_up(stopper.urgency)
         if stopper.urgency:
             raise KeyboardInterrupt
-        for answer in self.answers:
-            self._drop_engine(answer.probe)
+        with explained(str(self._artifacts.directory)):
+            self._shelf.clear()
 
     @property
     def seconds(self) -> float:
@@ -118,6 +130,10 @@ class Session:
     def halt(self, urgency: Urgency) -> None:
         """Tell the running probes to end."""
         self._executor.halt(urgency)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the processes of the running probes."""
+        self._executor.signal(number)
 
     @property
     def running(self) -> int:
@@ -151,77 +167,95 @@ class Session:
         else:
             self._start(ask)
 
+    def _tell_user(self, standing: str) -> None:
+        """Print where the run stands, and the running probes."""
+        now = time.monotonic()
+        probes = [
+            f"  {each.probe.folder}, for {now - each.begun:,.0f} s: {each.probe.purpose}"
+            for each in self._running.values()
+        ]
+        streams.tell("".join(f"{visible(line)}\n" for line in (f"trtforensics: {standing}", *probes)))
+
     def _tell(self, ask: Ask, probe: Probe, finished: Finished) -> None:
         self.answers.append(Answer(ask, probe, finished, reused=probe.number not in self._fresh))
+        with explained(str(self._artifacts.directory)):
+            self._shelf.note(probe, finished.verdict)
         self._plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
         """Judge a probe of an earlier run by the present settings, if its folder holds enough for that."""
-        if probe is None or not probe.finished:
+        if probe is None or probe.building or not probe.finished:
             return None
         judged = self._lever.rejudge(self._artifacts.folder(probe.folder))
         if judged is None:
             return None
-        self._begin(ask)
+        self._begin(ask, builds=False)
         return self._end(ask, probe, ProbeOutcome(*judged))
 
     def _start(self, ask: Ask, *, anew: bool = False) -> None:
-        probe = self._begin(ask)
-        build = None if self._can_check(probe) and not anew else self._options.build
-        if build is not None or not probe.finished:
+        """Start a probe: its check alone where that is enough, else its build too."""
+        self._require_room()
+        known = self._journal.history.of(ask)
+        checks_only = known is not None and not anew and self._shelf.can_check(known)
+        probe = self._begin(ask, builds=not checks_only)
+        if not checks_only:
             self._fresh.add(probe.number)
         with explained(str(self._artifacts.directory)):
-            folder = self._artifacts.make_folder(probe, anew=build is not None or not probe.finished)
+            folder = self._artifacts.make_folder(probe, anew=not checks_only)
             values = self._lever.prepare(ask.active, folder)
         gpu = self._gpus.pop(0) if self._gpus else None
-        spec = self._spec(probe, folder, values, build, gpu)
-        self._running[self._executor.submit(spec)] = _RunningProbe(ask, probe, gpu)
+        spec = self._spec(probe, folder, values, None if checks_only else self._options.build, gpu)
+        self._running[self._executor.submit(spec)] = _RunningProbe(ask, probe, gpu, time.monotonic())
 
-    def _begin(self, ask: Ask) -> Probe:
-        """Journal a probe's start."""
+    def _require_room(self) -> None:
+        """Refuse to start a probe on a disk with too little room; engines that need not stay make some.
+
+        Raises:
+            OutputError: there is too little.
+        """
+        directory, need = self._artifacts.directory, self._options.need_free
+        with explained(str(directory)):
+            if free_bytes(directory) < need:
+                self._shelf.clear()
+            free = free_bytes(directory)
+        if free < need:
+            raise _no_room(directory, f"has {_mb(free)} free before a probe", need)
+
+    def _begin(self, ask: Ask, *, builds: bool) -> Probe:
+        """Journal a probe's start, and whether it builds."""
         history = self._journal.history
         probe = history.of(ask)
         number = probe.number if probe else history.next_number
         self._journal.write(
             "start",
             probe=number,
-            folder=probe.folder if probe else folder_name(number, ask),
             active=index_sets.to_text(ask.active),
             build=ask.build,
             check=ask.check,
+            builds=builds,
             purpose=ask.purpose,
             suspects=index_sets.to_text(self._plan.suspects()),
         )
         return history.probes[number]
 
-    def _can_check(self, probe: Probe) -> bool:
-        """Whether another check can use a probe's build as it is.
-
-        A check that reads the engine needs the engine to exist; any other check must read the probe's folder.
-        """
-        check = self._options.check
-        if not probe.built or check is None:
-            return False
-        if mentions(check, ENGINE):
-            return self._artifacts.engine(probe).exists()
-        return mentions(check, "dir")
-
     def _spec(
         self, probe: Probe, folder: Path, values: Mapping[str, Path], build: str | None, gpu: str | None
     ) -> ProbeSpec:
-        own = {ENGINE: folder / ENGINE, "log": folder / "build.log", "dir": folder, "probe": probe.folder}
+        own = {ENGINE: folder / ENGINE, "log": folder / "build.log", "dir": folder}
+        paths = {name: str(path.absolute()) for name, path in {**values, **own}.items()}
         options = self._options
         return ProbeSpec(
             folder=str(folder),
             cwd=os.getcwd(),  # noqa: PTH109 - as the shell sees it
             build=build,
             check=options.check,
-            values={name: str(value) for name, value in {**values, **own}.items()},
+            values={**paths, "probe": probe.folder},
             environment={} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu},
             timeout=options.timeout,
             checks=options.repeat if options.check else 1,
             first_check=probe.log_checks,
             build_failure_is_bad=options.build_failure_is_bad,
+            need_free=options.need_free,
         )
 
     def _collect(self) -> None:
@@ -242,10 +276,13 @@ class Session:
                 outcome = future.result()
             self._refuse(probe, outcome)
         except ForensicsError:
-            self._journal.write("stopped", probe=probe.number)
+            self._stop(probe)
             raise
         if outcome.verdict is None:
-            self._journal.write("stopped", probe=probe.number)
+            self._stop(probe)
+            if outcome.no_room:
+                what = f"ran out of room while probe {probe.folder} ran: {outcome.reason}"
+                raise _no_room(self._artifacts.directory, what, self._options.need_free)
             return
         self._tell(ask, probe, self._end(ask, probe, self._verified(ask, probe, outcome)))
 
@@ -255,45 +292,58 @@ class Session:
             command = "--check" if outcome.checks else "--build"
             where = f"`{command}`, in {self._artifacts.folder(probe.folder)}"
             raise UsageError(where, f"ended with {outcome.reason.partition(': ')[2]}", "Correct it and run this again")
-        if outcome.verdict is Verdict.UNRESOLVED and self._artifacts.free_bytes() < _FULL:
-            next_step = "Free some space and run the same command again"
-            raise OutputError(str(self._artifacts.directory), "its disk is full", next_step)
+
+    def _stop(self, probe: Probe) -> None:
+        """Journal that a probe was stopped, and remove the engine if its build did not end."""
+        self._journal.write("stopped", probe=probe.number)
+        if probe.building:
+            with explained(str(self._artifacts.directory)):
+                self._artifacts.drop_engine(probe)
 
     def _verified(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> ProbeOutcome:
         """Make an outcome unresolved if the build is not what was asked for."""
-        if outcome.build is None or outcome.verdict is Verdict.UNRESOLVED:
+        built = outcome.build
+        if built is None or built.timed_out or built.status or outcome.unfit:
             return outcome
         drift = self._lever.verify(ask.active, self._artifacts.folder(probe.folder))
-        return replace(outcome, verdict=Verdict.UNRESOLVED, reason=drift) if drift else outcome
+        return replace(outcome, verdict=Verdict.UNRESOLVED, reason=drift, unfit=drift) if drift else outcome
 
     def _end(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> Finished:
-        """Journal a probe's end, write its verdict and links, and remove its engine if that is not to stay."""
+        """Write a probe's verdict, have its engine stay or go, journal its end, and link its file."""
+        verdict = outcome.verdict or Verdict.UNRESOLVED
+        with explained(str(self._artifacts.directory)):
+            made = self._made(probe, outcome)
+            self._artifacts.note_verdict(probe, ask, outcome, self._judge.name)
+            self._shelf.settle(probe, verdict, again=verdict is ask.again)
         self._journal.write(
             "end",
             probe=probe.number,
             check=ask.check,
-            judge=self._judge,
-            verdict=outcome.verdict,
+            judge=self._judge.name,
+            verdict=verdict,
             reason=outcome.reason,
             seconds=round(outcome.seconds, 6),
-            built=outcome.build is not None and outcome.build.status == 0,
-            build_failed=outcome.build_failed,
+            made=made and asdict(made),
             timed_out=outcome.timed_out,
             timeout=self._options.timeout,
             log_checks=probe.log_checks + len(outcome.checks),
         )
-        finished = probe.finished[-1]
         with explained(str(self._artifacts.directory)):
-            self._artifacts.note_verdict(probe, finished, outcome)
-            self._artifacts.link(probe, finished.verdict, self._lever.file)
-        if self._options.confidence is None and finished.verdict is not ask.again:  # else it will be checked again
-            self._drop_engine(probe)
-        return finished
+            self._artifacts.link(probe, verdict, self._lever.file)
+        return probe.finished[-1]
 
-    def _drop_engine(self, probe: Probe) -> None:
-        """Remove an engine unless ``--keep-engines`` keeps it."""
-        with explained(str(self._artifacts.directory)):
-            self._artifacts.keep_engine(probe, self._options.keep_engines)
+    def _made(self, probe: Probe, outcome: ProbeOutcome) -> Made | None:
+        built = outcome.build
+        if built is None:
+            return None
+        return Made(
+            status=built.status,
+            timed_out=built.timed_out,
+            timeout=self._options.timeout,
+            reason=f"build: {describe(built)}" if not built.status and not built.timed_out else outcome.reason,
+            unfit=outcome.unfit,
+            engine_bytes=self._artifacts.engine_bytes(probe),
+        )
 
     def _wind_up(self, urgency: Urgency) -> None:
         """End the probes that still run, and journal their ends."""
@@ -305,28 +355,76 @@ class Session:
 
 @contextmanager
 def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, options: RunOptions) -> Iterator[Session]:
-    """Lock a directory, check that it is this job's, and yield the session.
+    """Lock a directory, check that it is this job's, end what an earlier run left there, and yield the session.
 
     Raises:
-        UsageError: the directory is another job's, or in use; or there is no such cluster.
-        SourceError: its job or its journal cannot be read.
+        UsageError: the directory is another job's, or in use; there is no such cluster, or no such probe to forget.
+        SourceError: its job or its journal, or the log to take verdicts from, cannot be read.
         OutputError: it cannot be written to.
     """
     check_directory(directory, job)
     with explained(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
+    artifacts = Artifacts(directory.absolute())
     with ExitStack() as stack:
         stack.enter_context(locked(directory))
         check_directory(directory, job)  # another run may have begun another job since
+        _end_leftovers(directory)
         write_job(directory, job, options)
-        journal = stack.enter_context(Journal(directory))
+        journal = stack.enter_context(Journal(directory, job.key()))
+        with explained(str(directory)):
+            for probe in journal.history.probes.values():
+                if probe.running:
+                    tickets.revoke(artifacts.folder(probe.folder))
+            artifacts.settle(journal.history.probes.values(), lever.file)
+        judge = judge_of(lever.settings, options)
+        forgotten = _named(journal, options.forget)
+        given = read_log(options.from_log, job.key(), judge) if options.from_log else ()
         executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
-        journal.write("run", check=options.check)
-        yield Session(plan, lever, options, Workspace(Artifacts(directory), journal, executor))
+        journal.write("run", check=options.check, repeat=options.repeat, judge=judge.name)
+        for number in forgotten:
+            journal.write("forget", probe=number)
+        for verdict in given:
+            known = journal.history.of(verdict.ask)
+            number = known.number if known else journal.history.next_number
+            journal.write("given", probe=number, judge=judge.name, **verdict.fields())
+        yield Session(plan, lever, options, Workspace(artifacts, journal, executor))
 
 
-def judge_of(lever: ProbeLever, options: RunOptions) -> str:
-    """Return the name of what decides verdicts; probes with another judge must be judged again."""
-    times = f" x {options.repeat}" if options.check and options.repeat > 1 else ""
-    return f"{options.check or ''}{times}{lever.settings and f' [{lever.settings}]'}"
+def _end_leftovers(directory: Path) -> None:
+    """End the processes of a run that was killed together with its watchdog.
+
+    Raises:
+        UsageError: one of them cannot be ended.
+    """
+    stuck = end_orphans(directory)
+    if stuck:
+        what = f"is in use by process {stuck[0]}, which an earlier run left there and which cannot be killed"
+        raise UsageError(str(directory), what, "Wait for its end")
+
+
+def _named(journal: Journal, names: Collection[str]) -> list[int]:
+    """Return the numbers of the probes that ``--forget`` names, by number or folder.
+
+    Raises:
+        UsageError: there is no such probe.
+    """
+    probes = journal.history.probes
+    if ALL_VERDICTS in names:
+        return list(probes)
+    by_name = {name: number for number, probe in probes.items() for name in (str(number), probe.folder)}
+    for name in names:
+        if name not in by_name:
+            next_step = f"`trtforensics bisect log` lists them; `--forget {ALL_VERDICTS}` takes all"
+            raise UsageError("--forget", f"there is no probe {name} in this directory", next_step)
+    return [by_name[name] for name in names]
+
+
+def _no_room(directory: Path, what: str, need: int) -> OutputError:
+    next_step = f"Free some space and run the same command again; `--need-free` is {_mb(need)}"
+    return OutputError(str(directory), what, next_step)
+
+
+def _mb(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"

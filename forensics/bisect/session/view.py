@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.session import journal, result
+from trtforensics.bisect.session import result
 from trtforensics.bisect.session.artifacts import PROBES
-from trtforensics.bisect.session.job import read_job
+from trtforensics.bisect.session.job import key_of, read_job
+from trtforensics.bisect.session.journal import read_journal
 from trtforensics.bisect.session.lock import holder_of
+from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def view_directory(path: Path) -> DirectoryView:
         SourceError: it is no artifacts directory, or a file of it is damaged.
     """
     job = read_job(path)
-    history, _ = journal.read_journal(path / journal.NAME)
+    history = read_journal(path, key_of(job))
     answer = _read_result(path / result.NAME)
     return DirectoryView(
         path=path,
@@ -74,10 +76,10 @@ def view_directory(path: Path) -> DirectoryView:
 
 def _read_result(path: Path) -> dict[str, object]:
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_own(path))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(str(path), f"is not the result of a bisection: {error}") from error
     return document if isinstance(document, dict) else {}
 

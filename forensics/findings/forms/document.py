@@ -1,15 +1,17 @@
-"""The JSON document of a report (``report --json``), schema 1; README's reference describes every field."""
+"""The JSON document of a report (``report --json``), schema 2; README's reference describes every field."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.forms.rendering import Look
+    from trtforensics.model.log import Coverage
 
-SCHEMA = 1
+SCHEMA = 2
 
 JsonObject = dict[str, Any]
 
@@ -25,7 +27,14 @@ def document(report: Report) -> JsonObject:
         "schema": SCHEMA,
         "kind": "report",
         "sources": [
-            {"path": s.path, "bytes": s.bytes, "lines": s.lines, "sha256": s.sha256, "builds": s.builds}
+            {
+                "path": s.path,
+                "bytes": s.bytes,
+                "lines": s.lines,
+                "sha256": s.sha256,
+                "builds": s.builds,
+                "coverage": _coverage(s.coverage),
+            }
             for s in report.sources
         ],
         "summary": report.counts(),
@@ -36,7 +45,12 @@ def document(report: Report) -> JsonObject:
         ],
         "suppressed": [finding_document(finding) for finding in report.suppressed],
         "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
+        "unreadable": [{"path": one.path, "why": one.why} for one in report.unreadable],
     }
+
+
+def _coverage(coverage: Coverage) -> JsonObject:
+    return {**asdict(coverage), "times": coverage.times.value if coverage.times else "none"}
 
 
 def finding_document(finding: Finding) -> JsonObject:
@@ -50,6 +64,9 @@ def finding_document(finding: Finding) -> JsonObject:
         "settle": finding.settle,
         "source": finding.source,
         "build": finding.build,
+        "builds": list(finding.builds),
+        "consequence_of": finding.consequence_of,
+        "pass_discarded": finding.pass_discarded,
         "layers": list(finding.layers),
         "onnx_nodes": list(finding.onnx_nodes),
         "evidence": [

@@ -12,10 +12,12 @@ from xml.etree import ElementTree as ET
 
 from trtforensics import __version__
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.findings.forms.text import builds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.findings.finding import Evidence, Finding, Report, ReportSource
     from trtforensics.findings.forms.rendering import Look
@@ -71,11 +73,15 @@ def _body(report: Report) -> Iterator[ET.Element]:
     several = len(report.sources) > 1
     yield _tag("header", _tag("h1", "Build report"), _tally(report))
     if report.findings:
-        yield _contents(report, several=several)
+        yield _contents(report, numbers, several=several)
     for index, source in enumerate(report.sources):
-        mine = [one for one in report.findings if one.source == index]
-        shown = [_finding(one, numbers[id(one)], builds=source.builds) for one in mine]
-        yield _tag("section", *_source(source), *(shown or [_tag("p", "Nothing found.", cls="calm")]))
+        shown = [_tree(report, root, numbers, builds=source.builds) for root in report.roots(index)]
+        yield _tag(
+            "section", *_source(source), *(shown or [_tag("p", "Nothing found in what the log tells.", cls="calm")])
+        )
+    if report.unreadable:
+        rows = [_tag("li", _tag("b", one.path), f": {one.why}") for one in report.unreadable]
+        yield _tag("section", _tag("h2", "Not read"), _tag("ul", *rows, cls="plain"))
     if report.common:
         rows = [
             _tag("li", _badge(one.severity), " ", _tag("b", one.code), f" {one.title}: ", _shared(report, one.sources))
@@ -96,15 +102,19 @@ def _tally(report: Report) -> ET.Element:
     return _tag("p", *words, cls="tally")
 
 
-def _contents(report: Report, *, several: bool) -> ET.Element:
-    """Return the list of findings, worst first, each with a link to its place on the page."""
-    rows = []
-    for number, one in enumerate(report.findings, start=1):
+def _contents(report: Report, numbers: Mapping[int, int], *, several: bool) -> ET.Element:
+    """Return the list of roots, worst first, with what follows from each, and a link to each one's place."""
+
+    def row(one: Finding) -> ET.Element:
         name = PurePath(report.sources[one.source].path).name
         where = f"{name}:{one.line}" if several else f"line {one.line:,}"
-        title = _tag("a", one.title, href=f"#f{number}")
-        rows.append(_tag("li", _badge(one.severity), _tag("b", one.code), title, _tag("span", where, cls="where")))
-    return _tag("nav", _tag("ol", *rows), **{"aria-label": "Findings"})
+        title = _tag("a", one.title, href=f"#f{numbers[id(one)]}")
+        below = [row(each) for each in report.consequences(one)]
+        rest = [_tag("ul", *below)] if below else []
+        return _tag("li", _badge(one.severity), _tag("b", one.code), title, _tag("span", where, cls="where"), *rest)
+
+    roots = [one for one in report.findings if one.consequence_of is None]
+    return _tag("nav", _tag("ol", *map(row, roots)), **{"aria-label": "Findings"})
 
 
 def _source(source: ReportSource) -> Iterator[ET.Element]:
@@ -112,11 +122,22 @@ def _source(source: ReportSource) -> Iterator[ET.Element]:
     yield _tag("h2", source.path)
     facts = f"{source.lines:,} lines, {source.bytes:,} bytes{builds}, SHA-256 "
     yield _tag("p", facts, _tag("code", source.sha256), cls="facts")
+    words = in_words(source.coverage, source.builds)
+    yield _tag("p", f"{words[0].upper()}{words[1:]}.")
+
+
+def _tree(report: Report, root: Finding, numbers: Mapping[int, int], *, builds: int) -> ET.Element:
+    """Return a root; what follows from it stands inside, at its end."""
+    article = _finding(root, numbers[id(root)], builds=builds)
+    below = [_finding(one, numbers[id(one)], builds=builds) for one in report.consequences(root)]
+    if below:
+        article.append(_tag("section", _tag("h4", "It follows"), *below, cls="follows"))
+    return article
 
 
 def _finding(finding: Finding, number: int, *, builds: int) -> ET.Element:
     sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence}"
-    build = f", build {finding.build + 1}" if builds > 1 else ""
+    build = f", {builds_of(finding)}" if builds > 1 else ""
     facts = _tag(
         "p", _badge(finding.severity), _tag("b", finding.code), f"line {finding.line:,}{build}{sure}", cls="id"
     )

@@ -7,17 +7,18 @@ because CI follows a test by its name, which must stay the same from build to bu
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Finding, NotJudged, Report, ReportSource
+    from trtforensics.findings.finding import Finding, Report, Unreadable
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.rule import Rule
 
@@ -29,28 +30,43 @@ def render(report: Report, look: Look) -> str:
     """Return the document; findings from ``look.fails_from`` on are failures, lesser ones are output of the test."""
     fails_from = look.fails_from or Severity.WARNING
     root = ET.Element("testsuites", name="trtforensics")
-    for index, source in enumerate(report.sources):
-        mine = [one for one in report.findings if one.source == index]
-        root.append(_suite(source, mine, report.not_judged, fails_from))
+    for index in range(len(report.sources)):
+        root.append(_suite(report, index, fails_from))
+    for one in report.unreadable:
+        root.append(_not_read(one))
     for count in ("tests", "failures", "errors", "skipped"):
         root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
     ET.indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(
-    source: ReportSource, findings: Sequence[Finding], not_judged: Sequence[NotJudged], fails_from: Severity
-) -> ET.Element:
-    name = _safe(source.path)
+def _suite(report: Report, index: int, fails_from: Severity) -> ET.Element:
+    name = _safe(report.sources[index].path)
     suite = ET.Element("testsuite", name=name)
-    needs = {one.code: one.needs for one in not_judged}
+    properties = ET.SubElement(suite, "properties")
+    words = in_words(report.sources[index].coverage, report.sources[index].builds)
+    ET.SubElement(properties, "property", name="coverage", value=_safe(words))
+    needs = {one.code: one.needs for one in report.not_judged}
+    mine = [one for one in report.findings if one.source == index]
     for rule in rules():
-        found = [one for one in findings if one.code == rule.code]
+        found = [_Cited(one, report) for one in mine if one.code == rule.code]
         suite.append(_case(name, rule, found, needs.get(rule.code, ()), fails_from))
+    return _counted(suite)
+
+
+def _not_read(one: Unreadable) -> ET.Element:
+    name = _safe(one.path)
+    suite = ET.Element("testsuite", name=name)
+    case = ET.SubElement(suite, "testcase", classname=name, name="the source can be read", time="0")
+    ET.SubElement(case, "error", type="unreadable", message=_safe(one.why))
+    return _counted(suite)
+
+
+def _counted(suite: ET.Element) -> ET.Element:
     counts = {
-        "tests": len(suite),
+        "tests": len(suite.findall("testcase")),
         "failures": len(suite.findall("testcase/failure")),
-        "errors": 0,
+        "errors": len(suite.findall("testcase/error")),
         "skipped": len(suite.findall("testcase/skipped")),
     }
     for key, count in counts.items():
@@ -59,14 +75,26 @@ def _suite(
     return suite
 
 
-def _case(path: str, rule: Rule, found: Sequence[Finding], needs: Sequence[str], fails_from: Severity) -> ET.Element:
+class _Cited(NamedTuple):
+    """A finding, and the report that holds the root it follows from."""
+
+    finding: Finding
+    report: Report
+
+    @property
+    def root(self) -> Finding | None:
+        place = self.finding.consequence_of
+        return None if place is None else self.report.findings[place]
+
+
+def _case(path: str, rule: Rule, found: Sequence[_Cited], needs: Sequence[str], fails_from: Severity) -> ET.Element:
     case = ET.Element("testcase", classname=path, name=f"{rule.code} {_safe(rule.title)}", time="0")
     if needs:
         ET.SubElement(case, "skipped", message=f"not asked: it needs {', '.join(needs)}")
-    failing = [one for one in found if one.severity >= fails_from]
-    lesser = [one for one in found if one.severity < fails_from]
+    failing = [one for one in found if one.finding.severity >= fails_from]
+    lesser = [one for one in found if one.finding.severity < fails_from]
     if failing:
-        first, more = failing[0], len(failing) - 1
+        first, more = failing[0].finding, len(failing) - 1
         case.set("file", _safe(first.evidence[0].span.file))
         case.set("line", str(first.line))
         message = _safe(first.title) + (f" (and {more} more)" if more else "")
@@ -77,8 +105,11 @@ def _case(path: str, rule: Rule, found: Sequence[Finding], needs: Sequence[str],
     return case
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def _lines(cited: _Cited) -> Iterator[str]:
+    finding, root = cited.finding, cited.root
     yield _safe(f"{finding.severity.word} {finding.code} {finding.title} ({finding.confidence})")
+    if root is not None:
+        yield _safe(f"it follows from {root.code}: {root.title}")
     yield _safe(finding.cause)
     if finding.settle:
         yield _safe(f"to settle: {finding.settle}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ FORMS = {
     "html": "trtforensics.findings.forms.html",
     "junit": "trtforensics.findings.forms.junit",
 }
+_ENDINGS = {".json": "json", ".sarif": "sarif", ".html": "html", ".htm": "html", ".xml": "junit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,8 @@ class Look:
 def render(report: Report, form: str, look: Look) -> str:
     """Return a report in one of :data:`FORMS`."""
     return str(importlib.import_module(FORMS[form]).render(report, look))
+
+
+def form_of(path: str) -> str:
+    """Return the form that the ending of a path stands for; text for any other ending."""
+    return _ENDINGS.get(PurePath(path).suffix.lower(), "text")

@@ -1,7 +1,8 @@
 """A report as SARIF 2.1.0 (OASIS, Errata 01), for editors and code-scanning services.
 
-A finding is a result at its first line of evidence; its other lines are related locations. What the user suppressed is
-there as a suppressed result, a rule that did not run as a notification. Control characters in texts are made visible,
+A finding is a result at its first line of evidence; its other lines are related locations, and so is the first line of
+the root that it follows from. What the user suppressed is there as a suppressed result, a rule that did not run and a
+source that could not be read as notifications. Control characters in texts are made visible,
 because editors show the texts as they are.
 """
 
@@ -15,13 +16,14 @@ from urllib.parse import quote
 
 from trtforensics import __version__
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.registry import rule_of
 from trtforensics.parsers.text.stored import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.findings.finding import Evidence, Finding, NotJudged, Report
+    from trtforensics.findings.finding import Evidence, Finding, NotJudged, Report, Unreadable
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.rule import Rule
 
@@ -46,8 +48,8 @@ def document(report: Report) -> JsonObject:
     sources = {source.path: source for source in report.sources}
     artifacts = {path: index for index, path in enumerate(sources)}
     hiding = {"suppressions": [{"kind": "external", "status": "accepted"}]}
-    results = [_result(one, positions[one.code], artifacts) for one in shown]
-    results += [_result(one, positions[one.code], artifacts) | hiding for one in hidden]
+    results = [_result(one, positions[one.code], artifacts, _root(one, shown)) for one in shown]
+    results += [_result(one, positions[one.code], artifacts, _root(one, hidden)) | hiding for one in hidden]
     driver = {
         "name": "trtforensics",
         "version": __version__,
@@ -57,8 +59,9 @@ def document(report: Report) -> JsonObject:
         "tool": {"driver": driver},
         "invocations": [
             {
-                "executionSuccessful": True,
+                "executionSuccessful": not report.unreadable,
                 "toolConfigurationNotifications": [_not_judged(one) for one in report.not_judged],
+                "toolExecutionNotifications": [_unreadable(one) for one in report.unreadable],
             }
         ],
         "originalUriBaseIds": {BASE: {"description": _text("The working directory of the command.")}},
@@ -68,6 +71,7 @@ def document(report: Report) -> JsonObject:
                 "length": source.bytes,
                 "hashes": {"sha-256": source.sha256},
                 "roles": ["analysisTarget"],
+                "description": _text(in_words(source.coverage, source.builds)),
             }
             for source in sources.values()
         ],
@@ -92,7 +96,11 @@ def _rule(rule: Rule) -> JsonObject:
     }
 
 
-def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> JsonObject:
+def _root(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
+    return None if finding.consequence_of is None else findings[finding.consequence_of]
+
+
+def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], root: Finding | None) -> JsonObject:
     first, *others = finding.evidence
     logical = [*_logical(finding.layers, "layer"), *_logical(finding.onnx_nodes, "onnxNode")]
     location = _location(first, artifacts) | ({"logicalLocations": logical} if logical else {})
@@ -100,21 +108,28 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int]) -> 
         "ruleId": finding.code,
         "ruleIndex": rule_index,
         "level": finding.severity.word,
-        "message": _text("\n\n".join(_message(finding))),
+        "message": _text("\n\n".join(_message(finding, root))),
         "locations": [location],
         "partialFingerprints": {"trtforensics/v1": visible(finding.signature)},
-        "properties": {"confidence": finding.confidence.value, "build": finding.build},
+        "properties": {
+            "confidence": finding.confidence.value,
+            "builds": list(finding.builds),
+            "passDiscarded": finding.pass_discarded,
+        },
     }
-    if others:
-        result["relatedLocations"] = [
-            _location(one, artifacts) | {"id": index} for index, one in enumerate(others, start=1)
-        ]
+    related = [_location(one, artifacts) for one in others]
+    if root is not None:
+        related.insert(0, _location(root.evidence[0], artifacts) | {"message": _text(f"{root.code} {root.title}")})
+    if related:
+        result["relatedLocations"] = [one | {"id": index} for index, one in enumerate(related, start=1)]
     return result
 
 
-def _message(finding: Finding) -> Iterator[str]:
+def _message(finding: Finding, root: Finding | None) -> Iterator[str]:
     """Give the paragraphs that an editor shows at the line: many editors list only the first."""
     yield f"{finding.title}."
+    if root is not None:
+        yield f"It follows from {root.code}: {root.title}."
     yield finding.cause
     if finding.settle:
         yield f"To settle: {finding.settle}"
@@ -151,6 +166,10 @@ def _place(path: str) -> JsonObject:
     if pure.is_absolute() or ".." in pure.parts:
         return {"uri": Path(os.path.abspath(path)).as_uri()}  # noqa: PTH100 - resolve() would follow links
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
+
+
+def _unreadable(one: Unreadable) -> JsonObject:
+    return {"level": "error", "message": _text(f"{one.path} was not read: {one.why}")}
 
 
 def _not_judged(one: NotJudged) -> JsonObject:

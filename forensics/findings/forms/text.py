@@ -6,10 +6,11 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.finding import Finding, Report, SharedFinding
     from trtforensics.findings.forms.rendering import Look
@@ -30,10 +31,13 @@ def render(report: Report, look: Look) -> str:
 
 def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
     for index, source in enumerate(report.sources):
-        mine = [one for one in report.findings if one.source == index]
-        yield [visible(f"{source.path}: {_tally(mine)}")]
-        for finding in mine:
-            yield [*_finding(finding, look, several=source.builds > 1)]
+        roots = report.roots(index)
+        counts = tally([one for one in report.findings if one.source == index])
+        yield [visible(f"{source.path}: {counts}"), *_wrapped("", in_words(source.coverage, source.builds))]
+        for root in roots:
+            yield [*_tree(report, root, look, several=source.builds > 1)]
+    if report.unreadable:
+        yield ["Not read:", *(line for one in report.unreadable for line in _wrapped("", f"{one.path}: {one.why}"))]
     if report.common:
         yield ["In several logs:", *(_shared(one, len(report.sources)) for one in report.common)]
     rest = [*_rest(report)]
@@ -41,24 +45,44 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
         yield rest
 
 
-def _tally(findings: list[Finding]) -> str:
+def _tree(report: Report, root: Finding, look: Look, *, several: bool) -> Iterator[str]:
+    """Give a root with its details, and its consequences, which need none of their own unless asked for."""
+    yield from _finding(root, look, several=several)
+    for one in report.consequences(root):
+        yield f"{_INDENT}so: {_headline(one, look, several=several)}"
+        if look.verbose:
+            yield from (f"{_INDENT}{line}" for line in _detail(one))
+
+
+def tally(findings: Sequence[Finding]) -> str:
+    """Return how many findings have each severity, in words: ``1 error, 2 notes``."""
     counts = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
     words = [f"{count} {s.word}{'' if count == 1 else 's'}" for s, count in counts if count]
-    return ", ".join(words) or "nothing found"
+    return ", ".join(words) or "nothing found in what the log tells"
 
 
 def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:
-    word = finding.severity.word
-    mark = f"{_COLOURS[finding.severity]}{word}{_PLAIN}" if look.colour else word
-    sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
-    place = f"build {finding.build + 1}, line {finding.line}" if several else f"line {finding.line}"
-    yield f"{mark} {finding.code} {visible(finding.title)}{sure}, {place}"
+    yield _headline(finding, look, several=several)
     if look.verbose:
         yield from _detail(finding)
     for step in finding.next_steps[: _steps(finding, look)]:
         yield from _wrapped("next: ", step.what)
         if step.command:
             yield f"{_INDENT}  {visible(step.command)}"
+
+
+def _headline(finding: Finding, look: Look, *, several: bool) -> str:
+    word = finding.severity.word
+    mark = f"{_COLOURS[finding.severity]}{word}{_PLAIN}" if look.colour else word
+    sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
+    place = f"{builds_of(finding)}, line {finding.line}" if several else f"line {finding.line}"
+    return f"{mark} {finding.code} {visible(finding.title)}{sure}, {place}"
+
+
+def builds_of(finding: Finding) -> str:
+    """Return the builds in words, counted from 1: ``build 2``, ``builds 1, 2 and 5``."""
+    *others, last = (str(build + 1) for build in finding.builds)
+    return f"builds {', '.join(others)} and {last}" if others else f"build {last}"
 
 
 def _steps(finding: Finding, look: Look) -> int:

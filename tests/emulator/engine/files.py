@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.emulator.engine.builder import CacheEntry
+from tests.emulator.engine.net import table
 from tests.emulator.engine.network import FLOAT_NHWC, HALF_2, HALF_8, Format
 
 if TYPE_CHECKING:
@@ -224,6 +225,13 @@ def engine_bytes(build: Build, version: Version, *, luck: float, **more: object)
             **{f"0x{place:032x}": f"0x{entry.tactic:x}" for place, entry in (build.request.cache or {}).items()},
             **{f"0x{row.key:032x}": f"0x{row.tactic:x}" for row in build.inner if chosen.get(row.layer) == row.dtype},
         },
+        "kernels": {
+            f"0x{row.key:032x}": tactic.kernel
+            for row in build.inner
+            if chosen.get(row.layer) == row.dtype
+            for tactic in table(row.layer, row.operation.name, row.dtype)
+            if tactic.tactic == row.tactic
+        },
         **more,
     }
     header = PLAN_MAGIC + bytes(20) + bytes((*version, 0))
@@ -259,7 +267,8 @@ def culprits_of(replay: str | Path, *sets: Sequence[str]) -> list[list[Document]
 def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
     """Whether all conditions of some set hold for an engine.
 
-    A condition is one of: ``layer`` runs ``algorithm`` (as the engine spells it); ``key`` has ``tactic`` (both in hex);
+    A condition is one of: ``layer`` runs ``algorithm`` (as the engine spells it), or a kernel whose name has the types
+    ``kernel``; ``key`` has ``tactic`` (both in hex), or likewise ``kernel``;
     ``node`` (ONNX) runs in ``precision``; ``fused`` are ONNX nodes that share a layer; ``route`` is a token of the
     build route, ``not routed`` one that is not in it.
     """
@@ -268,10 +277,11 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
 
     def holds(condition: Document) -> bool:
         match condition:
-            case {"layer": name, "algorithm": algorithm}:
-                return name in layers and layers[name]["algorithm"] == algorithm
-            case {"key": place, "tactic": tactic}:
-                return bool(engine["keys"].get(place) == tactic)
+            case {"layer": name, **wanted}:
+                return name in layers and _runs(layers[name], wanted)
+            case {"key": place, **wanted}:
+                has = {"tactic": engine["keys"].get(place), "kernel": engine.get("kernels", {}).get(place, "")}
+                return _runs(has, wanted)
             case {"node": node, "precision": precision}:
                 return node in nodes and nodes[node]["precision"] == precision
             case {"fused": members}:
@@ -283,6 +293,11 @@ def present(engine: Document, sets: Sequence[Sequence[Document]]) -> bool:
         raise BadFile(f"unknown condition: {condition}")
 
     return any(all(map(holds, conditions)) for conditions in sets)
+
+
+def _runs(has: Document, wanted: Document) -> bool:
+    """Whether all that is wanted is there; of a kernel, a part of its name."""
+    return all(value in has[name] if name == "kernel" else has[name] == value for name, value in wanted.items())
 
 
 def read_sets(path: str | Path) -> list[list[Document]]:

@@ -31,6 +31,9 @@ HALF_CONVOLUTION = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhw
 
 GEMM = "sm80_xmma_gemm_f16f16_f16f16_f16_tn_n_tilesize{}x32_stage5_warpsize2x2x1_tensor16x8x16"
 
+ACCUMULATORS = {"f16f16_f16f16_f16": "f16f16_f16f32_f32", "ampere_hcudnn": "ampere_fp16_scudnn_fp16"}
+"""What the names of kernels in Half hold that sum in Half, and in Float instead."""
+
 
 def dice(*parts: object) -> Random:
     """Return random numbers that depend on the parts alone."""
@@ -66,6 +69,18 @@ def offered(runner: str, layout: Format, random: Random) -> list[Tactic]:
         return [(hashed(name), name) for name in dict.fromkeys(names)]
     names = [CONVOLUTIONS.get(layout, HALF_CONVOLUTION).format(tile) for tile in tiles]
     return [(hashed(name), name) for name in names]
+
+
+def summed(tactics: list[Tactic]) -> list[Tactic]:
+    """Return tactics of which every second one that sums in Half sums in Float instead."""
+    return [_in_float(*tactic) if index % 2 else tactic for index, tactic in enumerate(tactics)]
+
+
+def _in_float(tactic: int, kernel: str) -> Tactic:
+    other = kernel
+    for half, single in ACCUMULATORS.items():
+        other = other.replace(half, single)
+    return (tactic if other == kernel or tactic < 1 << 32 else hashed(other)), other
 
 
 def times(count: int, fastest: float, random: Random) -> list[float]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.emulator.engine.kernels import GEMM, TILES, dice, hashed, offered, supports, times
+from tests.emulator.engine.kernels import GEMM, TILES, dice, hashed, offered, summed, supports, times
 from tests.emulator.engine.network import FLOAT, FORMATS, RUNNER_IDS, RUNNERS, Format
 from tests.emulator.log.event import six_digits
 
@@ -108,7 +108,7 @@ def offers(kind: str, identity: object, dims: tuple[int, ...], *, inputs: int = 
         for runner in RUNNERS[kind]:
             if supports(runner, source, newer=True):
                 random = dice(identity, source.dtype, source.components, runner)
-                tactics = offered(runner, source, random)
+                tactics = summed(offered(runner, source, random))
                 fastest = COST[kind] * SPEED[f"{source.dtype}{source.components or ''}"]
                 timed = zip(tactics, times(len(tactics), fastest, random), strict=True)
                 ends = (source,) * inputs, (targets * outputs)[:outputs]
@@ -136,7 +136,7 @@ def table(layer: str, operation: str, dtype: str) -> tuple[InnerTactic, ...]:
     fastest = random.uniform(0.0029, 0.0041) * SPEED[dtype]
     costs = sorted(round(ms, 7) for ms in times(6, fastest, random))
     shape = GEMM if dtype == "Half" else GEMM.replace("f16f16_f16f16_f16", "f32f32_tf32f32_f32")
-    kernels = [shape.format(tile) for tile in random.sample(TILES, len(costs))]
+    kernels = [kernel for _, kernel in summed([(0, shape.format(tile)) for tile in random.sample(TILES, len(costs))])]
     return tuple(
         InnerTactic(hashed(f"{kernel}/{layer}/{operation}/{dtype}") >> 13, kernel, ms)
         for kernel, ms in zip(kernels, costs, strict=True)

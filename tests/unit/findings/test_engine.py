@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.marked_logs import marked
-from trtforensics.findings.engine import MAX_EVIDENCE, Inputs, judge
+from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.suppression import Suppression
+from trtforensics.findings.tree import MAX_EVIDENCE
 from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 
 if TYPE_CHECKING:

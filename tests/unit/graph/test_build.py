@@ -24,10 +24,11 @@ def test_an_engine_layer_carries_what_the_log_says_of_it_and_nothing_else() -> N
         "name": "conv1 + relu1",
         "line": 100,
         "type": "CaskConvolution",
-        "precision": ["Half"],
+        "output_types": ["Half"],
         "tactic": "0x94119b4c514b211a",
         "choice": 0,
         "time_ms": 0.25,
+        "time_is": "tuned",
         "runner": "CaskConvolution",
         "final": True,
         "pass": 1,
@@ -155,11 +156,11 @@ def test_a_reformat_is_known_by_its_type_too() -> None:
     assert graph.reformatted_for("engine:a") == ()
 
 
-def test_a_cached_result_counts_as_measured() -> None:
+def test_a_cached_result_counts_as_tuning() -> None:
     cached = CachedResult("a", "Myelin", 1, 0.5, (), (), span(3), 0)
     graph = build_graph(build(cached=(cached,), engine_layers=(engine("a", "x", "y", 5, cached=0),)))
-    assert graph.measured("engine:a") is cached
-    assert graph.graph.nodes["engine:a"]["time_ms"] == 0.5
+    assert graph.tuned("engine:a") is cached
+    assert graph.graph.nodes["engine:a"]["runner"] == "Myelin"
     assert "final" not in graph.graph.nodes["engine:a"]
 
 

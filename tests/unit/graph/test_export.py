@@ -33,7 +33,7 @@ def nasty_graph() -> nx.MultiDiGraph:
     """Return an engine layer, a tensor that it both reads and writes, and a member, for each nasty name."""
     graph = nx.MultiDiGraph(schema=1, build=0, tensorrt_version="10.16.1")
     for line, name in enumerate(NASTY + NOT_XML, start=1):
-        facts: dict[str, Any] = {"type": "Myelin", "precision": ["Half", name], "tactic": "0x0000000000000007"}
+        facts: dict[str, Any] = {"type": "Myelin", "output_types": ["Half", name], "tactic": "0x0000000000000007"}
         graph.add_node(f"engine:{name}", kind="engine", name=name, line=line, time_ms=0.1, final=True, **facts)
         graph.add_node(f"tensor:{name}", kind="tensor", name=name, line=line, dtype="Half", dims=[-1, 8, "n"])
         graph.add_node(f"layer:{name}", kind="layer", name=name, line=line)
@@ -73,7 +73,7 @@ def test_graphml_reads_back_to_the_same_nodes_edges_and_attributes() -> None:
 
 
 def from_graphml(name: str, fact: Any) -> Any:
-    if name in {"precision", "dims", "fusions", "lines"}:
+    if name in {"output_types", "dims", "fusions", "lines"}:
         return json.loads(fact)
     return unescape(fact) if isinstance(fact, str) else fact
 
@@ -104,7 +104,7 @@ def test_no_form_holds_a_control_character(form: GraphForm) -> None:
 
 def test_dot_says_what_the_graph_says() -> None:
     graph = nx.MultiDiGraph()
-    facts: dict[str, Any] = {"type": "Cask", "precision": ["Half"], "tactic": "0x07"}
+    facts: dict[str, Any] = {"type": "Cask", "output_types": ["Half"], "tactic": "0x07"}
     graph.add_node('engine:"a"', kind="engine", name='"a"', **facts)
     graph.add_node("tensor:t", kind="tensor", name="t", dtype="Half", dims=[1, 8])
     graph.add_node("onnx:x\x1e\\", kind="onnx", name="x\x1e\\", op="Relu")
@@ -149,7 +149,7 @@ def test_the_same_graph_gives_the_same_bytes_whatever_the_hash_seed() -> None:
     script = (
         "import sys, networkx as nx; from trtforensics.graph.export import export, GraphForm\n"
         "g = nx.MultiDiGraph(schema=1)\n"
-        "g.add_node('engine:a', kind='engine', name='a', precision=['Half'], time_ms=0.5, final=True, line=3)\n"
+        "g.add_node('engine:a', kind='engine', name='a', output_types=['Half'], time_ms=0.5, final=True, line=3)\n"
         "g.add_node('tensor:t', kind='tensor', name='t', dims=[1], dtype='Half', line=3)\n"
         "g.add_edge('engine:a', 'tensor:t', key='produces', kind='produces')\n"
         "[sys.stdout.buffer.write(export(g, form)) for form in GraphForm]"

@@ -61,6 +61,17 @@ def prepare(path: str) -> PreparedModel:
     return PreparedModel(path, _inferred(path, model), external, tuple(notes))
 
 
+def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> PreparedModel:
+    """Return another form of a prepared model, with unique node names and inferred types.
+
+    Raises:
+        SourceError: it is no valid ONNX model.
+    """
+    _unique_node_names(proto.graph)
+    inferred = _inferred(prepared.path, proto)
+    return PreparedModel(prepared.path, inferred, prepared.external, (*prepared.notes, note))
+
+
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
     """Yield the subgraphs of a node (``If``, ``Loop``, ``Scan``)."""
     for attribute in node.attribute:

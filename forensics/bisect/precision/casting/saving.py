@@ -21,30 +21,31 @@ DATA = "weights.bin"
 _ALIGNMENT = 4096
 
 
-def save(caster: Caster, model: onnx.ModelProto, path: Path) -> None:
+def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -> None:
     """Write a model of the caster, or its twin; the first model of a folder also writes the data file.
+
+    Models of two casters in one folder need ``data`` files of two names.
 
     Raises:
         OutputError: a file cannot be written.
     """
     if caster.prepared.external:
-        places = _data_file(caster, path.parent)
+        places = _data_file(caster, path.parent / data)
         for graph in graphs(model.graph):
             for tensor in graph.initializer:
                 if tensor.name in places:
-                    _refer(tensor, *places[tensor.name])
+                    _refer(tensor, data, *places[tensor.name])
     write_bytes(path, model.SerializeToString())
 
 
-def _data_file(caster: Caster, folder: Path) -> Mapping[str, tuple[int, int]]:
-    """Return offset and length of every external constant and its 16-bit copy in the folder's data file."""
+def _data_file(caster: Caster, path: Path) -> Mapping[str, tuple[int, int]]:
+    """Return offset and length of every external constant and its 16-bit copy in the data file."""
     tensors = _tensors(caster)
     places, end = {}, 0
     for name, tensor in tensors.items():
         begin = end + -end % _ALIGNMENT
         places[name] = (begin, len(tensor.raw_data))
         end = begin + len(tensor.raw_data)
-    path = folder / DATA
     if not path.exists():  # it appears whole or not at all, and its content follows from the folder's job
         with open_output(path) as sink:
             written = 0
@@ -67,8 +68,8 @@ def _tensors(caster: Caster) -> dict[str, TensorProto]:
     return tensors
 
 
-def _refer(tensor: TensorProto, offset: int, length: int) -> None:
+def _refer(tensor: TensorProto, data: str, offset: int, length: int) -> None:
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
-    for key, value in (("location", DATA), ("offset", offset), ("length", length)):
+    for key, value in (("location", data), ("offset", offset), ("length", length)):
         tensor.external_data.add(key=key, value=str(value))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
+_FP32 = np.finfo(np.float32)
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -99,10 +101,11 @@ def convert_constants(tensors: Mapping[str, TensorProto], suffix: str, storage: 
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:
-    """Round to the digits of the type, as if its exponent had no limits."""
+    """Round to the digits of the type, as if its exponent had no limits; what FP32 cannot hold is its largest value."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     scale = float(1 << storage.digits)
-    return np.ldexp(np.rint(mantissa * scale) / scale, exponent).astype(np.float32)
+    exact = np.ldexp(np.rint(mantissa * scale) / scale, exponent)
+    return np.where(np.isfinite(exact), np.clip(exact, -_FP32.max, _FP32.max), exact).astype(np.float32)
 
 
 def _exponent(storage: Storage) -> int:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.emulation.metrics import scores_of
+from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
+from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.emulation.metrics import Metric, OutputRule
-    from trtforensics.bisect.precision.emulation.samples import Sample
+    from trtforensics.bisect.precision.emulation.metrics import Metric
+    from trtforensics.bisect.precision.inputs.sample import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
 
@@ -51,16 +54,6 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether a probe passes, whether its scores are near the tolerance, the worst scores, and why it fails."""
-
-    passed: bool
-    near: bool
-    worst: Mapping[str, float | None]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Range:
     """The largest magnitude of a tensor over all samples; NaN counts as infinite."""
 
@@ -71,11 +64,11 @@ class Range:
 class Oracle:
     """Compares twins with the model's own FP32 outputs on every sample.
 
-    A reference that is not finite is refused unless ``masked``, which leaves those values out of every comparison.
+    A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
 
     Raises:
         RunError: ONNX Runtime cannot run the model.
-        UsageError: The reference is not finite and is not to be masked.
+        UsageError: The reference has NaN and is not to be masked.
     """
 
     caster: Caster
@@ -83,7 +76,10 @@ class Oracle:
     masked: bool = False
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
+    peaks: Mapping[str, float] = field(init=False)
     floor: Scores = field(init=False)
+    _mixture: Any = field(init=False, default=None)
+    _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         """Run the reference and measure the rounding floor."""
@@ -91,10 +87,14 @@ class Oracle:
         self.masked_values = self._not_finite()
         if self.masked_values and not self.masked:
             name, count = next(iter(self.masked_values.items()))
-            what = f"the output {name} of the FP32 model itself has {count} values that are NaN or infinite"
+            what = f"the output {name} of the FP32 model itself has {count} values that are NaN"
             raise UsageError(
                 self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
             )
+        self.peaks = {
+            name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
+            for name in self.reference[0]
+        }
         self.floor = self._scores(self._run(emulate(without_range_limits(self.caster))))
 
     def score(self, twin: onnx.ModelProto) -> Scores:
@@ -104,6 +104,27 @@ class Oracle:
             RunError: ONNX Runtime cannot run it.
         """
         return self._scores(self._run(twin))
+
+    def score_mixture(self, keep: Collection[str]) -> Scores:
+        """Score the twin of the typed model in which some nodes stay FP32; several threads may.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        if not can_mix(self.caster):
+            return self.score(emulate(self.caster.cast(keep)))
+        with self._opening:
+            if self._mixture is None:
+                self._mixture = self._session(mixture_of(self.caster))
+        return self._scores(self._outputs(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+
+    def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
+        """Run an FP32 model on every sample.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        return self._run(model)
 
     def ranges(self) -> dict[str, Range]:
         """Return the range of every floating-point tensor of the main graph in the FP32 model."""
@@ -130,13 +151,24 @@ class Oracle:
                 largest[name] = max(largest.get(name, 0.0), _largest(array))
 
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
+        return self._outputs(self._session(model), {})
+
+    def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
         runtime = _onnxruntime()
-        path = self.caster.prepared.path
+        with self._explained(runtime):
+            return runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
+
+    def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
+        names = [output.name for output in session.get_outputs()]
+        with self._explained(_onnxruntime()):
+            return [dict(zip(names, session.run(names, {**sample, **more}), strict=True)) for sample in self.samples]
+
+    @contextmanager
+    def _explained(self, runtime: Any) -> Iterator[None]:  # noqa: ANN401 - ONNX Runtime comes without types
         try:
-            session = runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
-            names = [output.name for output in session.get_outputs()]
-            return [dict(zip(names, session.run(names, dict(sample)), strict=True)) for sample in self.samples]
+            yield
         except _failures(runtime) as error:
+            path = self.caster.prepared.path
             raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:
@@ -144,7 +176,13 @@ class Oracle:
             return Scores(
                 {
                     name: tuple(
-                        scores_of(wanted[name], seen[name], masked=self.masked)
+                        scores_of(
+                            wanted[name],
+                            seen[name],
+                            peak=self.peaks[name],
+                            lowest=self._lowest(wanted[name]),
+                            masked=self.masked,
+                        )
                         for wanted, seen in zip(self.reference, runs, strict=True)
                     )
                     for name in self.reference[0]
@@ -153,42 +191,21 @@ class Oracle:
         except ValueError as error:
             raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
 
+    def _lowest(self, reference: npt.NDArray[Any]) -> float:
+        """Return the value below which an output is masked: the end of the type, unless it goes beyond upwards too."""
+        end = self.caster.storage.largest
+        upwards = is_floating(reference) and bool((np.asarray(reference, np.float64) > end).any())
+        return -np.inf if upwards else -end
+
     def _not_finite(self) -> dict[str, int]:
-        counts = {
-            name: sum(int(np.count_nonzero(~np.isfinite(run[name]))) for run in self.reference)
-            for name, array in self.reference[0].items()
-            if array.dtype.kind == "f"
-        }
+        """Count the values that cannot be compared; with ``masked``, those that are left out."""
+        counts = {}
+        for name, array in self.reference[0].items():
+            if is_floating(array):
+                wrong = np.isfinite if self.masked else np.isnan
+                values = [np.asarray(run[name], np.float64) for run in self.reference]
+                counts[name] = sum(int(np.count_nonzero(wrong(each) != self.masked)) for each in values)
         return {name: count for name, count in counts.items() if count}
-
-
-def judge(scores: Scores, floor: Scores, rules: Mapping[str, OutputRule], half_unit: float) -> Judgement:
-    """Judge scores by the rules; a rule without a tolerance gets the default, from the rounding floor."""
-    worst, failures, near = {}, [], False
-    for name, rule in rules.items():
-        tolerance = tolerance_of(name, rule, floor, half_unit)
-        score = scores.worst(name, rule.metric)
-        worst[name] = score
-        near |= rule.metric.is_near(score, tolerance)
-        if score is None:
-            failures.append(f"{name} has NaN or infinity where the FP32 model has none")
-        elif not rule.metric.passes(score, tolerance):
-            failures.append(f"{name}: {rule.metric.name} {score:.3g}, tolerance {tolerance:.3g}")
-    return Judgement(not failures, near, worst, "; ".join(failures))
-
-
-def tolerance_of(output: str, rule: OutputRule, floor: Scores, half_unit: float) -> float:
-    """Return what an output must reach.
-
-    Raises:
-        UsageError: the default would follow from the rounding floor, which is not finite.
-    """
-    if rule.tolerance is not None:
-        return rule.tolerance
-    measured = floor.worst(output, rule.metric)
-    if measured is None:
-        raise UsageError(output, "rounding alone makes this output NaN or infinite", "Give a --tolerance")
-    return rule.metric.default_tolerance(measured, half_unit)
 
 
 def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:

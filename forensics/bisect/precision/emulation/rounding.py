@@ -6,6 +6,7 @@ The operands and results of every candidate are rounded to the type's digits in 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,19 +27,25 @@ _LARGEST_SPLIT = 1e30
 
 _FP32_DIGITS = 24
 
+_FIRST_WITH_BROADCAST_MAX = 8
+"""Before this operator set, Max and Min take operands of one shape only, but Clip has its limits as attributes."""
+
 
 def without_range_limits(caster: Caster) -> onnx.ModelProto:
     """Return the model with every candidate rounded, nothing clamped."""
     model = onnx.ModelProto()
     model.CopyFrom(caster.prepared.proto)
-    model.graph.initializer.extend(_factors(caster.storage))
-    _Rounding(caster).graph(model.graph)
+    version = max(entry.version for entry in model.opset_import if entry.domain in {"", "ai.onnx"})
+    split = _Split(caster.storage, broadcasts=version >= _FIRST_WITH_BROADCAST_MAX)
+    model.graph.initializer.extend(split.factors())
+    _Rounding(caster, split).graph(model.graph)
     return model
 
 
 class _Rounding:
-    def __init__(self, caster: Caster) -> None:
+    def __init__(self, caster: Caster, split: _Split) -> None:
         self._caster = caster
+        self._split = split
         self._numbers: Iterator[int] = iter(range(1 << 30))
         self._written = {
             caster.survey.nodes[name].output[slot] for name, node in caster.candidates.items() for slot in node.outputs
@@ -71,32 +78,50 @@ class _Rounding:
                 if tensor in self._caster.survey.constants:
                     graph.initializer.append(self._constant(tensor, mark))
                 else:
-                    graph.node.extend(_split(tensor, mark))
+                    graph.node.extend(self._split.nodes(tensor, mark))
             node.input[slot] = mark
         results = [node.output[slot] for slot in candidate.outputs]
         for slot in candidate.outputs:
             node.output[slot] += "__exact"
         graph.node.append(node)
         for tensor in results:
-            graph.node.extend(_split(f"{tensor}__exact", tensor))
+            graph.node.extend(self._split.nodes(f"{tensor}__exact", tensor))
 
     def _constant(self, tensor: str, name: str) -> TensorProto:
         exact = numpy_helper.to_array(self._caster.survey.constants[tensor])
         return numpy_helper.from_array(rounded(exact, self._caster.storage), name)
 
 
-def _factors(storage: Storage) -> list[TensorProto]:
-    factor = np.float32(2 ** (_FP32_DIGITS - storage.digits) + 1)
-    limits = (("low", np.float32(-_LARGEST_SPLIT)), ("high", np.float32(_LARGEST_SPLIT)), ("factor", factor))
-    return [numpy_helper.from_array(np.asarray(value), f"__split_{name}") for name, value in limits]
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Veltkamp's splitting as ONNX nodes."""
 
+    storage: Storage
+    broadcasts: bool
 
-def _split(source: str, target: str) -> list[onnx.NodeProto]:
-    steps = (
-        ("Max", [source, "__split_low"], f"{target}__above"),
-        ("Min", [f"{target}__above", "__split_high"], f"{target}__x"),
-        ("Mul", [f"{target}__x", "__split_factor"], f"{target}__c"),
-        ("Sub", [f"{target}__c", f"{target}__x"], f"{target}__d"),
-        ("Sub", [f"{target}__c", f"{target}__d"], target),
-    )
-    return [helper.make_node(op, inputs, [output], name=f"{output}__{op}") for op, inputs, output in steps]
+    def factors(self) -> list[TensorProto]:
+        """Return the constants that the nodes of every splitting read."""
+        factor = np.float32(2 ** (_FP32_DIGITS - self.storage.digits) + 1)
+        limits = (("low", np.float32(-_LARGEST_SPLIT)), ("high", np.float32(_LARGEST_SPLIT)), ("factor", factor))
+        return [numpy_helper.from_array(np.asarray(value), f"__split_{name}") for name, value in limits]
+
+    def nodes(self, source: str, target: str) -> list[onnx.NodeProto]:
+        """Return the nodes that round one tensor into another."""
+        steps = (
+            ("Mul", [f"{target}__x", "__split_factor"], f"{target}__c"),
+            ("Sub", [f"{target}__c", f"{target}__x"], f"{target}__d"),
+            ("Sub", [f"{target}__c", f"{target}__d"], target),
+        )
+        made = [helper.make_node(op, inputs, [output], name=f"{output}__{op}") for op, inputs, output in steps]
+        return [*self._limited(source, target), *made]
+
+    def _limited(self, source: str, target: str) -> list[onnx.NodeProto]:
+        limited = f"{target}__x"
+        if not self.broadcasts:
+            name = f"{limited}__Clip"
+            return [helper.make_node("Clip", [source], [limited], name=name, min=-_LARGEST_SPLIT, max=_LARGEST_SPLIT)]
+        above = f"{target}__above"
+        return [
+            helper.make_node("Max", [source, "__split_low"], [above], name=f"{above}__Max"),
+            helper.make_node("Min", [above, "__split_high"], [limited], name=f"{limited}__Min"),
+        ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.finding import Fix, Observation, Severity
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 
@@ -35,12 +35,17 @@ def rtx(case: Case) -> Iterator[Observation]:
     cause="A component that the build asks for (lean runtime, builder resources of a GPU) is not installed or not "
     "found.",
     confirm="Look for the file in the folders of LD_LIBRARY_PATH.",
-    fixes=("Install the package that holds it, or drop the option that needs it (--versionCompatible).",),
-    sources=("a TensorRT-RTX 1.7.1 log",),
+    fixes=(
+        "Install the package that holds it, and put its folder on the loader path (LD_LIBRARY_PATH).",
+        "Of pip's packages, put the folder tensorrt_libs there.",
+        "Drop the option that needs it, where an option does (--versionCompatible).",
+    ),
+    sources=("a TensorRT-RTX 1.7.1 log", "the C library's loader"),
 )
 def library(case: Case) -> Iterator[Observation]:
     """Name the libraries."""
-    yield from observe(case.notes("library_missing"), "The library {names} cannot be loaded", names="name")
+    notes = case.notes("library_missing", "library_unopened")
+    yield from observe(notes, "The library {names} cannot be loaded", names="name")
 
 
 @rule(
@@ -58,3 +63,48 @@ def second_logger(case: Case) -> Iterator[Observation]:
     yield from observe(
         case.notes("second_logger"), title, settle="Whether all loggers of the process write to this log"
     )
+
+
+@rule(
+    "TF416",
+    Severity.WARNING,
+    "A CUDA library is of another version than TensorRT was built with",
+    cause="The process loaded another cuBLAS, cuDNN or NVRTC than the one TensorRT was linked against, often because "
+    "another package (PyTorch, a second CUDA toolkit) brought its own. A newer one usually works; an older one may "
+    "fail, or choose other kernels.",
+    confirm="ldd of libnvinfer, LD_LIBRARY_PATH, and the order in which the program imports packages.",
+    fixes=(
+        "Install the CUDA version that this TensorRT release names, and let the loader find that one first.",
+        Fix("Build without it: --tacticSources=-CUBLAS,-CUBLAS_LT,-CUDNN.", "8.0", "11"),
+    ),
+    sources=("grimoire/mmdetection-to-tensorrt#124", "open-mmlab/mmdeploy#266"),
+)
+def libraries(case: Case) -> Iterator[Observation]:
+    """Name both versions; an error where TensorRT refuses to go on."""
+    errors = {message.span.line for message in case.build.messages if message.severity == "E"}
+    for note in case.notes("libraries_differ"):
+        yield Observation(
+            f"TensorRT was built with {note.text('first')}, and the process loaded {note.text('second')}",
+            (note.span,),
+            severity=Severity.ERROR if note.span.line in errors else None,
+            same_as=f"libraries {note.text('first')} {note.text('second')}",
+        )
+    notes = case.notes("nvrtc_differs", "nvrtc_architecture")
+    title = "The NVRTC (CUDA version) that is loaded is not the one that is needed"
+    yield from observe(notes, title, severity=Severity.ERROR)
+
+
+@rule(
+    "TF417",
+    Severity.ERROR,
+    "cuDNN or cuBLAS failed",
+    cause="A call of the library returned an error. NOT_INITIALIZED and VERSION_MISMATCH mean an installation that "
+    "does not fit: driver, CUDA and library versions; ALLOC_FAILED means GPU memory.",
+    confirm="The same call in a program of the library's own samples.",
+    fixes=("Install the versions that this TensorRT release names.", "Free GPU memory, where the status names it."),
+    sources=("the status codes of cuDNN's and cuBLAS's headers",),
+    follows=("TF416", "TF309", "TF314"),
+)
+def library_status(case: Case) -> Iterator[Observation]:
+    """Name the status."""
+    yield from observe(case.notes("library_status"), "A CUDA library failed with {names}", names="status")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.line_observations import listed, observe
+from trtforensics.findings.precision import WEAK_FLAGS, command_span
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import options, trtexec
+from trtforensics.findings.steps.trtexec_flags import flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,3 +79,30 @@ def deprecated(case: Case) -> Iterator[Observation]:
     """Name the options."""
     notes = case.notes("deprecated_flag", "deprecated_value")
     yield from observe(notes, "Deprecated: {names}", names="flag", same_as="deprecated")
+
+
+@rule(
+    "TF418",
+    Severity.NOTE,
+    "Build flags beside --loadEngine do nothing",
+    cause="With --loadEngine trtexec builds no network: flags of the build are read and then unused. Precisions, "
+    "shapes of profiles and memory pools are those of the plan.",
+    confirm="The log has no build options with values of its own, and no tuning.",
+    fixes=("Leave them out, or build anew with --onnx and --saveEngine.",),
+    sources=("trtexec's source, getEngineBuildEnv, 7.2 to 11.1",),
+)
+def idle_flags(case: Case) -> Iterator[Observation]:
+    """Name the flags."""
+    given = [option.partition("=")[0] for option in options(case)]
+    known = flags()
+    idle = [name for name in given if name in known and known[name].when == "build" and name != "--onnx"]
+    span = command_span(case)
+    if "--loadEngine" in given and idle and span is not None:
+        step = Step("Leave them out", trtexec(case, without=idle))
+        yield Observation(
+            f"{listed(idle)} {'does' if len(idle) == 1 else 'do'} nothing beside --loadEngine",
+            (span,),
+            severity=Severity.WARNING if {*idle} & {*WEAK_FLAGS} else Severity.NOTE,
+            steps=(step,),
+            same_as="idle flags",
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +28,10 @@ def no_profile(case: Case) -> Iterator[Observation]:
     """Report the refusal, unless a contradictory profile (TF402) explains it."""
     notes = case.notes("no_profile")
     if not case.notes("bad_profile"):
-        shapes = ("--minShapes=INPUT:…", "--optShapes=INPUT:…", "--maxShapes=INPUT:…")
-        step = Step("Name the shapes of every dynamic input", trtexec(case, *shapes))
+        dynamic = [note for note in case.notes("adding_input") if "-1" in note.text("dims")]
+        inputs = "; ".join(f"{note.text('tensor')} {note.text('dims')}" for note in dynamic)
+        what = "Give --minShapes, --optShapes and --maxShapes for every dynamic input"
+        step = Step(what + (f", with a size for each -1: {inputs}" if inputs else ""))
         yield from observe(notes, "A dynamic input has no optimisation profile", steps=(step,))
 
 
@@ -45,7 +47,10 @@ def no_profile(case: Case) -> Iterator[Observation]:
 def bad_profile(case: Case) -> Iterator[Observation]:
     """Name the inputs, and quote the shapes where trtexec prints them."""
     shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
-    for note in case.notes("bad_profile"):
+    named = case.notes("bad_profile")
+    if not named:
+        yield from observe(case.notes("profile_refused"), "An optimisation profile is not MIN <= OPT <= MAX")
+    for note in named:
         printed = "; ".join(fact.value for fact in shapes)
         yield Observation(
             f"The profile of {note.text('tensor')} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
@@ -67,8 +72,8 @@ def bad_profile(case: Case) -> Iterator[Observation]:
 def guessed_shape(case: Case) -> Iterator[Observation]:
     """Name the inputs."""
     notes = case.notes("shape_guessed")
-    flag = ",".join(f"{note.text('tensor')}:…" for note in notes)
-    step = Step("Name the shape", trtexec(case, f"--shapes={flag}"))
+    used = ", ".join(f"{note.text('tensor')}:{note.text('text').strip()}" for note in notes)
+    step = Step(f"Give the sizes that the application uses by --minShapes, --optShapes and --maxShapes, not {used}")
     yield from observe(notes, "trtexec guessed the shape of {names}", names="tensor", steps=(step,))
 
 

@@ -8,7 +8,7 @@ from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.precision import WEAK_FLAGS, precision_fact
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, trtexec
+from trtforensics.findings.steps.commands import autocast, trtexec, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,12 +61,10 @@ def weak_typing(case: Case) -> Iterator[Observation]:
     facts = [fact for fact in (precision_fact(case.build),) if fact is not None]
     notes = case.notes("weak_typing")
     if notes:
-        cast = f"python -m modelopt.onnx.autocast --onnx_path {model_path(case)} --output_path mixed.onnx"
-        typed = trtexec(case, "--onnx=mixed.onnx", "--stronglyTyped", without=WEAK_FLAGS)
         yield Observation(
             "The network is weakly typed, which TensorRT 11 no longer knows",
             (*(note.span for note in notes), *(fact.span for fact in facts)),
-            steps=(Step("Put the types into the model", cast), Step("and build it strongly typed", typed)),
+            steps=(autocast(case), typed(case)),
         )
 
 

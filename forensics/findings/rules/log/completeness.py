@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool
+from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model.span import SourceSpan
 
 
 def _last(case: Case) -> SourceSpan | None:
@@ -44,9 +45,58 @@ def truncated(case: Case) -> Iterator[Observation]:
             (last,),
             confidence=Confidence.LIKELY,
             settle="The exit status of the process, and whether the file was cut",
-            steps=(Step("Build again with everything in one file", f"{trtexec(case)} > build.log 2>&1; echo $?"),),
+            steps=(Step("Build again with everything in one file", logged(case)),),
             same_as="truncated",
         )
+
+
+@rule(
+    "TF705",
+    Severity.NOTE,
+    "The log does not show enough to judge the build",
+    cause="What the log does not show, no rule can judge: that nothing is found then means little. Engine layers and "
+    "tactics are printed by a verbose logger, types and kernels of layers with detailed profiling verbosity only.",
+    confirm="The first lines of trtforensics report, or coverage in its JSON form.",
+    fixes=(
+        "Keep the whole log, of both streams, down to the verdict.",
+        Fix("trtexec --verbose --profilingVerbosity=detailed --dumpLayerInfo; Polygraphy --verbose.", "8.2"),
+        Fix("trtexec --verbose --nvtxMode=verbose; Polygraphy --verbose.", before="8.2"),
+        "In a program: a logger of severity VERBOSE, and IBuilderConfig.profiling_verbosity = DETAILED.",
+    ),
+    sources=("verbose and plain logs of trtexec, Polygraphy and Python programs, 7.x to 10.16",),
+)
+def not_shown(case: Case) -> Iterator[Observation]:
+    """Name what is missing: a warning where there is no verdict; nothing where another finding says why it failed."""
+    build, known = case.build, case.build.coverage
+    failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
+    loads = any(option.startswith("--loadEngine") for option in options(case))
+    missing = [] if known.verdict or failed else ["how the build ended"]
+    shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
+    missing += [] if shown or failed else ["the engine's layers"]
+    missing += [] if known.tactics or failed or loads or _has_no_tactics(case) else ["the tactics"]
+    if missing:
+        first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))
+        yield Observation(
+            f"The log does not show {listed(missing)}",
+            (first,),
+            severity=Severity.NOTE if known.verdict else Severity.WARNING,
+            steps=(_verbose(case),),
+            same_as="coverage",
+        )
+
+
+def _has_no_tactics(case: Case) -> bool:
+    """Whether the version prints no tactics in any log: from 11 on, and TensorRT-RTX, Myelin compiles everything."""
+    return case.version is not None and case.version.has("11")
+
+
+def _verbose(case: Case) -> Step:
+    what = "Build again with a verbose logger"
+    old = case.version is not None and case.version.has(before="8.2")
+    detail = ("--nvtxMode=verbose",) if old else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
+    if case.build.tool is Tool.POLYGRAPHY:
+        return Step(what, polygraphy_run(case, "--verbose"))
+    return Step(what, logged(case, "--verbose", *detail))
 
 
 @rule(
@@ -68,7 +118,7 @@ def no_errors(case: Case) -> Iterator[Observation]:
             [note.span for note in verdicts],
             confidence=Confidence.LIKELY,
             settle="A log with both streams",
-            steps=(Step("Build again with both streams in the file", f"{trtexec(case)} > build.log 2>&1"),),
+            steps=(Step("Build again with both streams in the file", logged(case)),),
             same_as="stderr",
         )
 
@@ -115,5 +165,7 @@ def names_only(case: Case) -> Iterator[Observation]:
     facts = [fact for fact in case.build.options.get("build", ()) if fact.name == "Profiling verbosity"]
     spans = [note.span for note in notes] or ([fact.span for fact in facts] if case.build.layer_names else [])
     if spans and case.build.tool is Tool.TRTEXEC and not case.build.engine_layers:
-        step = Step("Build with detailed verbosity", trtexec(case, "--profilingVerbosity=detailed", "--dumpLayerInfo"))
+        old = case.version is not None and case.version.has(before="8.2")
+        flags = ("--nvtxMode=verbose",) if old else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
+        step = Step("Build with detailed verbosity", trtexec(case, *flags))
         yield Observation("The engine's layers are known by name only", spans, steps=(step,), same_as="names")

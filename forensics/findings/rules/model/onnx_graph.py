@@ -9,7 +9,7 @@ from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.precision import allows, strongly_typed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import polygraphy
+from trtforensics.findings.steps.commands import sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,11 +44,6 @@ def _seen(  # noqa: PLR0913 - the fields of an observation
         )
 
 
-def _sanitize(case: Case) -> Step:
-    command = polygraphy("surgeon sanitize", case, "--fold-constants", "-o", "folded.onnx")
-    return Step("Fold constants, then build folded.onnx", command)
-
-
 @rule(
     "TF110",
     Severity.WARNING,
@@ -72,7 +67,7 @@ def allowzero(case: Case) -> Iterator[Observation]:
         f"{count(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: "
         f"{listed([n.name for n in nodes])}"
     )
-    yield from _seen(case, nodes, title, steps=(_sanitize(case),), same="allowzero")
+    yield from _seen(case, nodes, title, steps=(sanitize(case),), same="allowzero")
 
 
 @rule(
@@ -97,7 +92,7 @@ def fixed_batch(case: Case) -> Iterator[Observation]:
         f"{count(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: "
         f"{listed([node.name for node in nodes])}",
         settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
-        steps=(_sanitize(case),),
+        steps=(sanitize(case),),
         same="fixed batch",
     )
 
@@ -155,7 +150,7 @@ def unfolded(case: Case) -> Iterator[Observation]:
     static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
     nodes = [node for node in case.the_model.nodes if static and node.op == "Shape"]
     title = f"{count(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
-    yield from _seen(case, nodes, title, steps=(_sanitize(case),), same="unfolded")
+    yield from _seen(case, nodes, title, steps=(sanitize(case),), same="unfolded")
 
 
 @rule(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, polygraphy
+from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note
     from trtforensics.model.span import SourceSpan
 
+_UNREGISTERED = ("plugin_unknown", "creator_missing")
+_BEFORE = 3
+"""Lines before ``While parsing node`` within which the plugin registry says that it lacks a plugin."""
 _REACH = 12
 """Lines after ``While parsing node`` within which the parser says what is wrong with the node."""
 
@@ -37,15 +40,17 @@ class _Failure:
 
 
 def _failures(case: Case) -> Iterator[_Failure]:
-    later = case.notes("node_name", "parser_assertion", "plugin_missing")
+    later = case.notes("node_name", "parser_assertion", "plugin_missing", *_UNREGISTERED)
     for begin in case.notes("parse_failed"):
         tried = [note for note in case.notes("plugin_tried") if 0 < begin.span.line - note.span.line <= _REACH]
         mine = [note for note in later if 0 < note.span.line - begin.span.line <= _REACH]
+        mine += [n for n in case.notes(*_UNREGISTERED) if 0 < begin.span.line - n.span.line <= _BEFORE]
         node = next((note.text("node") for note in mine if note.kind == "node_name"), "")
         reason = next((note.text("text") for note in mine if note.kind == "parser_assertion"), "")
-        if any(note.kind == "plugin_missing" for note in mine):
+        if any(note.kind in {"plugin_missing", *_UNREGISTERED} for note in mine):
             reason = reason or "Plugin not found"
-        spans = (*(note.span for note in tried), begin.span, *(note.span for note in mine))
+        around = sorted((note.span for note in (*tried, *mine)), key=lambda span: span.line)
+        spans = (begin.span, *around)
         yield _Failure(begin.text("op"), begin.text("index"), node, reason, spans)
 
 
@@ -73,14 +78,48 @@ def no_importer(case: Case) -> Iterator[Observation]:
     for failure in _failures(case):
         if _no_importer(failure.reason):
             names = [failure.node] if failure.node else []
+            old = case.version is None or case.version.has(before="8.5")
             cut = polygraphy("inspect model", case, "--show", "layers", "attrs")
             yield Observation(
                 f"TensorRT has no importer and no plugin for {failure.name}",
                 failure.spans,
+                cause=_DATA_DEPENDENT if failure.op in _SIZED_BY_DATA and old else "",
                 onnx_nodes=names,
                 steps=(Step("See the node and its neighbours", cut),),
                 same_as=failure.op,
             )
+
+
+_SIZED_BY_DATA = {"NonZero", "NonMaxSuppression"}
+_DATA_DEPENDENT = (
+    "The size of this operator's output depends on the data. TensorRT imports such operators from 8.5 on: upgrade "
+    "TensorRT, or take the operator out of the graph. Older releases look for a plugin of its name."
+)
+
+
+@rule(
+    "TF115",
+    Severity.NOTE,
+    "Shapes depend on the data",
+    cause="How many elements NonZero or NonMaxSuppression finds is known only when the engine runs. Layers behind them "
+    "have shapes that TensorRT cannot tune for, and outputs need memory that is allocated during the run.",
+    confirm="The outputs of these nodes have a dimension -1 that no input has.",
+    fixes=(
+        "Cut the operator out and run it behind the engine, or use an NMS plugin with a fixed number of results.",
+        Fix("Give such outputs an IOutputAllocator.", "8.5"),
+    ),
+    sources=("TensorRT 8.5's release notes", "the ONNX operators NonZero and NonMaxSuppression"),
+)
+def sized_by_data(case: Case) -> Iterator[Observation]:
+    """Name the nodes, where they were imported."""
+    nodes = [node for node in case.build.onnx_nodes if node.op in _SIZED_BY_DATA and node.layers]
+    if nodes:
+        yield Observation(
+            f"The data decides how large the output of {listed([node.name for node in nodes])} is",
+            [node.span for node in nodes],
+            onnx_nodes=[node.name for node in nodes],
+            same_as="sized by data",
+        )
 
 
 @rule(
@@ -104,13 +143,8 @@ def mixed_types(case: Case) -> Iterator[Observation]:
             f"{note.text('op')} gets {note.text('first')} and {note.text('second')}" + (f" ({about})" if about else ""),
             (note.span, *(w.span for w in before[-1:])),
             layers=names,
-            steps=(_autocast(case),),
+            steps=(autocast(case, "--low_precision_type", "fp16"),),
         )
-
-
-def _autocast(case: Case) -> Step:
-    command = f"python -m modelopt.onnx.autocast --onnx_path {model_path(case)} --output_path mixed.onnx"
-    return Step("Let AutoCast put the Casts in", f"{command} --low_precision_type fp16")
 
 
 @rule(
@@ -127,12 +161,7 @@ def inner_dimensions(case: Case) -> Iterator[Observation]:
     """Report both dimensions."""
     for note in case.notes("matmul_shapes"):
         title = f"A matrix product of {note.text('first')} columns with {note.text('second')} rows"
-        yield Observation(title, (note.span,), steps=(_sanitize(case),))
-
-
-def _sanitize(case: Case) -> Step:
-    command = polygraphy("surgeon sanitize", case, "--fold-constants", "-o", "folded.onnx")
-    return Step("Fold constants and infer shapes first", command)
+        yield Observation(title, (note.span,), steps=(sanitize(case),))
 
 
 @rule(
@@ -204,17 +233,17 @@ def reshape(case: Case) -> Iterator[Observation]:
             f"Reshape {note.text('layer')} would change the volume from {note.text('first')} to {note.text('second')}",
             (note.span,),
             layers=(note.text("layer"),),
-            steps=(_sanitize(case),),
+            steps=(sanitize(case),),
         )
     yield from observe(
-        case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(_sanitize(case),)
+        case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(sanitize(case),)
     )
     yield from observe(
         case.notes("reshape_zero"),
         "Reshape dimensions might be zero, where zero means 'as the input'",
         severity=Severity.WARNING,
         settle="The shape tensor's value, after polygraphy surgeon sanitize",
-        steps=(_sanitize(case),),
+        steps=(sanitize(case),),
     )
 
 
@@ -237,7 +266,7 @@ def parse_failed(case: Case) -> Iterator[Observation]:
                 f"The parser failed at {failure.name}" + (f": {failure.reason}" if failure.reason else ""),
                 failure.spans,
                 onnx_nodes=[failure.node] if failure.node else [],
-                steps=(_sanitize(case),),
+                steps=(sanitize(case),),
                 same_as=f"{failure.op} {failure.reason}",
             )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.engine_facts import is_foreign
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.precision import WEAK_FLAGS, allows, constraints, foreign_members, layer_names, type_requests
+from trtforensics.findings.precision import allows, constraints, foreign_members, layer_names, type_requests
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, trtexec
+from trtforensics.findings.steps.commands import autocast, polygraphy_run, trtexec, typed
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     "the layer's output and compare it with ONNX Runtime.",
     fixes=(
         Fix("Mark the output of the layer as a network output: it ends the ForeignNode there.", before="11"),
-        Fix("Compare without breaking fusions: mark unfused tensors as debug tensors.", "10.12", "11"),
         Fix(
             "Export with opset 17, so that LayerNormalization is one node and not ReduceMean, Pow and Sqrt.",
             before="11",
@@ -86,18 +87,23 @@ _BETWEEN = "This version does not list members: the nodes lie between the Foreig
 
 def _steps(case: Case, nodes: Sequence[OnnxNode]) -> Iterator[Step]:
     """Right for the version: 10 and later put the types into the model, before that outputs are marked."""
-    version, model = case.version, model_path(case)
+    version = case.version
     if version is None or version.has("10"):
-        names = " ".join(f"'{node.name}'" for node in nodes)
-        cast = f"python -m modelopt.onnx.autocast --onnx_path {model} --output_path mixed.onnx"
-        yield Step("Put FP32 around them in the model", f"{cast} --low_precision_type fp16 --nodes_to_exclude {names}")
-        typed = trtexec(case, "--onnx=mixed.onnx", "--stronglyTyped", without=WEAK_FLAGS)
-        yield Step("and build that strongly typed", typed)
+        names = [node.name for node in nodes]
+        yield autocast(case, "--low_precision_type", "fp16", "--nodes_to_exclude", *names)
+        yield typed(case)
     outputs = [tensor for node in nodes for tensor in node.outputs]
     if outputs:
-        marks = f"polygraphy run {model} --trt --fp16 --onnxrt --trt-outputs {' '.join(outputs)} --onnx-outputs"
-        command = f"{marks} {' '.join(outputs)} --atol 1e-3 --rtol 1e-3"
-        yield Step("Compare their outputs with ONNX Runtime (marking ends the ForeignNode there)", command)
-    if version is not None and version.has("10.13", "11"):
-        seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors", "--profilingVerbosity=detailed", "--dumpLayerInfo")
-        yield Step("See the types inside without breaking fusions", seen)
+        close = ("--atol", "1e-3", "--rtol", "1e-3")
+        marks = ("--onnxrt", "--trt-outputs", *outputs, "--onnx-outputs", *outputs, *close)
+        yield Step(
+            "Compare their outputs with ONNX Runtime (marking ends the ForeignNode there)", polygraphy_run(case, *marks)
+        )
+    if not _detailed(case):
+        seen = trtexec(case, "--profilingVerbosity=detailed", "--dumpLayerInfo")
+        yield Step("See the types of the kernels inside", seen)
+
+
+def _detailed(case: Case) -> bool:
+    """Whether the log shows the kernels inside ForeignNodes already."""
+    return any(is_foreign(layer) and not is_foreign_node(layer.name) for layer in case.engine)

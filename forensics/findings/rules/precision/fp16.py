@@ -4,37 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
-from trtforensics.findings.precision import WEAK_FLAGS, foreign_members
+from trtforensics.findings.precision import allows, foreign_members, precision_fact
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, trtexec
+from trtforensics.findings.steps.commands import autocast, trtexec, typed
+from trtforensics.findings.steps.machine import compute_capability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
+    from trtforensics.findings.precision import HoldingForeignNode
     from trtforensics.model.log import OnnxNode
 
 
 @rule(
     "TF202",
     Severity.WARNING,
-    "LayerNorm runs in FP16 and may overflow",
-    cause="The squares that a LayerNorm adds up pass 65504 easily; FP16 then holds infinity, and the layers after it "
-    "NaN or noise. On an A100 a model lost more than 20 % of its accuracy that way.",
+    "A LayerNorm pattern may run in FP16",
+    cause="The line says that a LayerNorm made of small operations was found and that one of its ReduceMean or Pow "
+    "nodes gives FP16. It does not say that a value overflowed: that takes a difference from the mean of more than "
+    "255, whose square FP16 cannot hold. TensorRT forces nothing; the line is advice.",
     confirm="Mark the output of each LayerNorm and compare it with FP32; look for infinity and NaN.",
     fixes=(
         "Export with opset 17 or later: LayerNormalization becomes one node, which TensorRT normalises in FP32.",
         Fix(
-            "Ask for FP32: --layerPrecisions=NAME:fp32 --precisionConstraints=obey. Inside a ForeignNode it does not "
-            "reach (TF201).",
+            "Ask for FP32 for the nodes that no ForeignNode holds: --layerPrecisions=NAME:fp32 "
+            "--precisionConstraints=obey. Inside a ForeignNode it does not reach (TF201).",
             "8.4",
             "11",
         ),
-        Fix("Keep LayerNormalization out of AutoCast: --op_types_to_exclude LayerNormalization.", "10"),
+        Fix("Keep ReduceMean, Pow and LayerNormalization out of AutoCast: --op_types_to_exclude.", "10"),
     ),
-    sources=("NVIDIA/TensorRT#2781, #3692, #2564, #4493", "pytorch/TensorRT#2730, #4061"),
+    sources=(
+        "NVIDIA/TensorRT#2781, #3692, #2564, #4493",
+        "pytorch/TensorRT#2730, #4061",
+        "builds with TensorRT-RTX 1.7.1 of LayerNorms whose nodes have one type or another",
+    ),
 )
 def layernorm(case: Case) -> Iterator[Observation]:
     """Collect both warnings and name the nodes: from the warning, else from the parser's lines."""
@@ -48,26 +55,31 @@ def layernorm(case: Case) -> Iterator[Observation]:
     held = foreign_members(case.build)
     inside = sorted({held[node.name].name for node in nodes if node.name in held})
     where = f" inside {listed(inside, 2)}" if inside else ""
-    what = listed([node.name for node in nodes]) if nodes else "LayerNorm"
+    what = listed([node.name for node in nodes]) if nodes else "a LayerNorm"
     yield Observation(
-        f"TensorRT warns that {what} runs in FP16{where} and may overflow",
+        f"TensorRT warns that {what} has FP16 Reduce or Pow{where}, which may overflow",
         [note.span for note in notes] + [node.span for node in nodes],
         layers=inside,
         onnx_nodes=[node.name for node in nodes],
-        steps=_keep_float(case, nodes),
+        steps=_keep_float(case, nodes, held),
+        confidence=Confidence.LIKELY,
+        settle="The outputs of these nodes compared with FP32: the warning is about the pattern, not about values",
         same_as="layernorm",
     )
 
 
-def _keep_float(case: Case, nodes: list[OnnxNode]) -> tuple[Step, ...]:
-    """Return the commands that keep these nodes in FP32: AutoCast from 10 on, layer precisions before."""
-    if case.version is None or case.version.has("10"):
-        names = " ".join(f"'{node.name}'" for node in nodes)
-        what = f"--nodes_to_exclude {names}" if names else "--op_types_to_exclude LayerNormalization"
-        cast = f"python -m modelopt.onnx.autocast --onnx_path {model_path(case)} --output_path mixed.onnx"
-        typed = trtexec(case, "--onnx=mixed.onnx", "--stronglyTyped", without=WEAK_FLAGS)
-        return Step("Keep them in FP32 in the model", f"{cast} {what}"), Step("and build strongly typed", typed)
-    flag = ",".join(f"{node.name}:fp32" for node in nodes) or "NAME:fp32"
+def _keep_float(case: Case, nodes: list[OnnxNode], held: Mapping[str, HoldingForeignNode]) -> tuple[Step, ...]:
+    """Return the commands that keep these nodes in FP32: AutoCast from 10 on, before that layer precisions.
+
+    A layer precision does not reach into a ForeignNode, so it is proposed for the nodes outside only.
+    """
+    if case.version is not None and case.version.has("10"):
+        names = [node.name for node in nodes]
+        types = ("--op_types_to_exclude", "ReduceMean", "Pow", "LayerNormalization")
+        return autocast(case, *(("--nodes_to_exclude", *names) if names else types)), typed(case)
+    flag = ",".join(f"{node.name}:fp32" for node in nodes if node.name not in held)
+    if not flag:
+        return ()
     asked = trtexec(case, f"--layerPrecisions={flag}", f"--layerOutputTypes={flag}", "--precisionConstraints=obey")
     return (Step("Ask for FP32", asked),)
 
@@ -108,12 +120,29 @@ def weights(case: Case) -> Iterator[Observation]:
     "TF209",
     Severity.WARNING,
     "This hardware is slow in FP16",
-    cause="The GPU has no fast FP16 arithmetic: FP16 costs accuracy and gains nothing.",
+    cause="The GPU has no fast FP16 arithmetic: FP16 costs accuracy and gains nothing but memory.",
     confirm="Build with and without FP16 and compare throughput.",
     fixes=("Build in FP32 for this GPU.",),
-    sources=("8.x logs",),
+    sources=(
+        "8.x logs",
+        "CUDA C++ Programming Guide, throughput of arithmetic instructions by compute capability",
+    ),
 )
 def slow_half(case: Case) -> Iterator[Observation]:
-    """Report the warning."""
-    step = Step("Build in FP32", trtexec(case, without=("--fp16", "--best")))
-    yield from observe(case.notes("fp16_slow"), "This GPU has no fast FP16", steps=(step,))
+    """Report the warning, or FP16 allowed on a compute capability that computes it slower than FP32."""
+    steps = (Step("Build without FP16", trtexec(case, without=("--fp16", "--best"))),)
+    notes = case.notes("fp16_slow")
+    yield from observe(notes, "This GPU has no fast FP16", steps=steps, same_as="slow")
+    capability, precision = compute_capability(case), precision_fact(case.build)
+    if not notes and capability in _SLOW_HALF and precision is not None and allows(case, "FP16"):
+        facts = [fact for fact in case.build.options.get("device", ()) if fact.name == "Compute Capability"]
+        yield Observation(
+            f"FP16 is allowed, and compute capability {'.'.join(map(str, capability))} has no fast FP16",
+            (precision.span, *(fact.span for fact in facts)),
+            steps=steps,
+            same_as="slow",
+        )
+
+
+_SLOW_HALF = {(5, 0), (5, 2), (6, 1)}
+"""Compute capabilities that TensorRT supports or did, and that compute FP16 no faster than FP32."""

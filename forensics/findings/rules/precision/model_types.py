@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.engine_facts import FULL, output_types, spans_of
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
-from trtforensics.findings.precision import WEAK_FLAGS, allows, foreign_members, precision_fact, strongly_typed
+from trtforensics.findings.precision import allows, foreign_members, precision_fact, strongly_typed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import model_path, trtexec
+from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
@@ -38,10 +38,9 @@ def silent_float(case: Case) -> Iterator[Observation]:
         return
     fact = precision_fact(case.build)
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
-    cast = f"python -m modelopt.onnx.autocast --onnx_path {model_path(case)} --low_precision_type fp16"
     if strongly_typed(case):
         title = f"All {len(layers)} layers of this strongly typed engine give FP32"
-        yield Observation(title, spans, steps=(Step("If FP16 was meant, convert the model", cast),), same_as="typed")
+        yield Observation(title, spans, steps=_converted(case), same_as="typed")
     elif allows(case, "FP16", "BF16", "INT8"):
         yield Observation(
             f"A reduced precision was allowed, but all {len(layers)} layers give FP32",
@@ -70,7 +69,7 @@ def islands(case: Case) -> Iterator[Observation]:
     casts = [node for node in case.build.onnx_nodes if node.op == "Cast" and node.name in held]
     if len(casts) > 1 and not strongly_typed(case) and allows(case, "FP16", "BF16"):
         between = [n for n in case.build.onnx_nodes if n.op in _REDUCTIONS and n.name in held]
-        typed = trtexec(case, "--stronglyTyped", without=WEAK_FLAGS)
+        typed_build = trtexec(case, "--stronglyTyped")
         yield Observation(
             f"{count(len(casts), 'Cast')} of the model are inside "
             f"{listed(sorted({held[c.name].name for c in casts}), 1)}, "
@@ -80,10 +79,11 @@ def islands(case: Case) -> Iterator[Observation]:
             settle="A strongly typed build, in which Casts are binding, compared with this one",
             onnx_nodes=[node.name for node in (*casts, *between)],
             layers=sorted({held[node.name].name for node in casts}),
-            steps=(Step("Build with the model's types", typed),) if _has_typing(case) else (),
+            steps=(Step("Build with the model's types", typed_build),) if typed_build else (),
             same_as="islands",
         )
 
 
-def _has_typing(case: Case) -> bool:
-    return case.version is None or case.version.has("10")
+def _converted(case: Case) -> tuple[Step, ...]:
+    cast = autocast(case, "--low_precision_type", "fp16")
+    return Step(f"If FP16 was meant: {cast.what}", cast.command), typed(case)

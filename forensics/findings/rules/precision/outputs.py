@@ -8,7 +8,8 @@ from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.precision import allows, command_span
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import polygraphy, trtexec
+from trtforensics.findings.steps.commands import polygraphy_run, trtexec
+from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ _EXACT = 1e-4
     confirm="Compare the number of engine layers with and without the marks.",
     fixes=(
         "Mark a few tensors where fused layers end, not all.",
-        Fix("Mark unfused tensors as debug tensors, which leaves fusions alone.", "10.12"),
+        Fix("Mark unfused tensors as debug tensors: these marks leave fusions alone.", "10.12"),
         "Search the smallest set of marks that makes the result right: trtforensics bisect outputs.",
     ),
     sources=("NVIDIA/TensorRT#3258, #3592, #2232", "Polygraphy's --mark-unfused-tensors-as-debug-tensors"),
@@ -62,17 +63,18 @@ def _number(note: Note) -> int:
     return int(first) if first.isdecimal() and len(first) <= _MOST_DIGITS else 0
 
 
+_CLOSE = ("--atol", "1e-3", "--rtol", "1e-3")
 _MANY_OUTPUTS = 10
 _MOST_DIGITS = 9
 """Digits of the largest number of tensors that is read; longer numbers are not believed."""
 
 
 def _fewer(case: Case) -> tuple[Step, ...]:
-    """Return the step for the version: debug tensors from 10.13 on, fewer marked outputs before."""
-    if case.version is not None and case.version.has("10.13"):
-        seen = trtexec(case, "--markUnfusedTensorsAsDebugTensors")
-        return (Step("Look at tensors without breaking fusions", seen),)
-    return (Step("Mark two or three tensors instead", polygraphy("run", case, "--trt", "--trt-outputs", "TENSOR")),)
+    """Return the step for the tool: debug tensors leave fusions alone, but only trtexec 10.12 and later has them."""
+    command = trtexec(case, "--markUnfusedTensorsAsDebugTensors", without=("--markDebug",))
+    if command:
+        return (Step("Mark tensors without breaking fusions", command),)
+    return (Step("Mark two or three tensors where fused layers end, not all"),)
 
 
 @rule(
@@ -94,7 +96,8 @@ def differs(case: Case) -> Iterator[Observation]:
     notes = case.notes("output_differs")
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     half = allows(case, "FP16", "BF16", "INT8")
-    float_run = polygraphy("run", case, "--trt", "--onnxrt", "--atol", "1e-3", "--rtol", "1e-3")
+    polygraphy_log = case.build.tool is Tool.POLYGRAPHY
+    float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *_CLOSE, reduced=False)
     yield from observe(
         notes,
         f"{{names}} differs from the reference{', by a tolerance that FP16 cannot meet' if half and fine else ''}",

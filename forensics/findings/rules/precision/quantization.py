@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.finding import Fix, Observation, Severity
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.engine_facts import FULL, output_types
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
+from trtforensics.findings.line_observations import count, observe
+from trtforensics.findings.precision import allows, precision_fact
 from trtforensics.findings.rule import rule
 
 if TYPE_CHECKING:
@@ -62,3 +64,74 @@ def calibrator(case: Case) -> Iterator[Observation]:
         "INT8 is on without a calibrator: every tensor needs a range",
         severity=Severity.NOTE,
     )
+
+
+_PLACEHOLDERS = {"-2,2]", "-4,4]"}
+"""The ranges that trtexec sets where it has none: 2 for inputs, 4 for every other tensor."""
+
+
+@rule(
+    "TF219",
+    Severity.WARNING,
+    "INT8 was built without calibration",
+    cause="trtexec --int8 without --calib, on a model without Q/DQ, makes ranges up: the same one for every tensor, or "
+    "those of random data. The engine's speed is right, its numbers are meaningless.",
+    confirm="The ranges that the verbose log sets; the Calibration line of the options.",
+    fixes=(
+        Fix("Calibrate with real data and give --calib=CACHE, or quantise the model with Q/DQ.", before="11"),
+        "Use such an engine to measure speed only.",
+    ),
+    sources=("trtexec's source, setAllDynamicRanges and RndInt8Calibrator, 7.2 to 10.16", "an 8.5 log"),
+)
+def uncalibrated(case: Case) -> Iterator[Observation]:
+    """Report ranges that are all placeholders, or INT8 without a calibration cache for a model without Q/DQ."""
+    notes = case.notes("dynamic_range")
+    made_up = [note for note in notes if note.text("text").replace(" ", "") in _PLACEHOLDERS]
+    if len(made_up) > 1 and len(made_up) == len(notes):
+        title = f"The INT8 ranges of {count(len(made_up), 'tensor')} are trtexec's placeholders [-4,4] and [-2,2]"
+        yield from observe(made_up, title, same_as="uncalibrated")
+        return
+    precision = precision_fact(case.build)
+    calibration = next((f for f in case.build.options.get("build", ()) if f.name == "Calibration"), None)
+    quantised = any(node.op in {"QuantizeLinear", "DequantizeLinear"} for node in case.build.onnx_nodes)
+    if precision is None or calibration is None or quantised or not allows(case, "INT8"):
+        return
+    if calibration.value.strip() in {"", "Dynamic"}:
+        known = bool(case.build.onnx_nodes)
+        yield Observation(
+            "INT8 is allowed without a calibration cache" + (", and the model has no Q/DQ" if known else ""),
+            (precision.span, calibration.span),
+            confidence=Confidence.CERTAIN if known else Confidence.LIKELY,
+            settle="" if known else "Whether the model has Q/DQ nodes, which need no calibration",
+            same_as="uncalibrated",
+        )
+
+
+@rule(
+    "TF221",
+    Severity.NOTE,
+    "Casts around a Softmax are inside fused attention",
+    cause="Myelin took two matrix products and the Softmax between them for one fused attention kernel. Its tensors "
+    "are of the reduced type, and Casts to FP32 around the Softmax are absorbed: what the model computes in FP32 there "
+    "need not be FP32 in the engine. What the kernel computes in between, no line shows.",
+    confirm="Mark the Softmax's input as an output, which breaks the fusion, and compare the results.",
+    fixes=("Break the fusion where FP32 matters: mark the scores as an output, or put a plugin there.",),
+    sources=("detailed engine dumps of TensorRT-RTX 1.7.1", "NVIDIA/TensorRT#4723, #4837"),
+)
+def absorbed_casts(case: Case) -> Iterator[Observation]:
+    """Report fused attention kernels whose metadata lists a Softmax and a Cast."""
+    ops = {node.name: node.op for node in case.build.onnx_nodes}
+    for layer in case.engine:
+        mine = [ops.get(node, "") for node in layer.onnx_nodes]
+        if "_mha" in layer.name and "Softmax" in mine and "Cast" in mine and FULL not in output_types(layer):
+            casts = [node for node in layer.onnx_nodes if ops.get(node) == "Cast"]
+            yield Observation(
+                f"{count(len(casts), 'Cast')} around a Softmax {'is' if len(casts) == 1 else 'are'} absorbed into "
+                f"{layer.name}",
+                (layer.span, *(node.span for node in case.build.onnx_nodes if node.name in casts)),
+                confidence=Confidence.LIKELY,
+                settle="The results with the scores marked as an output, compared with these",
+                layers=(layer.name,),
+                onnx_nodes=layer.onnx_nodes,
+                same_as="absorbed",
+            )

@@ -17,7 +17,7 @@ from trtforensics.findings.precision import (
     type_requests,
 )
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import trtexec
 from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
@@ -202,3 +202,31 @@ def const_shuffle(case: Case) -> Iterator[Observation]:
                 settle="The type of the folded constant in a detailed engine dump",
                 layers=sorted({name for fusion in hit for name in fusion.inputs}),
             )
+
+
+@rule(
+    "TF220",
+    Severity.NOTE,
+    "TensorRT eliminated layers of the model",
+    cause="A concatenation or slice that only moves data, or a duplicate, has no layer in the engine: its inputs write "
+    "where it would copy to. That changes no value, but what is asked for such a layer has no effect.",
+    confirm="The layer is not in the engine's dump.",
+    fixes=("Ask the layers before or behind it instead.",),
+    sources=("verbose logs of 8.4 to 10.16",),
+)
+def eliminated(case: Case) -> Iterator[Observation]:
+    """Name the layers; a warning where a type was asked for one of them."""
+    notes = case.notes("eliminating_concat", "eliminating_slice", "eliminating_duplicate")
+    names = list(dict.fromkeys(note.text("layer") or note.text("first") for note in notes))
+    nodes = [layer_names(case.build)[name].name for name in names if name in layer_names(case.build)]
+    asked = [one for one in type_requests(case) if one.pattern != "*" and any(map(one.matches, names))]
+    if notes:
+        vain = f", though {listed([one.text for one in asked], 2)} asks for a type" if asked else ""
+        yield Observation(
+            f"TensorRT eliminated {listed(names)}{vain}",
+            [note.span for note in notes],
+            severity=Severity.WARNING if asked else Severity.NOTE,
+            layers=names,
+            onnx_nodes=nodes,
+            same_as="eliminated",
+        )

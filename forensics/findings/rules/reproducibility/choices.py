@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import in_engine, is_foreign, spans_of, timing_of, tuned_ms
-from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.engine_facts import in_engine, is_foreign, spans_of, time_share
+from trtforensics.findings.finding import Fix, Observation, Severity
 from trtforensics.findings.line_observations import count
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import TIMING_CACHE, trtexec
+from trtforensics.findings.steps.commands import timings_kept
+from trtforensics.findings.steps.machine import clocks
 from trtforensics.model.timings import NEAR_TIE_RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
+    from trtforensics.model.log import CachedResult, Choice
 
 
 @rule(
@@ -33,22 +35,28 @@ if TYPE_CHECKING:
     sources=("NVIDIA/TensorRT#4730, #3316, #568, #1071, #2955", "TensorRT-Model-Connect#416"),
 )
 def near_ties(case: Case) -> Iterator[Observation]:
-    """Report near ties among the engine's own choices, where these are known with their share of the tuned time."""
+    """Report near ties among the engine's own choices, where these are known with their share of the engine's time."""
     build = case.build
-    near = [c for c in build.choices if c.near_tie and c.final is not False and in_engine(build, c.pass_index)]
+    tied = {
+        place: choice
+        for place, choice in enumerate(build.choices)
+        if choice.near_tie and choice.final is not False and in_engine(build, choice.pass_index)
+    }
+    near = list(tied.values())
     if not near:
         return
-    used = [c.time_ms or 0 for c in build.choices if c.final] + [c.time_ms or 0 for c in build.cached if c.final]
-    total = sum(used)
-    mine = sum(c.time_ms or 0 for c in near if c.final)
-    share = f", {mine / total:.0%} of the tuned time" if used and total and all(c.final for c in near) else ""
+    every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
+    used = [one for one in every if one.final]
+    layers = [layer for layer in build.engine_layers if layer.choice in tied]
+    cost = time_share(build, layers) if all(choice.final for choice in near) else None
+    share = f", {cost}" if cost is not None else ""
     near.sort(key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1))
     whose = f"of {count(len(used), 'choice')} of the engine" if share else "among the choices that may be the engine's"
     yield Observation(
         f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}{share}",
         [c.span for c in near],
         layers=list(dict.fromkeys(c.layer for c in near)),
-        steps=(Step("Keep the timings, so that the same tactics win again", trtexec(case, TIMING_CACHE)),),
+        steps=timings_kept(case),
         same_as="near ties",
     )
 
@@ -68,13 +76,12 @@ def near_ties(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#2576, #4040", "Polygraphy's example of flaky tactics"),
 )
 def coverage(case: Case) -> Iterator[Observation]:
-    """Report the share of ForeignNodes in the layers, and in the tuned time where that is known."""
+    """Report the share of ForeignNodes in the layers, and in the engine's time where that is known."""
     layers = case.engine
     foreign = [layer for layer in layers if is_foreign(layer)]
     if foreign:
-        timed = all(timing_of(case.build, layer) is not None for layer in foreign)
-        whole = tuned_ms(case.build, layers)
-        share = f", {tuned_ms(case.build, foreign) / whole:.0%} of the tuned time" if timed and whole else ""
+        cost = time_share(case.build, foreign)
+        share = f", {cost}" if cost is not None else ""
         nodes = list(dict.fromkeys(node for layer in foreign for node in layer.onnx_nodes))
         yield Observation(
             f"{len(foreign)} of {count(len(layers), 'engine layer')} {'are' if len(foreign) > 1 else 'is'} "
@@ -87,6 +94,10 @@ def coverage(case: Case) -> Iterator[Observation]:
         )
 
 
+_SHAKY = 5.0
+"""Coefficient of variance in per cent from which measured times are doubtful; below, only close ones are."""
+
+
 @rule(
     "TF508",
     Severity.WARNING,
@@ -94,15 +105,17 @@ def coverage(case: Case) -> Iterator[Observation]:
     cause="Clocks changed while measuring: timings of this build, and of its tactics, are noise beyond a few per cent.",
     confirm="nvidia-smi --query-gpu=clocks.sm --format=csv --loop=1 while building.",
     fixes=("Lock the clocks, cool the GPU, leave it alone while building.",),
-    sources=("trtexec's source: above 2.5 % of variation",),
+    sources=("trtexec's performance summary, 8.0 to 11.1: it warns from 1 % of variation on",),
 )
 def unstable(case: Case) -> Iterator[Observation]:
     """Quote the variation."""
     for note in case.notes("unstable"):
         variation = note.number("number")
         told_variation = f" (coefficient of variance {variation:.3g} %)" if variation is not None else ""
+        shaky = variation is None or variation >= _SHAKY
         yield Observation(
             f"GPU compute time was unstable{told_variation}",
             (note.span,),
-            steps=(Step("Lock the clocks, then build and measure again", "nvidia-smi --lock-gpu-clocks=MHZ"),),
+            severity=Severity.WARNING if shaky else Severity.NOTE,
+            steps=(clocks(case),),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import TIMING_CACHE, trtexec
+from trtforensics.findings.steps.commands import timings_kept, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,10 +48,11 @@ def unread(case: Case) -> Iterator[Observation]:
 )
 def local(case: Case) -> Iterator[Observation]:
     """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
-    notes = [n for n in case.notes("cache_scope", "cache_disabled") if n.text("scope") != "Global"]
+    notes = [n for n in case.notes("cache_scope", "cache_disabled", "poly_selector") if n.text("scope") != "Global"]
     if case.version is None or not case.version.rtx:
-        step = Step("Keep the timings", trtexec(case, TIMING_CACHE))
-        yield from observe(notes, "Timings of this build are not kept for the next one", steps=(step,), same_as="local")
+        yield from observe(
+            notes, "Timings of this build are not kept for the next one", steps=timings_kept(case), same_as="local"
+        )
 
 
 @rule(
@@ -66,8 +67,11 @@ def local(case: Case) -> Iterator[Observation]:
 )
 def invalid(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
-    step = Step("Make a cache of its own for this machine", trtexec(case, TIMING_CACHE))
-    yield from observe(case.notes("cache_invalid", "cache_unused"), "The timing cache was refused", steps=(step,))
+    name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
+    step = Step("Make a cache of its own for this machine", trtexec(case, f"--timingCacheFile={name}"))
+    notes = case.notes("cache_invalid", "cache_unused")
+    made = case.notes("cache_serializing", "cache_serialized") if notes else []
+    yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
 
 
 @rule(
@@ -119,3 +123,20 @@ def level_zero(case: Case) -> Iterator[Observation]:
     if level is not None and level.value.strip() == "0" and cache is not None and cache.value.strip():
         step = Step("Build at the default level", trtexec(case, without=("--builderOptimizationLevel",)))
         yield Observation("Level 0 ignores the timing cache that was given", (level.span, cache.span), steps=(step,))
+
+
+@rule(
+    "TF510",
+    Severity.ERROR,
+    "The build stopped at a layer that the timing cache lacks",
+    cause="The build was told to fail where the timing cache has no entry for a layer (ERROR_ON_TIMING_CACHE_MISS): "
+    "the cache is of another model, other shapes, types or flags, or another TensorRT or GPU.",
+    confirm="The line names the layer; 'Loaded N timing cache entries' says how many there were.",
+    fixes=(Fix("Make the cache anew with this model and these flags, or leave --errorOnTimingCacheMiss out.", "9.1"),),
+    sources=("trtexec's help of --errorOnTimingCacheMiss, 9.1 to 11.1",),
+)
+def miss(case: Case) -> Iterator[Observation]:
+    """Report the refusal."""
+    step = Step("Build without the demand", trtexec(case, without=("--errorOnTimingCacheMiss",)))
+    title = "The timing cache lacks a layer, and the build must not time one"
+    yield from observe(case.notes("cache_miss"), title, steps=(step,))

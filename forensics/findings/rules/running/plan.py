@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import engine_path, trtexec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
+    from trtforensics.model.notes import Note
 
 
 @rule(
@@ -20,14 +22,14 @@ if TYPE_CHECKING:
     Severity.ERROR,
     "The plan is of another TensorRT version",
     cause="A plan runs on the version that built it, unless it was built version compatible.",
-    confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (8.6 and later).",
+    confirm="trtexec --getPlanVersionOnly --loadEngine=PLAN (9.1 and later).",
     fixes=("Build with the version that runs it.", Fix("Build with --versionCompatible.", "8.6")),
     sources=("NVIDIA/TensorRT#574, #2195",),
 )
 def version(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     notes = case.notes("plan_version")
-    step = Step("Which version built it?", "trtexec --getPlanVersionOnly --loadEngine=PLAN")
+    step = Step("Which version built it?", trtexec(case, "--getPlanVersionOnly") if engine_path(case) else "")
     yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
 
 
@@ -62,8 +64,13 @@ def magic(case: Case) -> Iterator[Observation]:
     named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
     notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
     yield from observe(
-        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", "head -c 4 PLAN"),)
+        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", _head(case)),)
     )
+
+
+def _head(case: Case) -> str:
+    path = engine_path(case)
+    return f"head -c 4 {shlex.quote(path)}" if path else ""
 
 
 @rule(
@@ -79,3 +86,40 @@ def refit(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     step = Step("Build a refittable engine", trtexec(case, "--refit"))
     yield from observe(case.notes("refit_refused"), "Weights cannot be refitted", steps=(step,))
+
+
+_STANDARD = (
+    "TensorRT's own plugins (names end in _TRT): register the standard plugins before deserializing, by "
+    'trt.init_libnvinfer_plugins(logger, "") or initLibNvInferPlugins.'
+)
+
+
+@rule(
+    "TF609",
+    Severity.ERROR,
+    "A plan needs a plugin that is not registered",
+    cause="The plan holds a layer of a plugin, and the process that loads it registered no plugin of that name, "
+    "version and namespace: the plugin library was not loaded, or TensorRT's own plugins were not registered.",
+    confirm="Registered plugin creator lines of a verbose log list what the process has.",
+    fixes=(
+        _STANDARD,
+        "A custom plugin: load its library before deserializing (ctypes.CDLL, dlopen, LD_PRELOAD).",
+        Fix("Or build with --setPluginsToSerialize=LIB, which puts the library into the plan.", "8.6"),
+    ),
+    sources=("Deci-AI/super-gradients#1816", "laugh12321/TensorRT-YOLO#118"),
+)
+def unregistered(case: Case) -> Iterator[Observation]:
+    """Name the plugins, where no node was being parsed."""
+    parsing = [note.span.line for note in case.notes("parse_failed")]
+    notes = [n for n in case.notes("plugin_unknown", "creator_missing", "plugin_unloaded") if not _near(n, parsing)]
+    names = list(dict.fromkeys(note.text("name") for note in notes if note.kind == "plugin_unknown"))
+    what = listed(names) if names else "a plugin"
+    yield from observe(notes, f"No plugin library that holds {what} is loaded", same_as=f"plugin {what}")
+
+
+def _near(note: Note, lines: Sequence[int]) -> bool:
+    return any(abs(note.span.line - line) <= _PARSER_LINES for line in lines)
+
+
+_PARSER_LINES = 12
+"""Lines around ``While parsing node`` that are of the parser (TF101)."""

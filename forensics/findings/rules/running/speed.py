@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import is_reformat, spans_of, timing_of, tuned_ms
+from trtforensics.findings.engine_facts import is_reformat, spans_of, time_share
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import trtexec
+from trtforensics.findings.steps.commands import profile, trtexec
+from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ _MANY = 0.2
 _SMALL = 5
 """Number of layers below which reformats are not judged: in tiny engines they always weigh much."""
 _COSTLY = 0.1
-"""Share of the tuned time from which reformats are a warning."""
+"""Share of the engine's time from which reformats are a warning."""
 
 
 @rule(
@@ -54,7 +55,9 @@ def held_up(case: Case) -> Iterator[Observation]:
     enqueue = any("Enqueue" in note.text("text") for note in notes)
     flag = "--useCudaGraph" if enqueue else "--noDataTransfers"
     what = "by the host (enqueue)" if enqueue else "by transfers"
-    yield from observe(notes, f"The GPU is held up {what}", steps=(Step("Measure again", trtexec(case, flag)),))
+    yield from observe(
+        notes, f"The GPU is held up {what}", steps=(Step(f"Measure again with {flag}", trtexec(case, flag)),)
+    )
 
 
 @rule(
@@ -68,17 +71,15 @@ def held_up(case: Case) -> Iterator[Observation]:
     sources=("8.0 to 10.16 logs",),
 )
 def reformats(case: Case) -> Iterator[Observation]:
-    """Count the reformats, with their share of the tuned time where all of them are timed."""
+    """Count the reformats, with their share of the engine's time where all of them are timed."""
     layers = case.engine
     found = [layer for layer in layers if is_reformat(layer)]
     changing = [layer for layer in found if _changes_type(layer)]
     if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
         return
-    timed = [layer for layer in found if timing_of(case.build, layer) is not None]
-    whole, cost = tuned_ms(case.build, layers), tuned_ms(case.build, found)
-    share = cost / whole if whole and len(timed) == len(found) else None
-    costly = share is not None and share >= _COSTLY and len(layers) >= _SMALL
-    costs = f"; together {cost:.3g} ms, {share:.0%} of the tuned time" if share is not None else ""
+    cost = time_share(case.build, found)
+    costly = cost is not None and cost.share >= _COSTLY and len(layers) >= _SMALL
+    costs = f"; together {cost.ms:.3g} ms, {cost}" if cost is not None else ""
     yield Observation(
         f"{count(len(found), 'reformat')} among {count(len(layers), 'engine layer')}, {len(changing)} of which "
         f"change{'s' if len(changing) == 1 else ''} the type{costs}",
@@ -86,7 +87,7 @@ def reformats(case: Case) -> Iterator[Observation]:
         confidence=Confidence.CERTAIN,
         severity=Severity.WARNING if costly else Severity.NOTE,
         layers=[layer.name for layer in found],
-        steps=(Step("See what each costs", trtexec(case, "--dumpProfile", "--separateProfileRun")),),
+        steps=profile(case, "See what each costs"),
         same_as="reformats",
     )
 
@@ -95,3 +96,41 @@ def _changes_type(layer: EngineLayer) -> bool:
     """Whether inputs and outputs differ in type; False where the dump prints no type on one side."""
     before, behind = ({tensor.dtype for tensor in side} for side in (layer.inputs, layer.outputs))
     return bool(before and behind and before != behind)
+
+
+_FEWEST = 2
+"""Fewest timed layers, which must also be half of all: a share of fewer says nothing."""
+_MOST = 0.5
+"""Share of the time from which one ForeignNode is reported."""
+
+
+@rule(
+    "TF608",
+    Severity.NOTE,
+    "One ForeignNode takes most of the time",
+    cause="Myelin compiles what is inside a ForeignNode by itself. Where one of them takes most of the time, nothing "
+    "that is tuned or pinned outside of it changes the speed much, and only a detailed dump or a profile shows what is "
+    "inside.",
+    confirm="A profile of the engine (trtexec --dumpProfile) with detailed profiling verbosity.",
+    fixes=(
+        Fix("See its kernels: --profilingVerbosity=detailed --dumpProfile.", "10.0"),
+        "Break it up by marking an output inside, and look which part takes the time.",
+    ),
+    sources=("profiles of 8.5 to 10.16 logs",),
+)
+def dominant(case: Case) -> Iterator[Observation]:
+    """Report a ForeignNode with at least half of the time of all timed layers, and where the times are from."""
+    timed = [layer for layer in case.engine if layer.time_ms is not None]
+    whole = sum(layer.time_ms or 0.0 for layer in timed)
+    for layer in timed:
+        share = (layer.time_ms or 0.0) / whole if whole else 0.0
+        if is_foreign_node(layer.name) and share >= _MOST and len(timed) >= max(_FEWEST, len(case.engine) / 2):
+            yield Observation(
+                f"{layer.name} takes {share:.0%} of the {layer.time_is} time of "
+                f"{count(len(timed), 'layer')}{'' if len(timed) == len(case.engine) else f' of {len(case.engine)}'}",
+                (layer.span,),
+                layers=(layer.name,),
+                onnx_nodes=layer.onnx_nodes,
+                steps=profile(case, "See what each layer costs"),
+                same_as="dominant",
+            )

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import reduce, trtexec, workspace
+from trtforensics.findings.steps.commands import profile, reduce
+from trtforensics.findings.steps.machine import workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.model.notes import Note
+    from trtforensics.model.span import SourceSpan
 
 _REASONS = {
     "skipping_tactic": "a tactic was skipped",
@@ -44,6 +46,7 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
         Fix("Try another --builderOptimizationLevel.", "8.6"),
     ),
     sources=("a 10.14 log", "NVIDIA/TensorRT#1917, #2918, #3423, #4736, #4739"),
+    follows=("TF309", "TF305"),
 )
 def no_implementation(case: Case) -> Iterator[Observation]:
     """Name the node, what it holds, and the reasons that stand before the error."""
@@ -53,7 +56,8 @@ def no_implementation(case: Case) -> Iterator[Observation]:
         if name in seen:
             continue
         seen.add(name)
-        reasons = [one for one in case.notes(*_REASONS) if one.span.line <= note.span.line]
+        since = _block(case, note)
+        reasons = [one for one in case.notes(*_REASONS) if since < one.span.line <= note.span.line]
         why = listed(list(dict.fromkeys(_REASONS[one.kind] for one in reversed(reasons))))
         members = next((f.onnx_nodes for f in case.build.foreign_nodes if f.name == name), ())
         yield Observation(
@@ -65,13 +69,23 @@ def no_implementation(case: Case) -> Iterator[Observation]:
             onnx_nodes=members,
             steps=_after_failure(case, reasons),
             same_as=f"{name} {why}",
+            because=[*(one.span for one in reasons), *_starved(case, name)],
         )
 
 
+def _block(case: Case, note: Note) -> int:
+    """Return the line behind which lines can be about the layer: the last choice of another one before the error."""
+    chosen = [one.span.line for one in case.build.choices]
+    chosen += [one.span.line for one in case.build.cached]
+    return max((line for line in chosen if line < note.span.line), default=0)
+
+
+def _starved(case: Case, name: str) -> list[SourceSpan]:
+    return [span for layer in case.build.starved if layer.layer == name for span in layer.spans]
+
+
 def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
-    asked = [int(one.number("requested") or 0) for one in reasons if one.kind == "myelin_budget"]
-    wanted = max([*asked, *(layer.requested for layer in case.build.starved)], default=None)
-    memory = [workspace(case, wanted)] if {one.kind for one in reasons} & _SHORT_OF_MEMORY or case.build.starved else []
+    memory = [workspace(case)] if {one.kind for one in reasons} & _SHORT_OF_MEMORY or case.build.starved else []
     return (*memory, reduce(case))
 
 
@@ -159,6 +173,7 @@ def crash(case: Case) -> Iterator[Observation]:
     confirm="Read the lines between 'Computing costs for' and the choice.",
     fixes=("Raise the workspace if tactics were skipped for it; else see the errors beside it.",),
     sources=("logs of 7.x to 10.x: 0xd15ea5edd15ea5ed, inf",),
+    follows=("TF305", "TF309"),
 )
 def no_tactic(case: Case) -> Iterator[Observation]:
     """Report a layer only where none of its choices has a tactic and no cached result exists."""
@@ -184,6 +199,31 @@ def no_tactic(case: Case) -> Iterator[Observation]:
 )
 def untimed_loop(case: Case) -> Iterator[Observation]:
     """Name the layers."""
-    step = Step("See the loop's share of the time", trtexec(case, "--dumpProfile", "--separateProfileRun"))
+    steps = profile(case, "See the loop's share of the time")
     title = "The loop in {names} was not timed: its tactic is an estimate"
-    yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=(step,))
+    yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=steps)
+
+
+_SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:", "Chose ")
+
+
+@rule(
+    "TF323",
+    Severity.NOTE,
+    "Sparse layers were eligible, and none was chosen",
+    cause="Weights of these layers have the 2:4 pattern (or were forced to it), but a dense tactic was faster: small "
+    "layers gain nothing by sparsity.",
+    confirm="The lines '(Sparsity)': which layers are eligible, and which were chosen.",
+    fixes=("Nothing, where speed is what counts: TensorRT timed both. Larger batches favour sparse tactics.",),
+    sources=("8.4 and 10.x logs of the Sparsity samples",),
+)
+def no_sparse_layer(case: Case) -> Iterator[Observation]:
+    """Report builds whose lines about chosen layers all name none."""
+    notes = case.notes("sparsity")
+    chosen = [note for note in notes if note.text("text").startswith(_SPARSE_CHOSEN)]
+    if chosen and all(_names_none(note.text("text")) for note in chosen):
+        yield from observe(notes, "Layers are eligible for sparse tactics, and none was chosen", same_as="sparse")
+
+
+def _names_none(text: str) -> bool:
+    return text.startswith("Chose 0 ") or text.rstrip().endswith("for layers:")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule
 from trtforensics.model.log import Outcome, Tool
 
@@ -41,12 +41,20 @@ def no_gpu(case: Case) -> Iterator[Observation]:
     "This TensorRT does not know the GPU",
     cause="Each TensorRT release supports a range of GPUs; older ones are dropped, newer ones are unknown.",
     confirm="Compare the SM with the support matrix of the release.",
-    fixes=("Use a release that supports the GPU.",),
-    sources=("NVIDIA/TensorRT#4359",),
+    fixes=("Use a release that supports the GPU: a newer TensorRT for a newer GPU, an older one for an older GPU.",),
+    sources=("NVIDIA/TensorRT#4359", "error lines of 8.2 on GPUs of compute capability 8.9"),
 )
 def unknown_gpu(case: Case) -> Iterator[Observation]:
     """Name the GPU's SM version."""
     yield from observe(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
+    notes = case.notes("sm_unknown")
+    known = listed(list(dict.fromkeys(_capability(note.text("sm")) for note in notes)))
+    yield from observe(notes, f"This TensorRT does not know compute capability {known}", same_as="unknown SM")
+
+
+def _capability(code: str) -> str:
+    """Return the compute capability of ``Unsupported SM: 0x809``: 8.9."""
+    return f"{int(code, 16) >> 8}.{int(code, 16) & 0xFF}"
 
 
 @rule(

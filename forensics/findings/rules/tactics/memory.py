@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps import MEBIBYTE, trtexec, workspace
+from trtforensics.findings.steps.machine import MEBIBYTE, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,11 +39,10 @@ def unit(case: Case) -> Iterator[Observation]:
         found = _POOL.search(fact.value) if fact.name == "Memory Pools" else None
         size = float(found.group(1)) if found else 1.0
         if size < 1:
-            command = trtexec(case, "--memPoolSize=workspace:1024")
             yield Observation(
                 f"The workspace limit is {size * MEBIBYTE:,.0f} bytes: a unit is missing or wrong",
                 (fact.span,),
-                steps=(Step("Build again with 1024 MiB (a bare number is MiB)", command),),
+                steps=(workspace(case),),
             )
 
 
@@ -59,6 +58,7 @@ def unit(case: Case) -> Iterator[Observation]:
         Fix("Raise --workspace=N (MiB) or IBuilderConfig.max_workspace_size.", before="8.4"),
     ),
     sources=("verbose logs of 8.x and 10.16", "NVIDIA/TensorRT#4136"),
+    follows=("TF305",),
 )
 def starved(case: Case) -> Iterator[Observation]:
     """Sum up the layers that wanted more than there was."""
@@ -72,10 +72,16 @@ def starved(case: Case) -> Iterator[Observation]:
             f"bytes wanted, {most.available:,} available",
             sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
             layers=[layer.layer for layer in layers if layer.layer],
-            steps=(workspace(case, most.requested),),
+            steps=(workspace(case),),
             severity=Severity.NOTE if few else Severity.WARNING,
             same_as="starved",
         )
+        return
+    notes = case.notes("workspace_note", "workspace_hint")
+    asked = max((int(note.number("requested") or 0) for note in notes), default=0)
+    sizes = f"{asked:,} bytes would enable more" if asked else "the log names no size"
+    title = f"Some tactics were skipped for want of workspace: {sizes}"
+    yield from observe(notes, title, steps=(workspace(case),), severity=Severity.NOTE, same_as="hint")
 
 
 @rule(
@@ -87,6 +93,7 @@ def starved(case: Case) -> Iterator[Observation]:
     confirm="Build with the budget the line names and look whether the line is gone.",
     fixes=("Raise the workspace limit beyond what the line says it needs.",),
     sources=("a verbose log of 10.16 (pass.cpp, run_passes)",),
+    follows=("TF305",),
 )
 def budget(case: Case) -> Iterator[Observation]:
     """Report the largest size that Myelin names."""
@@ -96,7 +103,7 @@ def budget(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"Myelin exceeded its memory budget, {len(notes)} times in all: it needs {needed:,} bytes",
             [note.span for note in notes],
-            steps=(workspace(case, needed),),
+            steps=(workspace(case),),
             same_as="budget",
         )
 
@@ -109,6 +116,7 @@ def budget(case: Case) -> Iterator[Observation]:
     confirm="The message says so; a larger limit makes it go away, or shows another reason.",
     fixes=("Raise the workspace limit.", "If it stays: the operation has no tactic for this type on this GPU."),
     sources=("a TensorRT-RTX 1.7.1 log (tactic.cpp, enumerate_tactics)", "NVIDIA/TensorRT#2647"),
+    follows=("TF305",),
 )
 def none_fits(case: Case) -> Iterator[Observation]:
     """Report the message; older releases do not say whether it was the workspace."""
@@ -120,7 +128,7 @@ def none_fits(case: Case) -> Iterator[Observation]:
                 [note.span for note in notes],
                 confidence=confidence,
                 settle="" if confidence is Confidence.CERTAIN else "A build with a larger workspace",
-                steps=(workspace(case, None),),
+                steps=(workspace(case),),
             )
 
 
@@ -133,6 +141,7 @@ def none_fits(case: Case) -> Iterator[Observation]:
     confirm="nvidia-smi while building: what else holds memory?",
     fixes=("Build on an idle GPU, or lower the workspace so that the same tactics compete each time.",),
     sources=("10.16 and 8.x logs", "NVIDIA/TensorRT#1661, #493"),
+    follows=("TF305",),
 )
 def short_of_memory(case: Case) -> Iterator[Observation]:
     """Report both forms of the message."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trtforensics.bisect.levers.items import read_items
 from trtforensics.errors import ForensicsError, SourceError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX = 1 << 20
 
@@ -23,12 +23,27 @@ def test_items_of_a_file(tmp_path: Path) -> None:
     assert lever.prepare(frozenset({1}), tmp_path)["items"].read_text(encoding="utf-8") == "-x=é\n"
 
 
+NAMES = st.binary(min_size=1, max_size=300).filter(
+    lambda name: not {0, 10}.intersection(name) and name.strip(b" \t\r") == name and not name.startswith(b"#")
+)
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5, unique=True))
+def test_names_of_any_bytes_come_out_as_they_went_in(names: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "items")
+        path.write_bytes(b"".join(b"%s\n" % name for name in [b"x" * 301, *names]))
+        lever = read_items(str(path), max_bytes=MAX)
+        written = lever.prepare(frozenset(range(1, len(names) + 1)), Path(folder))["items"]
+        assert written.read_bytes() == b"".join(b"%s\n" % name for name in names)
+
+
 @pytest.mark.parametrize(
     ("data", "error", "says"),
     [
         (b"# only\n\n", UsageError, "no items"),
         (b"a\nb\na\n", UsageError, "'a' more than once"),
-        (b"a\n\xff\xfe\xfa\n", SourceError, "UTF-8"),
+        (b"a\nb\0\n", SourceError, r"UTF-8 \(byte 3 is zero\)"),
     ],
 )
 def test_bad_item_files(tmp_path: Path, data: bytes, error: type[ForensicsError], says: str) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from trtforensics.bisect.runner import room as probe_room
 from trtforensics.bisect.runner.options import RunOptions
+from trtforensics.bisect.runner.room import DEFAULT_NEED
 from trtforensics.bisect.search import Verdict
+from trtforensics.bisect.session import session
 from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect
 from trtforensics.errors import OutputError
 
@@ -30,13 +31,21 @@ def events(directory: Path) -> list[str]:
 
 
 def test_a_build_that_fails_on_a_full_disk_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=0))
-    options = RunOptions(build="exit 200")
-    with pytest.raises(OutputError, match="its disk is full"):
-        collect(tmp_path, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
-    assert events(tmp_path) == ["run", "start", "stopped"]
+    options = RunOptions(build="touch began; exit 200; cd {dir}")
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    room = {True: 0, False: DEFAULT_NEED}
+    for module in (probe_room, session):
+        monkeypatch.setattr(module, "free_bytes", lambda _folder: room[(tmp_path / "began").exists()])
+    with pytest.raises(OutputError, match=r"ran out of room while probe 0001-\w+ ran: only 0 bytes were free"):
+        collect(out, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
+    assert events(out) == ["run", "start", "stopped"]
+    with pytest.raises(OutputError, match=r"has 0 MiB free before a probe\. .*`--need-free` is 64 MiB"):
+        collect(out, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
+    assert events(out) == ["run", "start", "stopped", "run"]
     monkeypatch.undo()
-    document = collect(tmp_path, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
+    monkeypatch.chdir(tmp_path)
+    document = collect(out, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
     unresolved = document["unresolved"]
     assert isinstance(unresolved, list)
     assert len(unresolved) == 3

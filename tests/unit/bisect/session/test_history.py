@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.journals import ASK, begin, end
+from tests.support.journals import ASK, KEY, begin, end, made
 from trtforensics.bisect.runner.options import RunOptions
 from trtforensics.bisect.search import Verdict
-from trtforensics.bisect.session.history import History
+from trtforensics.bisect.session.history import History, Judge
 from trtforensics.bisect.session.journal import Journal
 
 if TYPE_CHECKING:
@@ -25,9 +25,16 @@ if TYPE_CHECKING:
         ("check", 4.0, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, Verdict.UNRESOLVED),
         ("check", 6.0, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, None),
         ("check", None, False, {"timed_out": True, "timeout": 5.0, "verdict": "unresolved"}, None),
-        ("another", None, False, {"build_failed": True, "verdict": "unresolved"}, Verdict.UNRESOLVED),
-        ("another", None, True, {"build_failed": True, "verdict": "unresolved"}, Verdict.BAD),
-        ("check", None, False, {"build_failed": True, "verdict": "bad"}, Verdict.UNRESOLVED),
+        ("another", None, False, {"made": made(status=3), "verdict": "unresolved"}, Verdict.UNRESOLVED),
+        ("another", None, True, {"made": made(status=3), "verdict": "unresolved"}, Verdict.BAD),
+        ("check", None, False, {"made": made(status=3), "verdict": "bad"}, Verdict.UNRESOLVED),
+        ("no check", None, False, {"made": made(status=3), "verdict": "unresolved"}, Verdict.BAD),
+        ("no check", None, False, {"made": made(status=200), "verdict": "bad"}, Verdict.UNRESOLVED),
+        ("no check", None, False, {"made": made(status=0)}, Verdict.GOOD),
+        ("check", None, True, {"made": made(status=3, unfit="refused"), "verdict": "bad"}, Verdict.UNRESOLVED),
+        ("check", None, True, {"made": made(unfit="another tactic"), "verdict": "bad"}, Verdict.UNRESOLVED),
+        ("check", 9.0, False, {"made": made(status=-2, timed_out=True, timeout=5.0)}, None),
+        ("check", 5.0, True, {"made": made(status=-2, timed_out=True, timeout=5.0)}, Verdict.BAD),
     ],
 )
 def test_what_a_stored_verdict_is_good_for(  # noqa: PLR0913, PLR0917 - a table of cases
@@ -38,13 +45,63 @@ def test_what_a_stored_verdict_is_good_for(  # noqa: PLR0913, PLR0917 - a table 
     changes: dict[str, object],
     known: Verdict | None,
 ) -> None:
-    with Journal(tmp_path) as journal:
+    with Journal(tmp_path, KEY) as journal:
         begin(journal)
         end(journal, **changes)
         options = RunOptions(timeout=timeout, build_failure_is_bad=build_failure_is_bad)
-        found = journal.history.verdict(ASK, judge, options)
+        found = journal.history.verdict(ASK, Judge(judge, by_build=judge == "no check"), options)
     assert (found.verdict if found else None) == known
 
 
 def test_nothing_is_known_of_what_was_not_asked() -> None:
-    assert History().verdict(ASK, "check", RunOptions()) is None
+    assert History(8).verdict(ASK, Judge("check"), RunOptions()) is None
+
+
+def test_a_build_that_was_begun_again_is_no_build_until_it_ends(tmp_path: Path) -> None:
+    """The verdict of the earlier build stands, but nobody may look at what is in the folder."""
+    with Journal(tmp_path, KEY) as journal:
+        begin(journal)
+        end(journal)
+        begin(journal)
+        journal.write("run", check="try", repeat=1, judge="check")
+        probe = journal.history.probes[1]
+        assert (probe.building, probe.made, probe.running) == (True, None, False)
+        assert journal.history.verdict(ASK, Judge("check"), RunOptions()) is not None
+        assert journal.history.verdict(ASK, Judge("no check", by_build=True), RunOptions()) is None
+
+
+def test_what_a_failed_build_decided_is_not_known_once_it_is_built_again(tmp_path: Path) -> None:
+    with Journal(tmp_path, KEY) as journal:
+        begin(journal)
+        end(journal, verdict="bad", made=made(status=3))
+        begin(journal)
+        assert journal.history.verdict(ASK, Judge("check"), RunOptions()) is None
+
+
+def test_a_verdict_is_forgotten_or_given_by_a_person(tmp_path: Path) -> None:
+    given = {"active": "1-2,5", "build": 0, "check": 0, "purpose": "given", "verdict": "good", "reason": "given"}
+    with Journal(tmp_path, KEY) as journal:
+        begin(journal)
+        end(journal, made=made(status=3))
+        journal.write("forget", probe=1)
+        assert journal.history.verdict(ASK, Judge("check"), RunOptions()) is None
+        journal.write("given", probe=1, judge="check", seconds=0, timed_out=False, timeout=None, **given)
+        found = journal.history.verdict(ASK, Judge("check"), RunOptions())
+    assert found is not None
+    assert found.verdict is Verdict.GOOD
+
+
+@pytest.mark.parametrize(("number", "active"), [(3, "0"), (0, "0"), (1, "0"), (2, "1-2,5"), (2, "8"), (2, "1,0")])
+def test_a_probe_is_the_next_one_and_of_a_subset_of_the_items(tmp_path: Path, number: int, active: str) -> None:
+    with Journal(tmp_path, KEY) as journal:
+        begin(journal)
+        with pytest.raises(ValueError, match=r"another one|no run of indexes"):
+            begin(journal, number, active)
+
+
+def test_a_probe_ends_once(tmp_path: Path) -> None:
+    with Journal(tmp_path, KEY) as journal:
+        begin(journal)
+        end(journal)
+        with pytest.raises(ValueError, match="ends and has not begun"):
+            end(journal)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.bisect.runner.options import RunOptions
-from trtforensics.bisect.session.job import Job, check_directory, write_job
+from trtforensics.bisect.runner.scripts import Surroundings
+from trtforensics.bisect.session.job import Job, check_directory, judge_of, read_job, write_job
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def job(**changes: object) -> Job:
     parts: dict[str, object] = {"mode": "items", "items": [], "content": ["a"], "build": "make", "versions": {"t": "1"}}
+    parts["surroundings"] = Surroundings("/here", {"./b.sh": "1"})
     return Job(**{**parts, **changes})  # type: ignore[arg-type]
 
 
@@ -26,6 +28,9 @@ def job(**changes: object) -> Job:
         ({"content": ["b"]}, "other items"),
         ({"build": None}, "another build command"),
         ({"versions": {}}, "other tool versions"),
+        ({"surroundings": None}, "another working directory"),
+        ({"surroundings": Surroundings("/elsewhere", {"./b.sh": "1"})}, "another working directory"),
+        ({"surroundings": Surroundings("/here", {"./b.sh": "2"})}, "a program of its build command has changed"),
     ],
 )
 def test_another_job_is_told_apart(tmp_path: Path, changes: dict[str, object], says: str) -> None:
@@ -40,3 +45,41 @@ def test_a_job_that_is_none_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / "job.json").write_text(text)
     with pytest.raises(SourceError, match=r"job\.json"):
         check_directory(tmp_path, job())
+
+
+def test_a_changed_digit_of_a_job_shows(tmp_path: Path) -> None:
+    write_job(tmp_path, job(items=[{"item": "layer 17"}, {"item": "\udcff"}]), RunOptions(check="try"))
+    path = tmp_path / "job.json"
+    assert read_job(tmp_path)["items"] == [{"item": "layer 17"}, {"item": "\udcff"}]
+    path.write_text(path.read_text().replace("layer 17", "layer 18"))
+    with pytest.raises(SourceError, match="its checksum does not match"):
+        read_job(tmp_path)
+
+
+def test_what_a_killed_start_leaves_is_no_other_file(tmp_path: Path) -> None:
+    for name in (".lock", ".trtforensics-0123.tmp"):
+        (tmp_path / name).touch()
+    check_directory(tmp_path, job())
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="holds files"):
+        check_directory(tmp_path, job())
+
+
+def test_a_check_is_its_command_its_folder_its_scripts_and_its_repetitions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / name for name in ("one", "same", "other")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "works.sh").write_text("exit 1" if folder.name == "other" else "exit 0")
+    checks = [RunOptions(check=check, repeat=times) for check, times in (("sh works.sh", 1), ("sh works.sh", 2))]
+    checks += [RunOptions(check=check) for check in ("sh works.sh x 2", "sh works.sh; sh works.sh", "sh works.sh 2")]
+    judges = set()
+    for folder in folders:
+        monkeypatch.chdir(folder)
+        judges |= {judge_of(settings, options).name for options in checks for settings in ("", "limit 2")}
+    assert len(judges) == len(folders) * len(checks) * 2
+    (folders[2] / "works.sh").write_text("exit 2")
+    assert judge_of("", checks[0]).name not in judges
+    monkeypatch.chdir(folders[0])
+    assert judge_of("", checks[0]).name in judges

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from trtforensics.findings.finding import Confidence, Evidence, Finding, NotJudged, Report, ReportSource, Severity, Step
+from dataclasses import replace
+
+from trtforensics.findings.finding import (
+    Confidence,
+    Evidence,
+    Finding,
+    NotJudged,
+    Report,
+    ReportSource,
+    Severity,
+    Step,
+    Unreadable,
+)
+from trtforensics.model.log import Coverage
 from trtforensics.model.span import SourceSpan
 
+NOTHING_TOLD = Coverage(
+    verdict=False, engine_layers=False, tactics=False, times=None, options=False, own_lines=9, other_lines=0
+)
 EVIL = "a<b>&\"'</script>]]>\x1b[31m\x9b\x00\u202e\ud800\ufffe end"
 
 
@@ -19,7 +35,7 @@ def evil_report(path: str = "build\udc80 #1.log") -> Report:
         confidence=Confidence.POSSIBLE,
         settle=EVIL,
         source=0,
-        build=0,
+        builds=(0,),
         evidence=evidence,
         evidence_total=2,
         fixes=(EVIL,),
@@ -28,5 +44,11 @@ def evil_report(path: str = "build\udc80 #1.log") -> Report:
         onnx_nodes=(EVIL,),
         signature=EVIL,
     )
-    source = ReportSource(path, 10, 9, "0" * 64, 2)
-    return Report((source,), (finding,), suppressed=(finding,), not_judged=(NotJudged("TF110", EVIL, ("onnx",)),))
+    source = ReportSource(path, 10, 9, "0" * 64, 2, NOTHING_TOLD)
+    return Report(
+        (source,),
+        (finding, replace(finding, code="TF717", consequence_of=0)),
+        suppressed=(finding,),
+        not_judged=(NotJudged("TF110", EVIL, ("onnx",)),),
+        unreadable=(Unreadable(path, EVIL),),
+    )

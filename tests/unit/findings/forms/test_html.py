@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.unit.findings.forms.hostile import NOTHING_TOLD
 from trtforensics.cli import main
 from trtforensics.findings.finding import Report, ReportSource
 from trtforensics.findings.forms.rendering import Look, render
@@ -69,5 +70,7 @@ def test_the_page_says_what_the_document_says(seed: Path, capsys: pytest.Capture
 
 
 def test_a_page_of_nothing_found_says_so() -> None:
-    report = Report((ReportSource("build.log", 1, 1, "0" * 64, 1),), ())
-    assert "Nothing found." in Page(render(report, "html", Look())).texts
+    report = Report((ReportSource("build.log", 1, 1, "0" * 64, 1, NOTHING_TOLD),), ())
+    texts = Page(render(report, "html", Look())).texts
+    assert "Nothing found in what the log tells." in texts
+    assert "The log tells nothing; not: verdict, engine layers, tactics, times, options." in texts

@@ -576,6 +576,140 @@ RUNNING = {
         """,
         _NO_IMPLEMENTATION,
     ),
+    "TF717": Example(
+        """&& 10.16.1 --fp16
+        E Error Code 4: Miscellaneous (An odd reason)
+        > e Engine could not be created from network
+        > e Building engine failed
+        > &&! end
+        """,
+        """&& 10.16.1 --fp16
+        E Error Code 4: Miscellaneous (An odd reason)
+        &&. end
+        """,
+    ),
 }
 
-EXAMPLES = {**PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING}
+_ENGINE = "V Engine Layer Information:"
+COVERAGE = {
+    "TF115": Example(
+        """&& 8.6.1 --fp16
+        > V Parsing node: nz [NonZero]
+        V nz [NonZero] inputs: [x -> (2, 8)[FLOAT]],
+        V Registering layer: nz for ONNX node: nz
+        V nz [NonZero] outputs: [y -> (2, -1)[INT64]],
+        """,
+        f"""&& 8.6.1 --fp16
+        {node("c")}
+        """,
+    ),
+    "TF219": Example(
+        """&& 8.6.1 --int8
+        > V Setting dynamic range for x to [-2,2]
+        > V Setting dynamic range for y to [-4,4]
+        """,
+        """&& 8.6.1 --int8
+        V Setting dynamic range for x to [-2,2]
+        V Setting dynamic range for y to [-3.71,3.71]
+        """,
+    ),
+    "TF220": Example(
+        """&& 8.6.1 --fp16
+        > V Eliminating concatenation /Concat
+        > V Eliminating slice Slice_74 by retargeting 603 from 603 to y
+        > V Eliminating a which duplicates (Q) b
+        """,
+        """&& 8.6.1 --fp16
+        V Retargeting a to b
+        """,
+    ),
+    "TF221": Example(
+        f"""&& 10.16.1 --fp16
+        {node("s", "Softmax")}
+        > V Parsing node: to32 [Cast]
+        V to32 [Cast] inputs: [x -> (2, 8)[FLOAT16]],
+        V Registering layer: to32 for ONNX node: to32
+        V to32 [Cast] outputs: [to32_out -> (2, 8)[FLOAT]],
+        {_ENGINE}
+        > | Name: _gemm_mha_v2_myl0_1, LayerType: kgen, Inputs: [ {{ Name: q, Dimensions: [2,8], Format/Datatype: Half }}], Outputs: [ {{ Name: o, Dimensions: [2,8], Format/Datatype: Half }}], TacticName: _gemm_mha_v2_0x01, StreamId: 0, Metadata: [ONNX Layer: s]\x1f[ONNX Layer: to32]
+        """,
+        f"""&& 10.16.1 --fp16
+        {node("s", "Softmax")}
+        {node("to32", "Cast")}
+        {_ENGINE}
+        | Name: __myl_MaxrSubExpSum_myl0_1, LayerType: kgen, Inputs: [ {{ Name: q, Dimensions: [2,8], Format/Datatype: Half }}], Outputs: [ {{ Name: o, Dimensions: [2,8], Format/Datatype: Half }}], TacticName: __myl_0x01, StreamId: 0, Metadata: [ONNX Layer: s]\x1f[ONNX Layer: to32]
+        """,
+    ),
+    "TF323": Example(
+        """> V (Sparsity) Found 2 layer(s) eligible to use sparse tactics: a, b
+        > V (Sparsity) Chose 0 layer(s) using sparse tactics:
+        """,
+        """V (Sparsity) Found 2 layer(s) eligible to use sparse tactics: a, b
+        V (Sparsity) Chose 1 layer(s) using sparse tactics: a
+        """,
+    ),
+    "TF416": Example(
+        """> W TensorRT was linked against cuBLAS/cuBLAS LT 11.6.3 but loaded cuBLAS/cuBLAS LT 11.4.1
+        > E 1: [graphContext.h::MyelinGraphContext::24] Error Code 1: Myelin (Compiled against cuBLAS 11.3.0.0 but running against cuBLAS 11.2.1.0.)
+        > E 9: The engine plan file has a layer that utilizes loop API or boolean tensors, but the current platform does not support these layers due to mismatch of libnvrtc version.
+        """,
+        "W TensorRT was linked against nothing",
+    ),
+    "TF417": Example(
+        "> E 1: [defaultAllocator.cpp::f::63] Error Code 1: Cudnn (CUDNN_STATUS_NOT_INITIALIZED)",
+        "E 1: [defaultAllocator.cpp::f::63] Error Code 1: Cudnn ()",
+    ),
+    "TF418": Example(
+        """> &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --loadEngine=a.plan --fp16 --verbose
+        """.replace("&&&&", "| &&&&"),
+        """| &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --loadEngine=a.plan --useCudaGraph --verbose
+        """,
+    ),
+    "TF510": Example(
+        "> E 4: [builder.cpp::f::1] Error Code 4: Internal Error (timing cache miss for layer a)",
+        "E 4: [builder.cpp::f::1] Error Code 4: Internal Error (timing cache)",
+    ),
+    "TF608": Example(
+        """&& 8.6.1 --fp16
+        i === Profile (100 iterations ) ===
+        i    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
+        i       90.00       0.9000       0.9000      90.0   {ForeignNode[a...b]}
+        i       10.00       0.1000       0.1000      10.0   c
+        i      100.00       1.0000       1.0000     100.0   Total
+        V Engine Layer Information:
+        > | Layer(Myelin): {ForeignNode[a...b]}, Tactic: 0x0000000000000000, x (Half[2,8]) -> y (Half[2,8])
+        | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, y (Half[2,8]) -> z (Half[2,8])
+        """,
+        """&& 8.6.1 --fp16
+        i === Profile (100 iterations ) ===
+        i    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
+        i       10.00       0.1000       0.1000      10.0   {ForeignNode[a...b]}
+        i       90.00       0.9000       0.9000      90.0   c
+        i      100.00       1.0000       1.0000     100.0   Total
+        V Engine Layer Information:
+        | Layer(Myelin): {ForeignNode[a...b]}, Tactic: 0x0000000000000000, x (Half[2,8]) -> y (Half[2,8])
+        | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, y (Half[2,8]) -> z (Half[2,8])
+        """,
+    ),
+    "TF609": Example(
+        """> E 3: getPluginCreator could not find plugin: EfficientNMS_TRT version: 1
+        > E 1: [pluginV2Runner.cpp::load::303] Error Code 1: Serialization (Serialization assertion creator failed.Cannot deserialize plugin since corresponding IPluginCreator not found in Plugin Registry)
+        """,
+        """E 3: getPluginCreator could not find plugin: GroupNorm version: 1
+        E ModelImporter.cpp:771: While parsing node number 103 [GroupNorm -> "g"]:
+        """,
+    ),
+    "TF705": Example(
+        """> && 8.6.1 --fp16
+        &&. end
+        """,
+        f"""&& 8.6.1 --fp16
+        {tuned("a")}
+        {_ENGINE}
+        | Layer(CaskConvolution): a, Tactic: 0x0000000000000001, x (Float[8,1]) -> y (Float[8,1])
+        &&. end
+        """,
+    ),
+}
+
+EXAMPLES = {**PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING, **COVERAGE}

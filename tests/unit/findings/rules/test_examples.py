@@ -9,10 +9,11 @@ import pytest
 from tests.support.marked_logs import Marked, marked
 from tests.unit.findings.rules.examples import EXAMPLES
 from trtforensics.findings.case import Need
-from trtforensics.findings.engine import MAX_EVIDENCE, Inputs, judge
+from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.finding import Confidence
 from trtforensics.findings.registry import rules
 from trtforensics.findings.suppression import Suppression
+from trtforensics.findings.tree import MAX_EVIDENCE
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:

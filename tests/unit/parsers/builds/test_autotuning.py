@@ -45,3 +45,12 @@ def test_a_kernel_named_in_the_build_before_is_not_a_tactics_here(load: Callable
         build.timings.texts[index] if index >= 0 else "" for build in (first, second) for index in build.timings.kernel
     ]
     assert kernels == ["kernel_x", ""]
+
+
+def test_a_block_that_was_cut_has_nothing_of_the_layer_before(load: Callable[[str], BuildLog]) -> None:
+    combination = "*************** Autotuning format combination: Float(1) -> Float(1) ***************"
+    cut = (combination, RUNNER.replace("conv", "other"), "Tactic: 0x0000000000000005 Time: 0.125")
+    (build,) = load(_log(*cut, RUNNER, "Tactic: 0x0000000000000005 Time: 0.5", CHOSE)).builds
+    (choice,) = build.choices
+    assert (choice.layer, choice.time_ms, choice.runner_up_ms, choice.candidates) == ("conv", 0.5, None, 1)
+    assert (choice.inputs, choice.first_line) == ((), 4)

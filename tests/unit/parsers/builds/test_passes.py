@@ -78,7 +78,7 @@ def test_a_verdict_of_a_strategy_that_never_began_is_nobodys(load: Load) -> None
     assert [p.chosen for p in build_of(load, *lines).passes] == [None, None]
 
 
-def test_passes_share_no_line_and_what_precedes_them_is_of_none(load: Load) -> None:
+def test_passes_share_no_line_and_what_precedes_or_follows_them_is_of_none(load: Load) -> None:
     fusing = "ConvReluFusion: Fusing a with b"
     lines = [
         fusing,
@@ -89,10 +89,11 @@ def test_passes_share_no_line_and_what_precedes_them_is_of_none(load: Load) -> N
         fusing,
         skipped(3, 0.3, 0.2),
         "Engine Layer Information:",
+        fusing,
     ]
     build = build_of(load, *lines)
-    assert [(p.first_line, p.last_line) for p in build.passes] == [(2, 5), (6, 10)]
-    assert [fusion.pass_index for fusion in build.fusions] == [None, 0, 1]
+    assert [(p.first_line, p.last_line) for p in build.passes] == [(2, 5), (6, 9)]
+    assert [fusion.pass_index for fusion in build.fusions] == [None, 0, 1, None]
 
 
 @pytest.mark.parametrize(

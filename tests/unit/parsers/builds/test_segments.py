@@ -120,3 +120,9 @@ def test_a_build_that_fails_after_another_ended_is_one_of_its_own(load: Callable
     ended = len(PYTHON_BUILD)
     assert cuts(log) == [(1, ended), (ended + 1, ended + 2)]
     assert [build.outcome.value for build in log.builds] == ["passed", "failed"]
+
+
+def test_what_other_programs_print_behind_a_verdict_is_not_of_the_next_build(load: Callable[[str], BuildLog]) -> None:
+    others = ["[I] training epoch 1", "loss 0.5", "[W] learning rate is low"]
+    log = load("\n".join([RUNNING, V + "Original: 1 layers", PASSED, *others, *PYTHON_BUILD]))
+    assert cuts(log) == [(1, 6), (7, 10)]

@@ -20,7 +20,7 @@ def test_a_detailed_layer_is_that_of_a_logs_engine_dump(layers: Any) -> None:
     (engine,) = layers(DETAILED).engines
     conv, foreign = engine.layers
     assert (conv.type, conv.tactic, conv.tactic_name) == ("CaskConvolution", 0x7E1E4D26CFA285F9, "sm80_xmma_fprop")
-    assert (conv.precision, conv.onnx_nodes, conv.span.line) == (("Half",), ("conv1", "relu1"), 2)
+    assert (conv.output_types, conv.onnx_nodes, conv.span.line) == (("Half",), ("conv1", "relu1"), 2)
     assert [(t.dtype, t.dims, t.components) for t in (*conv.inputs, *conv.outputs)] == [
         ("Float", (1, 3, 8, 8), 1),
         ("Half", (1, 16, 8, 8), 8),

@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.engine_files import DETAILED, PROFILE
 from trtforensics.errors import NotEngineInfoError
-from trtforensics.model.engine import layer_times
 from trtforensics.parsers.files.profile_json import read_profile_json
 from trtforensics.parsers.text.document import read_document
 
@@ -18,18 +17,12 @@ if TYPE_CHECKING:
 
 def test_a_profile_gives_times_in_ms_and_joins_its_layers_by_name(layers: Any, profile: Any) -> None:
     (run,) = profile(PROFILE).runs
-    assert (run.count, [(one.name, one.average_ms, one.median_ms, one.span.line) for one in run.layers]) == (
+    assert (run.iterations, [(one.name, one.average_ms, one.median_ms, one.span.line) for one in run.layers]) == (
         10,
         [("conv1 + relu1", 0.25, 0.24, 3), ("fc", 0.05, None, 4)],
     )
-    times = layer_times(layers(DETAILED).engines[0], run)
-    assert [time and time.average_ms for time in times] == [0.25, None]
-
-
-def test_layers_of_one_name_take_its_times_in_order(layers: Any, profile: Any) -> None:
-    run = profile(PROFILE.replace('"fc"', '"conv1 + relu1"')).runs[0]
-    engine = layers('{"Layers": ["conv1 + relu1", "conv1 + relu1", "conv1 + relu1"]}').engines[0]
-    assert [time and time.average_ms for time in layer_times(engine, run)] == [0.25, 0.05, None]
+    names = [layer.name for layer in layers(DETAILED).engines[0].layers]
+    assert [row.engine_layer for row in run.joined(names).layers] == [0, None]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from trtforensics.parsers.grammar import generate, grammar, tables
 from trtforensics.parsers.grammar.grammar import compile_rules
 from trtforensics.parsers.grammar.layouts import layouts
-from trtforensics.parsers.grammar.line_kinds import CAUSE, LINE, PREFIX
+from trtforensics.parsers.grammar.line_kinds import GRAMMARS, LINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def test_what_is_read_is_what_was_derived_with_its_types() -> None:
 
 def test_the_derived_tables_are_those_of_the_grammars() -> None:
     derived = generate.derived()
-    for start in (LINE, PREFIX, CAUSE):
+    for start in GRAMMARS:
         assert derived.kinds[start] == tuple(rule.kind for rule in compile_rules(start))
     assert derived.layouts == tuple(layouts(compile_rules(LINE)))
     assert set(derived.bare) < set(derived.kinds[LINE])

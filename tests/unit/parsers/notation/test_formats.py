@@ -20,7 +20,7 @@ from trtforensics.parsers.notation.formats import Format, format_texts, parse_fo
             "Float((# 1 (SHAPE tensor-0)):32,1)",
             (Format("Float", ("(# 1 (SHAPE tensor-0))", 1), 0, 32),),
         ),
-        ("Int8(1792,28:4,1) long-strided", (Format("Int8", (1792, 28, 1), 1, 4),)),
+        ("Int8(1792,28:4,1) long-strided", (Format("Int8", (1792, 28, 1), 1, 4, long_strided=True),)),
         ("BF16(1)", (Format("BF16", (1,)),)),
         ("", ()),
     ],
@@ -35,7 +35,14 @@ def test_what_is_no_list_of_formats_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Float(784,28,1)", "Half(100352,50176:2,224,1)", "Int32()", "Float((# 1 (SHAPE t)):32,1)"]
+    "text",
+    [
+        "Float(784,28,1)",
+        "Half(100352,50176:2,224,1)",
+        "Int32()",
+        "Int8(1792,28:4,1) long-strided",
+        "Float((# 1 (SHAPE t)):32,1)",
+    ],
 )
 def test_a_format_prints_as_tensorrt_printed_it(text: str) -> None:
     assert [f.text for f in parse_formats(text) or ()] == [text]

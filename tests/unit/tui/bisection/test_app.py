@@ -34,17 +34,17 @@ async def test_probes_details_and_logs_are_a_key_away(
         await until(pilot, lambda: "log of 0003" in screen_text(app))
         await pilot.press("home", "down")
         await until(pilot, lambda: "build: died by SIGSEGV" in screen_text(app))
-        await until(pilot, lambda: "log of 0002-abcdef" in screen_text(app))
+        await until(pilot, lambda: f"log of {directory.names[1]}" in screen_text(app))
         assert "␛[31mred" in screen_text(app)
         await pilot.press("c")
-        await until(pilot, lambda: "check of 0002-abcdef" in screen_text(app))
+        await until(pilot, lambda: f"check of {directory.names[1]}" in screen_text(app))
         assert isinstance(app.focused, LogView)
         await pilot.press("escape", "up", "b")
-        await until(pilot, lambda: "log of 0001-abcdef" in screen_text(app))
+        await until(pilot, lambda: f"log of {directory.names[0]}" in screen_text(app))
 
 
 async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text: ScreenText, until: Any) -> None:
-    log = directory.path / "probes" / "0003-abcdef" / "build.log"
+    log = directory.path / "probes" / directory.names[2] / "build.log"
     log.write_text("".join(f"line {number} {'needle' if number % 40 == 0 else ''}\n" for number in range(1, 101)))
     app = app_on(directory)
 
@@ -98,7 +98,7 @@ async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_
         directory.end(Verdict.GOOD, "check: exit status 0")
         directory.start("2", "2-3")
         await until(pilot, lambda: "4 probes" in screen_text(app))
-        assert "0004-abcdef" in screen_text(app)
+        assert directory.names[3] in screen_text(app)
 
 
 async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, until: Any) -> None:

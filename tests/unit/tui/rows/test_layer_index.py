@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.support.screens import text_of
+from trtforensics.model.log import EngineDump
 from trtforensics.tui.rows.layer_index import LayerIndex
 from trtforensics.tui.rows.layer_rows import row_pieces
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: BuildLog) -> None:
     rows = LayerIndex(log.builds[0]).rows()
     assert [row.text for row in rows[:2]] == ["conv1 + relu1", "pool1"]
-    assert [row.text for row in rows[5:]] == [
+    assert [(row.text, row.label) for row in rows[5:6]] == [("ms as tuned", "4 of 5 layers timed")]
+    assert [row.text for row in rows[6:]] == [
         "tuned, not in the engine",
         "fc_unused",
         "operations timed by Myelin",
@@ -50,17 +52,20 @@ def test_a_layer_nothing_was_tuned_for_says_where_it_came_from(log: BuildLog) ->
 def test_an_engine_printed_twice_is_listed_once_and_said_so(log: BuildLog) -> None:
     build = log.builds[0]
     again = tuple(replace(x, span=replace(x.span, line=x.span.line + 100)) for x in build.engine_layers)
-    index = LayerIndex(replace(build, engine_layers=(*build.engine_layers, *again)))
+    dumps = (*build.engine_dumps, EngineDump(again, again[0].span))
+    index = LayerIndex(replace(build, engine_layers=again, engine_dumps=dumps))
     assert [entry.layer for entry in index.engine] == list(again)
-    assert index.rows()[0].text == "printed more than once, this is the last time"
+    assert index.rows()[0].text == f"printed 2 times, this is from line {again[0].span.line}"
+    assert index.rows()[0].line == build.engine_layers[0].span.line
     assert index.at_line(build.engine_layers[1].span.line) is index.engine[1]
-    assert "printed more than once" not in LayerIndex(build).rows()[0].text
+    assert "printed" not in LayerIndex(build).rows()[0].text
 
 
 def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(log: BuildLog, make: Any) -> None:
     build = log.builds[0]
     whole = replace(build.choices[2], layer=make.foreign_name)
-    kernels = tuple(replace(build.engine_layers[0], name=f"__myl_{n}", choice=0, cached=None) for n in range(3))
+    kernel = replace(build.engine_layers[0], choice=0, cached=None, time_ms=None, time_is=None)
+    kernels = tuple(replace(kernel, name=f"__myl_{n}") for n in range(3))
     index = LayerIndex(replace(build, choices=(whole,), cached=(), engine_layers=kernels, myelin_operations=()))
     rows = index.rows()
     assert [row.text for row in rows] == [make.foreign_name, "__myl_0", "__myl_1", "__myl_2"]
@@ -73,7 +78,8 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
 
 def test_slowest_first_sorts_by_the_time_in_the_engine(log: BuildLog) -> None:
     rows = LayerIndex(log.builds[0]).rows(slowest_first=True)
-    times = [row.entry.time_ms for row in rows[:5] if row.entry]
+    assert (rows[0].text, rows[0].label) == ("ms as tuned", "4 of 5 layers timed")
+    times = [row.entry.time_ms for row in rows[1:6] if row.entry]
     assert times[0] == 0.0412
     assert [t for t in times if t] == sorted((t for t in times if t), reverse=True)
     assert times[-1] is None

@@ -1,0 +1,95 @@
+"""The tensors that a typed model loses inside: they overflow, become NaN, or become zero as a whole.
+
+An output may hide that. A normalisation whose variance overflows divides by infinity, and a residual connection adds
+the zeros that come of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from trtforensics.bisect.precision.emulation.twin import emulate
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.oracle import Oracle, Outputs
+
+_TENSORS_A_RUN = 128
+"""How many tensors a pair of runs returns, so that their memory stays bounded."""
+
+_TAP = "__seen"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLoss:
+    """A tensor in 16 bits: in the worst sample, how many of its values are lost though finite in FP32.
+
+    ``flushed`` says that all became zero in a sample. ``first`` is False if another loss comes before it, in what its
+    producer reads.
+    """
+
+    tensor: str
+    lost: int
+    values: int
+    flushed: bool
+    first: bool
+
+
+def losses(oracle: Oracle, keep: Collection[str]) -> tuple[TensorLoss, ...]:
+    """Return the losses of the main graph's 16-bit tensors if some nodes stay FP32, in the order of the model.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the twin.
+    """
+    caster = oracle.caster
+    typed = caster.cast(keep)
+    names = _narrow_tensors(caster, typed)
+    found: dict[str, TensorLoss] = {}
+    for start in range(0, len(names), _TENSORS_A_RUN):
+        part = names[start : start + _TENSORS_A_RUN]
+        exact = oracle.outputs_of(_with_outputs(emulate(caster.prepared.proto), {name: name for name in part}))
+        seen = oracle.outputs_of(_with_outputs(emulate(typed), {name: name + caster.suffix for name in part}))
+        found.update((name, loss) for name in part if (loss := _loss(caster, name, exact, seen, found)) is not None)
+    return tuple(found.values())
+
+
+def _narrow_tensors(caster: Caster, typed: onnx.ModelProto) -> list[str]:
+    """Return the tensors of the main graph that nodes write in 16 bits or that are cast to them."""
+    written = {name for node in typed.graph.node for name in node.output}
+    return [name for name in caster.survey.scopes if name + caster.suffix in written]
+
+
+def _with_outputs(model: onnx.ModelProto, tensors: Mapping[str, str]) -> onnx.ModelProto:
+    """Return the model with FP32 copies of some tensors as its outputs, named after the mapping's keys."""
+    model.graph.ClearField("output")
+    for name, source in tensors.items():
+        tap = name + _TAP
+        model.graph.node.append(helper.make_node("Cast", [source], [tap], name=tap, to=TensorProto.FLOAT))
+        model.graph.output.append(helper.make_tensor_value_info(tap, TensorProto.FLOAT, None))
+    return model
+
+
+def _loss(
+    caster: Caster, name: str, exact: Sequence[Outputs], seen: Sequence[Outputs], before: Collection[str]
+) -> TensorLoss | None:
+    pairs = [(wanted[name + _TAP], got[name + _TAP]) for wanted, got in zip(exact, seen, strict=True)]
+    worst = max((_lost(*pair) for pair in pairs), key=int)
+    flushed = any(bool(wanted.any()) and not got.any() for wanted, got in pairs)
+    if not worst and not flushed:
+        return None
+    producer = caster.survey.nodes.get(caster.survey.producers.get(name, ""))
+    first = producer is None or not any(tensor in before for tensor in producer.input)
+    return TensorLoss(name, worst, pairs[0][0].size, flushed, first)
+
+
+def _lost(wanted: npt.NDArray[Any], got: npt.NDArray[Any]) -> int:
+    return int(np.count_nonzero(np.isfinite(wanted) & ~np.isfinite(got)))

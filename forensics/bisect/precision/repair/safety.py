@@ -1,0 +1,50 @@
+"""The safe repair: the minimal one, and every node that touches a tensor which is lost inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.bisect.precision.emulation.losses import losses
+from trtforensics.bisect.precision.items import Beyond
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.bisect.precision.emulation.losses import TensorLoss
+    from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.items import PrecisionItem
+    from trtforensics.bisect.precision.repair.model import Nodes
+
+_ROUNDS = 16
+"""Each round shows what earlier losses hid. A model as deep as to need more is reported as not yet safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class SafeRepair:
+    """The nodes that stay FP32, what a minimal repair loses inside, and what is lost even so."""
+
+    nodes: Nodes
+    inside: tuple[TensorLoss, ...]
+    left: tuple[TensorLoss, ...]
+
+
+def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], minimal: Nodes) -> SafeRepair:
+    """Add to a repair what it takes that nothing is lost, on the samples of the oracle.
+
+    Raises:
+        RunError: ONNX Runtime cannot run a twin.
+    """
+    caster = oracle.caster
+    touching = {tensor: item.nodes for item in items for tensor in item.tensors}
+    inside = losses(oracle, caster.kept(minimal))
+    out_of_range = (item.nodes for item in items if item.beyond in {Beyond.OVERFLOW, Beyond.FLUSH})
+    nodes: Nodes = minimal.union(*out_of_range) if inside else minimal
+    left = losses(oracle, caster.kept(nodes)) if inside else ()
+    for _ in range(_ROUNDS):
+        more = nodes.union(*(touching.get(loss.tensor, nodes) for loss in left if loss.first))
+        if more == nodes:
+            break
+        nodes = more
+        left = losses(oracle, caster.kept(nodes))
+    return SafeRepair(nodes, inside, left)

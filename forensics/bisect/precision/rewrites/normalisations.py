@@ -1,0 +1,222 @@
+"""Normalisations that an exporter wrote as ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add.
+
+TensorRT fuses such a chain into one kernel, and keeps the type of each node inside it: in FP16, squares overflow where
+a value is further than 255 from the mean (names of kernels in logs of TensorRT-RTX 1.7.1). The operators
+LayerNormalization (TensorRT 8.6 and later) and RMSNormalization (10.15 and later) compute their statistics in FP32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+    import onnx
+
+    from trtforensics.bisect.precision.casting.eligibility import Survey
+
+    Floats = npt.NDArray[Any]
+
+LAYER, RMS = "LayerNormalization", "RMSNormalization"
+
+
+@dataclass(frozen=True, slots=True)
+class NormChain:
+    """A chain: ``result = operator(source)`` over the axes from ``axis`` on.
+
+    ``scale`` and ``bias`` have the shape of those axes. ``nodes`` compute nothing that is used elsewhere.
+    """
+
+    operator: str
+    source: str
+    result: str
+    axis: int
+    epsilon: float
+    scale: Floats
+    bias: Floats | None
+    nodes: frozenset[str]
+
+
+def chains_of(model: onnx.ModelProto, survey: Survey) -> list[NormChain]:
+    """Return the chains of a model's main graph, in its order; each can be replaced by its operator."""
+    search = _ChainSearch(model, survey)
+    found = (search.chain(node) for node in model.graph.node if node.op_type in {"Div", "Mul"})
+    return [chain for chain in found if chain is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Statistics:
+    """``Sqrt(ReduceMean(centred ** 2) + epsilon)``, or what that is the reciprocal of."""
+
+    centred: str
+    axes: tuple[int, ...]
+    epsilon: float
+
+
+class _ChainSearch:
+    def __init__(self, model: onnx.ModelProto, survey: Survey) -> None:
+        self._survey = survey
+        self._shapes = _shapes(model)
+        self._outputs = {value.name for value in model.graph.output}
+
+    def chain(self, last: onnx.NodeProto) -> NormChain | None:
+        """Return the chain whose division is this node."""
+        for value, statistics in self._divisions(last):
+            source = self._mean_subtracted(statistics.centred, statistics.axes)
+            if source is None:
+                centred, operator = statistics.centred == value, RMS
+                source = value
+            else:
+                centred, operator = self._mean_subtracted(value, statistics.axes) == source, LAYER
+            shape = self._shapes.get(source)
+            if not centred or shape is None:
+                continue
+            axis = len(shape) - len(statistics.axes)
+            sizes = tuple(size for size in shape[axis:] if size is not None)
+            if statistics.axes != tuple(range(axis, len(shape))) or len(sizes) < len(statistics.axes):
+                continue
+            scale, bias, result = self._affine(operator, last.output[0], sizes)
+            nodes = self._only_for(result, source)
+            return NormChain(operator, source, result, axis, statistics.epsilon, scale, bias, nodes)
+        return None
+
+    def _affine(self, operator: str, result: str, wanted: tuple[int, ...]) -> tuple[Floats, Floats | None, str]:
+        """Take in the multiplication by constants that follows, and the addition; return them and their result."""
+        scale, bias = np.ones(wanted, np.float32), None
+        if (step := self._next(result, "Mul", wanted)) is not None:
+            scale, result = step
+        if operator == LAYER and (step := self._next(result, "Add", wanted)) is not None:
+            bias, result = step
+        return scale, bias, result
+
+    def _next(self, tensor: str, op: str, shape: tuple[int, ...]) -> tuple[Floats, str] | None:
+        """Return the constant that the only reader of a tensor combines it with, in a shape, and its result."""
+        uses = self._survey.uses.get(tensor, [])
+        if len(uses) != 1 or tensor in self._outputs:
+            return None
+        node = self._survey.nodes[uses[0].node]
+        if node.op_type != op or uses[0].scope != 0:
+            return None
+        constant = self._constant(node.input[1 - uses[0].slot])
+        if constant is None or constant.dtype != np.float32 or constant.size not in {1, prod(shape)}:
+            return None
+        if constant.size == 1:
+            return np.full(shape, constant.ravel()[0], np.float32), node.output[0]
+        if [size for size in constant.shape if size != 1] != [size for size in shape if size != 1]:
+            return None
+        return constant.reshape(shape), node.output[0]
+
+    def _divisions(self, node: onnx.NodeProto) -> Iterator[tuple[str, _Statistics]]:
+        """Yield a tensor that the node divides by its statistics."""
+        if node.op_type == "Div":
+            statistics = self._root(node.input[1])
+            if statistics is not None:
+                yield node.input[0], statistics
+            return
+        for slot in (0, 1):
+            statistics = self._reciprocal(node.input[slot])
+            if statistics is not None:
+                yield node.input[1 - slot], statistics
+
+    def _reciprocal(self, tensor: str) -> _Statistics | None:
+        node = self._producer(tensor, "Reciprocal", "Div", "Pow")
+        if node is None:
+            return None
+        if node.op_type == "Reciprocal":
+            return self._root(node.input[0])
+        if node.op_type == "Pow":
+            return self._sum(node.input[0]) if self._number(node.input[1]) == -0.5 else None  # noqa: PLR2004 - a root
+        return self._root(node.input[1]) if self._number(node.input[0]) == 1.0 else None
+
+    def _root(self, tensor: str) -> _Statistics | None:
+        node = self._producer(tensor, "Sqrt", "Pow")
+        if node is None or (node.op_type == "Pow" and self._number(node.input[1]) != 0.5):  # noqa: PLR2004 - a root
+            return None
+        return self._sum(node.input[0])
+
+    def _sum(self, tensor: str) -> _Statistics | None:
+        """Return the statistics of a mean of squares, plus a number or not."""
+        add = self._producer(tensor, "Add")
+        if add is None:
+            return self._mean_square(tensor, 0.0)
+        for slot in (0, 1):
+            epsilon = self._number(add.input[slot])
+            if epsilon is not None and epsilon >= 0.0:
+                return self._mean_square(add.input[1 - slot], epsilon)
+        return None
+
+    def _mean_square(self, tensor: str, epsilon: float) -> _Statistics | None:
+        mean = self._mean(tensor)
+        if mean is None:
+            return None
+        square = self._producer(mean[0], "Pow", "Mul")
+        if square is None:
+            return None
+        twice = square.input[0] == square.input[1] if square.op_type == "Mul" else self._number(square.input[1]) == 2.0  # noqa: PLR2004 - a square
+        return _Statistics(square.input[0], mean[1], epsilon) if twice else None
+
+    def _mean_subtracted(self, tensor: str, axes: tuple[int, ...]) -> str | None:
+        """Return what a tensor is if its mean over the axes is subtracted from it."""
+        node = self._producer(tensor, "Sub")
+        mean = None if node is None else self._mean(node.input[1])
+        return node.input[0] if node is not None and mean == (node.input[0], axes) else None
+
+    def _mean(self, tensor: str) -> tuple[str, tuple[int, ...]] | None:
+        """Return the tensor that a mean is of, and the axes counted from the front; reduced axes stay as 1."""
+        node = self._producer(tensor, "ReduceMean")
+        shape = None if node is None else self._shapes.get(node.input[0])
+        if node is None or shape is None:
+            return None
+        attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+        axes = attributes.get("axes")
+        if len(node.input) > 1 and node.input[1]:
+            given = self._constant(node.input[1])
+            axes = None if given is None else given.ravel().tolist()
+        if not axes or attributes.get("keepdims", 1) != 1:
+            return None
+        return node.input[0], tuple(sorted(int(axis) % len(shape) for axis in axes))
+
+    def _producer(self, tensor: str, *ops: str) -> onnx.NodeProto | None:
+        node = self._survey.nodes.get(self._survey.producers.get(tensor, ""))
+        here = node is not None and node.op_type in ops and not node.domain and self._survey.scopes[tensor] == 0
+        return node if here else None
+
+    def _constant(self, tensor: str) -> Floats | None:
+        constant = self._survey.constants.get(tensor)
+        return None if constant is None else numpy_helper.to_array(constant)
+
+    def _number(self, tensor: str) -> float | None:
+        value = self._constant(tensor)
+        return float(value.ravel()[0]) if value is not None and value.size == 1 else None
+
+    def _only_for(self, result: str, source: str) -> frozenset[str]:
+        """Return the nodes between two tensors whose results nobody else reads."""
+        survey = self._survey
+        removed = {survey.producers[result]}
+        ahead = [name for name in survey.nodes[survey.producers[result]].input if name != source]
+        while ahead:
+            tensor = ahead.pop()
+            producer = survey.producers.get(tensor)
+            readers = {use.node for use in survey.uses.get(tensor, [])}
+            if producer is None or tensor == source or tensor in self._outputs or not readers <= removed:
+                continue
+            removed.add(producer)
+            ahead += survey.nodes[producer].input
+        return frozenset(removed)
+
+
+def _shapes(model: onnx.ModelProto) -> dict[str, tuple[int | None, ...]]:
+    """Return the shapes of the main graph's tensors; a size that is not fixed is None."""
+    shapes = {}
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        if value.type.tensor_type.HasField("shape"):
+            dims = value.type.tensor_type.shape.dim
+            shapes[value.name] = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in dims)
+    return shapes

@@ -1,0 +1,182 @@
+"""``trtforensics pin``: freeze the tactics of a build, choose others on purpose, and prove that a build used them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from trtforensics.model.log import BuildLog
+    from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.pin.conditions import PinRequest
+    from trtforensics.pin.making import PinForm
+    from trtforensics.pin.plan import PinPlan
+
+EXAMPLE = """examples:
+  trtforensics pin build.log -o pinned.json                       # what won, so that noise cannot flip it
+  trtforensics pin build.log --accumulate fp32 --within 10% -o pinned.json
+  trtforensics pin bad.log --same-as good.log --layers 'attn' -o pinned.json
+  trtforensics pin --verify pinned.json rebuilt.log               # exit status 1 where a pinned tactic was not used"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``pin``."""
+    parser.epilog = EXAMPLE
+    sources = "verbose logs of builds of one network; the first one's tactics are pinned, the others widen the offer"
+    parser.add_argument("sources", metavar="LOG", nargs="+", help=f"{sources} (with --verify: logs or timing caches)")
+    parser.add_argument("-o", "--output", metavar="PINNED", help="the file to write: a replay, or timing-cache keys")
+    parser.add_argument(
+        "--as",
+        dest="form",
+        choices=("replay", "cache"),
+        help="a replay (TensorRT 8.6 to 10), or timing-cache keys (default where the log prints keys)",
+    )
+    parser.add_argument(
+        "--to", metavar="CACHE", help="a binary editable cache to put the keys into: PINNED is binary then (TensorRT)"
+    )
+    parser.add_argument("--accumulate", choices=("fp32",), help="matrix products and convolutions sum in FP32")
+    parser.add_argument("--no-splitk", action="store_true", help="no kernel that splits the reduction between blocks")
+    parser.add_argument(
+        "--not", dest="refused", metavar="KERNEL*", action="append", default=[], help="no such kernel (or tactic id)"
+    )
+    parser.add_argument("--same-as", metavar="GOOD.log", help="what the build of this log chose")
+    parser.add_argument("--prefer", choices=("deterministic",), help="kernels that do not split K, where offered")
+    parser.add_argument("--layers", metavar="EXPR", help="conditions for layers that this regular expression matches")
+    parser.add_argument(
+        "--within", metavar="P%%", help="at most so much slower, a layer and in all; P%%,Q%%: a layer, in all"
+    )
+    parser.add_argument("--verify", metavar="PINNED", help="say of each pinned tactic whether LOG's build used it")
+    parser.add_argument("--json", action="store_true", help="print a JSON document instead")
+
+
+def run(args: Namespace) -> int:
+    """Pin, or verify.
+
+    Raises:
+        ForensicsError: a source cannot be read or shows nothing to pin, the arguments make no sense together, or PINNED
+            cannot be written.
+    """
+    return _verify(args) if args.verify is not None else _pin(args)
+
+
+def _pin(args: Namespace) -> int:
+    from trtforensics.console import streams
+    from trtforensics.errors import UsageError
+    from trtforensics.pin.making import PinForm, form_of, make_plan
+    from trtforensics.pin.report import plan_json, plan_text
+    from trtforensics.sources.build_log import keep_sources
+
+    if args.output is None:
+        raise UsageError("-o", "is missing", "Name the file to write, or verify one with --verify")
+    keep_sources([*args.sources, *filter(None, (args.same_as, args.to))], args.output)
+    request = _request(args)
+    logs = _logs(args, args.sources)
+    form = PinForm(args.form) if args.form else form_of(logs[0])
+    if args.to is not None and form is not PinForm.CACHE:
+        raise UsageError("--to", "takes timing-cache keys, and the log prints none", "Leave it out")
+    plan = make_plan(logs, request, form, max_bytes=args.max_bytes)
+    _write(args, plan)
+    if args.json:
+        streams.print_result(plan_json(plan, args.output, form))
+    else:
+        streams.print_result(plan_text(plan, args.output, _next_steps(args, plan, form)))
+    return 0
+
+
+def _request(args: Namespace) -> PinRequest:
+    from trtforensics.model.accumulator import Accumulator
+    from trtforensics.pin.conditions import PinRequest
+
+    return PinRequest(
+        Accumulator(args.accumulate) if args.accumulate else None,
+        no_split_k=args.no_splitk,
+        refused=tuple(args.refused),
+        same_as=args.same_as,
+        deterministic=args.prefer is not None,
+        layers=args.layers,
+        within=args.within,
+    )
+
+
+def _logs(args: Namespace, paths: Sequence[str]) -> list[BuildLog]:
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.sources.build_log import load_build_log
+
+    with ProgressLine(quiet=args.quiet) as progress:
+        return [load_build_log([path], max_bytes=args.max_bytes, on_progress=progress) for path in paths]
+
+
+def _write(args: Namespace, plan: PinPlan) -> None:
+    from trtforensics.console.output import write_bytes, write_text
+    from trtforensics.pin.writing import keys_of_plan, text_of_plan
+
+    if args.to is None or plan.pinnable.base is None:
+        write_text(args.output, text_of_plan(plan))
+        return
+    from trtforensics.parsers.text.document import read_document
+    from trtforensics.sources import editable_cache
+
+    keys = keys_of_plan(plan, plan.pinnable.base).keys
+    payload, _ = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
+    write_bytes(args.output, payload)
+
+
+def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
+    from shlex import quote
+
+    from trtforensics.pin.making import PinForm
+
+    pinned, log = quote(args.output), quote(plan.pinnable.log.source.path)
+    if form is PinForm.REPLAY:
+        build = f"polygraphy run MODEL.onnx --trt --load-tactics {pinned} --save-engine pinned.engine -vv > rebuilt.log"
+        return [f"{build}    # with the options of {log}", f"trtforensics pin --verify {pinned} rebuilt.log"]
+    cache = pinned
+    steps = []
+    if args.to is None:
+        cache = "pinned.cache"
+        steps.append(f"trtforensics cache apply {pinned} --to CACHE -o {cache}    # CACHE: the binary cache of {log}")
+    steps.append(
+        f"build with set_flag(BuilderFlag.EDITABLE_TIMING_CACHE) and create_timing_cache(the bytes of {cache}) through "
+        "the API: trtexec has no option for it"
+    )
+    return [*steps, f"trtforensics pin --verify {pinned} rebuilt.log rebuilt.cache    # the cache after the build"]
+
+
+def _verify(args: Namespace) -> int:
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.pin.making import is_log
+    from trtforensics.pin.report import proofs_json, proofs_text
+    from trtforensics.pin.verification import PinUse, verify_keys, verify_layers
+    from trtforensics.sources.cache import is_binary, load_timing_cache
+    from trtforensics.sources.kinds import Kind, kind_of
+    from trtforensics.sources.replay import load_replay
+
+    _refuse_conditions(args)
+    logs = _logs(args, [path for path in args.sources if is_log(path) and not is_binary(path)])
+    others = [path for path in args.sources if not is_log(path) or is_binary(path)]
+    if not is_binary(args.verify) and kind_of(args.verify) is Kind.REPLAY:
+        _refuse_caches(others)
+        proofs = verify_layers(load_replay(args.verify, max_bytes=args.max_bytes), logs)
+    else:
+        caches: list[TimingCache] = [load_timing_cache(path, max_bytes=args.max_bytes) for path in others]
+        proofs = verify_keys(load_timing_cache(args.verify, max_bytes=args.max_bytes), logs, caches)
+    streams.print_result((proofs_json if args.json else proofs_text)(args.verify, proofs))
+    return ExitCode.NO if any(proof.use is PinUse.NOT_USED for proof in proofs) else ExitCode.OK
+
+
+def _refuse_conditions(args: Namespace) -> None:
+    from trtforensics.errors import UsageError
+    from trtforensics.pin.conditions import PinRequest
+
+    if _request(args) != PinRequest() or args.output or args.to or args.form:
+        raise UsageError("--verify", "goes with no condition and no output", "Give PINNED and what the build left")
+
+
+def _refuse_caches(paths: Sequence[str]) -> None:
+    from trtforensics.errors import UsageError
+
+    if paths:
+        raise UsageError(paths[0], "is no build log, and only a log shows whether a replay was used", "Give the log")

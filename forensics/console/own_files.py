@@ -1,0 +1,112 @@
+"""Files of an artifacts directory that only this program writes: regular ones, whole, and no links to elsewhere."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LARGEST = 1 << 30
+"""Bytes; a longer file is none of ours."""
+
+_CANNOT_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EROFS}
+"""What file systems answer that flush no directories."""
+
+
+def open_own(path: Path, flags: int) -> int:
+    """Open a regular file that is no link; return its descriptor.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "is a symbolic link, which is not followed") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is no regular file")
+    return descriptor
+
+
+def read_own(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        SourceError: it cannot be read, is a link or no regular file, or is too long.
+    """
+    try:
+        with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
+            data = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SourceError(str(path), (error.strerror or str(error)).lower()) from error
+    if len(data) > LARGEST:
+        raise SourceError(str(path), f"is longer than {LARGEST >> 30} GiB, so it is not from this program")
+    return data
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush a folder to the disk, so that the names in it are there too; some file systems cannot, and need not.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    with _opened(folder) as descriptor, _unless_unable():
+        os.fsync(descriptor)
+
+
+def flush_tree(path: Path) -> None:
+    """Flush a file, or all files and folders below a folder, to the disk.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    if path.is_symlink():
+        return
+    if path.is_dir():
+        for below in path.iterdir():
+            flush_tree(below)
+        flush_folder(path)
+    elif path.is_file():
+        with _opened(path) as descriptor:
+            os.fsync(descriptor)
+
+
+def size_of(path: Path) -> int | None:
+    """Return the bytes of a file, or of all files below a folder; None if there is neither."""
+    if not path.exists():
+        return None
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(below.stat().st_size for below in path.rglob("*") if below.is_file())
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _unless_unable() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANNOT_FLUSH:
+            raise

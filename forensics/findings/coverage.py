@@ -1,0 +1,58 @@
+"""What a log lets one judge, over all of its builds, and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.model.log import Coverage
+from trtforensics.model.profile import TimeSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.model.log import BuildLog
+
+
+def coverage_of(log: BuildLog) -> Coverage:
+    """Return what a log tells of every one of its builds; its lines are added up."""
+    each = [build.coverage for build in log.builds]
+    return Coverage(
+        verdict=all(one.verdict for one in each),
+        engine_layers=all(one.engine_layers for one in each),
+        tactics=all(one.tactics for one in each),
+        times=_times([one.times for one in each]),
+        options=all(one.options for one in each),
+        own_lines=sum(one.own_lines for one in each),
+        other_lines=sum(one.other_lines for one in each),
+    )
+
+
+def _times(each: Sequence[TimeSource | None]) -> TimeSource | None:
+    """Return where the times of all builds are at least from; None where a build has none."""
+    if None in each or not each:
+        return None
+    return TimeSource.TUNED if TimeSource.TUNED in each else TimeSource.MEASURED
+
+
+def in_words(coverage: Coverage, builds: int = 1) -> str:
+    """Return what a log tells of every one of its ``builds``, and what it does not tell of every one."""
+    facts = {
+        "verdict": coverage.verdict,
+        "engine layers": coverage.engine_layers,
+        "tactics": coverage.tactics,
+        "measured times": coverage.times is TimeSource.MEASURED,
+        "tuned times": coverage.times is TimeSource.TUNED,
+        "options": coverage.options,
+    }
+    known = [name for name, is_known in facts.items() if is_known]
+    missing = [name for name, is_known in facts.items() if not is_known]
+    if coverage.times is not None:
+        missing.remove("tuned times" if coverage.times is TimeSource.MEASURED else "measured times")
+    else:
+        missing.remove("tuned times")
+        missing[missing.index("measured times")] = "times"
+    every = " of every build" if builds > 1 else ""
+    tells = f"the log tells{every}: {', '.join(known)}" if known else f"the log tells nothing{every}"
+    lacks = f"; not: {', '.join(missing)}" if missing else ""
+    others = f"; {coverage.other_lines:,} of its lines are another program's" if coverage.other_lines else ""
+    return tells + lacks + others

@@ -1,0 +1,92 @@
+"""What a log says of the GPU, and the steps that depend on it: workspace within its memory, locked clocks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Step
+from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec
+from trtforensics.model.log import Tool
+
+if TYPE_CHECKING:
+    from trtforensics.findings.case import Case
+
+MEBIBYTE = 1 << 20
+_LEAST = 1024
+"""The least workspace in MiB that is proposed, where the GPU has as much."""
+_VOLTA = (7, 0)
+_JETSON = re.compile(r"\b(?:Orin|Xavier|Tegra|Jetson|Thor|NVIDIA Tegra X\d)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def _device(case: Case, *names: str) -> str:
+    facts = {fact.name: fact.value.strip() for fact in case.build.options.get("device", ())}
+    return next((facts[name] for name in names if facts.get(name)), "")
+
+
+def compute_capability(case: Case) -> tuple[int, int] | None:
+    """Return the compute capability that trtexec prints, ``(8, 6)``; None where the log does not say."""
+    found = re.match(r"(\d{1,3})\.(\d{1,3})", _device(case, "Compute Capability"))
+    return (int(found.group(1)), int(found.group(2))) if found else None
+
+
+def memory_mib(case: Case) -> int | None:
+    """Return the GPU's memory in MiB; None where the log does not say."""
+    found = _NUMBER.match(_device(case, "Device Global Memory", "Memory"))
+    return int(float(found.group())) if found else None
+
+
+def is_jetson(case: Case) -> bool:
+    """Whether the device's name is of a Jetson, which has no ``nvidia-smi`` that sets clocks."""
+    return _JETSON.search(_device(case, "Selected Device")) is not None
+
+
+def wanted_workspace(case: Case) -> int:
+    """Return the most bytes of workspace that any line of the build asks for; 0 where none does."""
+    asked = [layer.requested for layer in case.build.starved]
+    asked += [int(note.number("requested") or 0) for note in case.notes("myelin_budget", "workspace_hint")]
+    return max(asked, default=0)
+
+
+def workspace(case: Case) -> Step:
+    """Return the step that builds with as much workspace as the build asks for, rounded up to a power of two of MiB.
+
+    It is the same step for every finding of a build. There is no command where the GPU has not as much memory.
+    """
+    wanted, memory = wanted_workspace(case), memory_mib(case)
+    mebibytes = max(_LEAST, 1 << (-(-wanted // MEBIBYTE) - 1).bit_length() if wanted else 0)
+    if wanted and memory is not None and wanted > memory * MEBIBYTE:
+        return Step(f"The log asks for {wanted:,} bytes of workspace, more than the {memory:,} MiB of this GPU")
+    if memory is not None:
+        mebibytes = min(mebibytes, memory)
+    named = f" (the log names {wanted:,} bytes)" if wanted else ""
+    what = f"Build with a workspace of {mebibytes} MiB or more{named}"
+    old = case.version is not None and case.version.has(before="8.4")
+    if case.build.tool is Tool.POLYGRAPHY:
+        return Step(what, polygraphy_run(case, "--pool-limit", f"workspace:{mebibytes}M"))
+    if case.build.tool is Tool.TRTEXEC and options(case):
+        flag = f"--workspace={mebibytes}" if old else f"--memPoolSize={_pools(case, mebibytes)}"
+        return Step(what, trtexec(case, flag, without=("--workspace", "--memPoolSize")))
+    call = f"config.max_workspace_size = {mebibytes} << 20"
+    new = f"config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, {mebibytes} << 20)"
+    return Step(f"{what}: {call if old else new}")
+
+
+def _pools(case: Case, mebibytes: int) -> str:
+    """Return the value of ``--memPoolSize`` with this workspace and the other pools of the log's command."""
+    given = next((o.partition("=")[2] for o in options(case) if o.startswith("--memPoolSize=")), "")
+    others = [pool for pool in given.split(",") if pool and not pool.startswith("workspace:")]
+    return ",".join([f"workspace:{mebibytes}", *others])
+
+
+def clocks(case: Case) -> Step:
+    """Return the step that locks the GPU's clocks: on a Jetson, or from Volta on at the clock that the log names."""
+    what = "Lock the clocks, then build and measure again"
+    if is_jetson(case):
+        return Step(what, "sudo jetson_clocks")
+    rate = _NUMBER.match(_device(case, "Compute Clock Rate", "Application Compute Clock Rate"))
+    capability = compute_capability(case)
+    if rate is None or capability is None or capability < _VOLTA:
+        return Step(what)
+    return Step(what, f"nvidia-smi --lock-gpu-clocks={round(float(rate.group()) * 1000)}")

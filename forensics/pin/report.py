@@ -1,0 +1,189 @@
+"""A plan, and a verification, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.console.terminal import visible
+from trtforensics.model.timings import tactic_text
+from trtforensics.pin.plan import PinState
+from trtforensics.pin.verification import PinUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.model.kernel import KernelFacts
+    from trtforensics.pin.plan import PinnedSlot, PinPlan
+    from trtforensics.pin.slots import PinOffer
+    from trtforensics.pin.verification import PinProof
+
+SCHEMA = 1
+_SHOWN = 20
+_DIGITS = 6
+
+
+def plan_text(plan: PinPlan, written: str, next_steps: Sequence[str]) -> str:
+    """Return a plan as text: how much is pinned, what changes at what cost, what stays, what cannot be pinned."""
+    lines = [*_summary(plan, written)]
+    lines += _section("changed", plan.of(PinState.CHANGED), _changed)
+    lines += _section("stay as they won", plan.of(PinState.STAYS), _stays)
+    lines += _left_out(plan)
+    lines += ["next:", *(f"  {step}" for step in next_steps)]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _summary(plan: PinPlan, written: str) -> Iterator[str]:
+    pinnable = plan.pinnable
+    what = "layers" if pinnable.base is None else "timing-cache keys"
+    version = pinnable.build.tensorrt_version
+    counts = {state: len(plan.of(state)) for state in PinState}
+    yield (
+        f"{written}: {len(plan.pinned)} {what} of {pinnable.log.source.path}"
+        f"{f', TensorRT {version}' if version else ''}"
+    )
+    yield (
+        f"  {counts[PinState.KEPT]} as they won, {counts[PinState.CHANGED]} changed, "
+        f"{counts[PinState.STAYS]} stay although the conditions ask otherwise"
+    )
+    if plan.of(PinState.CHANGED):
+        yield f"  expected cost: {_cost(plan.cost_ms, pinnable.total_ms)}, by the log's own times"
+    ties = sum(one.near_tie for one in plan.pinned)
+    if ties:
+        yield f"  near ties: {ties} of them have another tactic within 2 %, which noise may choose in an unpinned build"
+    silent = sum(one.state is not PinState.STAYS and _silent(one) for one in plan.pinned)
+    if plan.conditions.accumulate is not None and silent:
+        yield f"  {silent} pinned kernels do not tell in what they accumulate, and neither do their alternatives"
+
+
+def _silent(one: PinnedSlot) -> bool:
+    return all(offer.facts.accumulator is None for offer in one.slot.offers)
+
+
+def _section(title: str, found: Sequence[PinnedSlot], told: Any) -> list[str]:  # noqa: ANN401 - a function of one slot
+    lines = [f"{title} ({len(found)}):"] if found else []
+    for one in found[:_SHOWN]:
+        lines += told(one)
+    return lines + ([f"  … {len(found) - _SHOWN} more; `--json` has all"] if len(found) > _SHOWN else [])
+
+
+def _changed(one: PinnedSlot) -> Iterator[str]:
+    won = one.slot.won
+    outside = "" if one.slot.in_engine else "; not in the engine"
+    yield f"  {one.slot.name}: {one.why}{outside}"
+    yield f"    won:    {_offer(won)}"
+    yield f"    pinned: {_offer(one.offer)}, {_cost(one.cost_ms, won.time_ms)}"
+
+
+def _stays(one: PinnedSlot) -> Iterator[str]:
+    yield f"  {one.slot.name}: {one.why}"
+    yield f"    {_offer(one.slot.won)}"
+
+
+def _offer(offer: PinOffer) -> str:
+    time = "time not told" if offer.time_ms is None else f"{offer.time_ms:.6g} ms"
+    accumulator = offer.facts.accumulator
+    evidence = f", accumulates in {accumulator} ({offer.facts.evidence('accumulator')})" if accumulator else ""
+    kernel = f" {offer.kernel}" if offer.kernel else ""
+    return f"{tactic_text(offer.tactic)}{kernel}, {time}{evidence}  ({offer.span})"
+
+
+def _cost(cost: float | None, whole: float | None) -> str:
+    if cost is None:
+        return "cost not known"
+    share = f" ({cost / whole:+.1%})" if whole else ""
+    return f"{cost:+.4g} ms{share}"
+
+
+def _left_out(plan: PinPlan) -> Iterator[str]:
+    left = plan.pinnable.left_out
+    if not left:
+        return
+    yield f"cannot be pinned ({len(left)}), {_share_left(plan)}:"
+    for why, count in Counter(one.why for one in left).most_common():
+        first = next(one for one in left if one.why == why)
+        more = f" and {count - 1} more" if count > 1 else ""
+        yield f"  {first.layer}{more}: {why}  ({first.span})"
+
+
+def _share_left(plan: PinPlan) -> str:
+    spent, whole, untimed = plan.pinnable.left_ms, plan.pinnable.total_ms, plan.pinnable.untimed
+    if not whole or spent is None or (untimed and not spent):
+        return "share of the time not known"
+    without = f" without {untimed} of them that have no time in the log" if untimed else ""
+    return f"{spent / whole:.0%} of the tuned time{without}"
+
+
+def plan_json(plan: PinPlan, written: str, form: str) -> str:
+    """Return a plan as the JSON document that README describes."""
+    pinnable = plan.pinnable
+    document = {
+        "schema": SCHEMA,
+        "kind": "pin",
+        "output": written,
+        "form": form,
+        "source": pinnable.log.source.path,
+        "tensorrt_version": pinnable.build.tensorrt_version,
+        "total_ms": _rounded(pinnable.total_ms),
+        "left_out_ms": _rounded(pinnable.left_ms),
+        "left_out_untimed": pinnable.untimed,
+        "cost_ms": _rounded(plan.cost_ms),
+        "pinned": [_pinned_row(one) for one in plan.pinned],
+        "left_out": [{"layer": one.layer, "why": one.why, "line": one.span.line} for one in pinnable.left_out],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _pinned_row(one: PinnedSlot) -> dict[str, Any]:
+    return {
+        "layer": one.slot.name,
+        "key": one.slot.key.key if one.slot.key else None,
+        "state": str(one.state),
+        "why": one.why or None,
+        "won": _offer_row(one.slot.won),
+        "pinned": _offer_row(one.offer),
+        "cost_ms": _rounded(one.cost_ms),
+        "in_engine": one.slot.in_engine,
+        "near_tie": one.near_tie,
+    }
+
+
+def _offer_row(offer: PinOffer) -> dict[str, Any]:
+    facts: KernelFacts = offer.facts
+    return {
+        "runner": offer.runner or None,
+        "tactic": tactic_text(offer.tactic),
+        "kernel": offer.kernel or None,
+        "time_ms": _rounded(offer.time_ms),
+        "accumulator": facts.accumulator,
+        "accumulator_evidence": str(facts.evidence("accumulator")),
+        "at": str(offer.span),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{_DIGITS}g}")
+
+
+def proofs_text(pinned: str, proofs: Sequence[PinProof]) -> str:
+    """Return a verification as text, what was not used first."""
+    counts = Counter(proof.use for proof in proofs)
+    head = ", ".join(f"{counts[use]} {use}" for use in PinUse)
+    lines = [f"{pinned}: of {len(proofs)} pinned, {head}"]
+    for use in (PinUse.NOT_USED, PinUse.UNKNOWN, PinUse.USED):
+        lines += [_proof(proof) for proof in proofs if proof.use is use]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _proof(proof: PinProof) -> str:
+    return f"  {proof.use}: {proof.name}: {proof.what}" + (f"  ({proof.span})" if proof.span else "")
+
+
+def proofs_json(pinned: str, proofs: Iterable[PinProof]) -> str:
+    """Return a verification as the JSON document that README describes."""
+    rows = [
+        {"item": one.name, "use": str(one.use), "what": one.what, "at": str(one.span) if one.span else None}
+        for one in proofs
+    ]
+    return json.dumps({"schema": SCHEMA, "kind": "pin-verification", "pinned": pinned, "items": rows}, indent=1) + "\n"

@@ -1,0 +1,49 @@
+"""What a log lets one judge of each build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trtforensics.model.log import Coverage, Outcome
+from trtforensics.model.profile import TimeSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from trtforensics.model.log import CachedResult, Choice, EngineLayer
+    from trtforensics.model.profile import ProfileRun
+    from trtforensics.parsers.builds.views import Log
+
+_FACTS = ("outcome", "engine_layers", "choices", "cached", "profiles", "command", "options")
+
+
+def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
+    """Return the coverage of each build; ``columns`` holds what was read of the builds, by the name of the field."""
+    blank, other = log.counts("blank"), log.counts("other")
+    lines = zip((np.diff(log.edges) - blank - other).tolist(), other.tolist(), strict=True)
+    builds = zip(*(columns[name] for name in _FACTS), strict=True)
+    return [
+        _coverage(dict(zip(_FACTS, facts, strict=True)), *counts) for facts, counts in zip(builds, lines, strict=True)
+    ]
+
+
+def _coverage(facts: Mapping[str, Any], own_lines: int, other_lines: int) -> Coverage:
+    tuned: Sequence[Choice | CachedResult] = (*facts["choices"], *facts["cached"])
+    layers: Sequence[EngineLayer] = facts["engine_layers"]
+    return Coverage(
+        verdict=facts["outcome"] in {Outcome.PASSED, Outcome.FAILED},
+        engine_layers=bool(layers),
+        tactics=bool(tuned) or any(layer.tactic is not None for layer in layers),
+        times=_times(facts["profiles"], tuned),
+        options=bool(facts["command"]) or any(facts["options"].values()),
+        own_lines=own_lines,
+        other_lines=other_lines,
+    )
+
+
+def _times(profiles: Sequence[ProfileRun], tuned: Iterable[Choice | CachedResult]) -> TimeSource | None:
+    if profiles:
+        return TimeSource.MEASURED
+    return TimeSource.TUNED if any(one.time_ms is not None for one in tuned) else None

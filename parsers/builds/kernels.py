@@ -1,0 +1,48 @@
+"""The kernels of engine layers whose lines name none, as the autotuner's lines name them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.model.log import Choice, EngineLayer
+    from trtforensics.model.timings import TacticTimings
+
+_HASHED = 1 << 32
+"""Ids from here on are hashes of a kernel: in a build, the same id is the same kernel. Smaller ids only count."""
+
+
+def name_kernels(layers: Iterable[EngineLayer], choices: Sequence[Choice], timed: TacticTimings) -> None:
+    """Give layers without a kernel's name that under which their tactic was timed."""
+    unnamed = [layer for layer in layers if not layer.tactic_name and layer.tactic is not None]
+    named = np.flatnonzero(timed.kernel >= 0)
+    if not unnamed or not len(named):
+        return
+    by_id = _by_id(unnamed, timed, named)
+    for layer in unnamed:
+        if layer.choice is not None:
+            choice = choices[layer.choice]
+            layer.tactic_name = _in_block(choice, timed)
+        layer.tactic_name = layer.tactic_name or by_id.get(layer.tactic or 0, "")
+
+
+def _by_id(layers: Iterable[EngineLayer], timed: TacticTimings, named: npt.NDArray[np.intp]) -> dict[int, str]:
+    """Return the kernels of the layers' hashed ids; an id that two kernels have is left out."""
+    wanted = {layer.tactic for layer in layers if layer.tactic is not None and layer.tactic >= _HASHED}
+    rows = named[np.isin(timed.tactic[named], np.array(sorted(wanted), np.uint64))]
+    pairs = set(zip(timed.tactic[rows].tolist(), timed.kernel[rows].tolist(), strict=True))
+    ids = [tactic for tactic, _ in pairs]
+    return {tactic: timed.texts[kernel] for tactic, kernel in pairs if ids.count(tactic) == 1}
+
+
+def _in_block(choice: Choice, timed: TacticTimings) -> str:
+    rows = timed.rows(choice.first_line, choice.span.line)
+    own = [row for row in rows if int(timed.tactic[row]) == choice.tactic and timed.kernel[row] >= 0]
+    names = {timed.texts[int(timed.kernel[row])] for row in own}
+    return names.pop() if len(names) == 1 else ""

@@ -1,0 +1,185 @@
+"""Reads the name of a GPU kernel: the types that it multiplies, sums and writes, and how it divides the work.
+
+The rules are ``grammar/kernels.lark`` (families) and ``grammar/kernel_words.lark`` (words behind the types), read by
+the regexes that are compiled from them. A name that no family reads has no facts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trtforensics.model.kernel import KernelFacts
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD, REGEX_FLAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Fields = Mapping[str, str]
+
+_LIBRARIES = {"gemm": "cublas", "cudnn": "cudnn"}
+
+_TYPES = {
+    **dict.fromkeys(("f16", "fp16", "fp16x2", "half", "h"), "Half"),
+    **dict.fromkeys(("f32", "fp32", "float", "s"), "Float"),
+    **dict.fromkeys(("bf16", "t"), "BFloat16"),
+    **dict.fromkeys(("i8", "s8", "int8", "int8x4"), "Int8"),
+    **dict.fromkeys(("i32", "s32", "int32", "i"), "Int32"),
+    **dict.fromkeys(("i4", "s4"), "Int4"),
+    **dict.fromkeys(("e4m3", "e5m2"), "FP8"),
+    "u8": "UInt8",
+    "tf32": "TF32",
+}
+"""The words and letters of all families for a type, in lower case, and TensorRT's spelling of it."""
+
+
+class _Told(NamedTuple):
+    """Fields of :class:`KernelFacts`: those that the name spells, and those that are so by convention."""
+
+    stated: dict[str, Any]
+    conventional: dict[str, Any]
+
+
+@lru_cache(maxsize=1 << 16)
+def read_kernel(name: str) -> KernelFacts:
+    """Return what a kernel's name tells; nothing where no family of names has this form."""
+    for rule, regex, names in _compiled(KERNEL):
+        match = regex.fullmatch(name)
+        if match is not None:
+            return _facts(name, rule, _captured(names, match))
+    return KernelFacts(name)
+
+
+@cache
+def _compiled(grammar: str) -> tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...]:
+    return tuple((kind.name, re.compile(kind.regex, REGEX_FLAGS), kind.fields) for kind in tables.kinds(grammar))
+
+
+def _captured(names: tuple[str, ...], match: re.Match[str]) -> Fields:
+    return {name: value.strip("_") for name, value in zip(names, match.groups(), strict=True) if value is not None}
+
+
+def _facts(name: str, rule: str, fields: Fields) -> KernelFacts:
+    reader, family = _READERS[rule]
+    stated, conventional = reader(fields)
+    for word, regex, names in _compiled(KERNEL_WORD) if stated or conventional else ():
+        match = regex.search(name)
+        if match is not None:
+            told = _word(word, _captured(names, match), stated)
+            stated |= told.stated
+            conventional |= told.conventional
+    stated, conventional = _known(stated), _known(conventional)
+    return KernelFacts(
+        name,
+        family=family or _LIBRARIES[fields["library"]],
+        architecture=_architecture(fields),
+        by_convention=frozenset(conventional.keys() - stated.keys()),
+        **(conventional | stated),
+    )
+
+
+def _known(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _architecture(fields: Fields) -> str | None:
+    sm = fields.get("sm")
+    return f"sm{sm.removeprefix('sm')}" if sm else fields.get("generation")
+
+
+def _type(fields: Fields, name: str) -> str | None:
+    return _TYPES.get(fields.get(name, "").lower())
+
+
+def _types(fields: Fields) -> dict[str, Any]:
+    return {name: _type(fields, name) for name in ("operand", "accumulator", "output")}
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split("x")))
+
+
+def _division(fields: Fields) -> dict[str, Any]:
+    """Return the tile and the stages of ``128x64`` (rows, columns) and ``64x6`` (depth, stages)."""
+    tile = _sizes(fields["sizes"])
+    depth, stages = fields.get("depth"), fields.get("stages")
+    return {"tile": (*tile, int(depth)) if depth else tile, "stages": int(stages) if stages else None}
+
+
+def _xmma(fields: Fields) -> _Told:
+    sparse = "sparse" in fields["operation"].split("_") or None
+    return _Told(_types(fields) | {"sparse": sparse}, {"sparse": False, "operand": _type(fields, "stored")})
+
+
+def _plain_xmma(fields: Fields) -> _Told:
+    return _Told(_types(fields) | {"tensor_core": True if "unit" in fields else None}, {})
+
+
+def _library(fields: Fields) -> _Told:
+    by_letter = _TYPES[fields["letter"]]
+    tensor_core = "unit" in fields
+    operand = {"h": "Half", "s": None if tensor_core else "Float"}.get(fields["letter"])
+    conventional = {"accumulator": by_letter, "output": by_letter, "operand": operand, "tensor_core": tensor_core}
+    return _Told(_types(fields) | _division(fields), conventional)
+
+
+def _cutlass(fields: Fields) -> _Told:
+    by_letter = _TYPES[fields["letter"]]
+    scalar = fields["class"] == "simt"
+    operand = {"h": "Half", "s": "Float" if scalar else "TF32"}.get(fields["letter"])
+    stated = _types(fields) | _division(fields) | _class(fields)
+    return _Told(stated, {"accumulator": by_letter, "output": by_letter, "operand": operand})
+
+
+def _cutlass3(fields: Fields) -> _Told:
+    return _Told(_types(fields) | _division(fields) | _class(fields), {})
+
+
+def _class(fields: Fields) -> dict[str, Any]:
+    return {"tensor_core": fields["class"] != "simt", "sparse": fields["class"] == "sptensorop"}
+
+
+def _nvjet(fields: Fields) -> _Told:
+    return _Told({}, _types(fields) | _division(fields))
+
+
+def _no_types(_: Fields) -> _Told:
+    return _Told({}, {})
+
+
+def _word(word: str, fields: Fields, stated: Mapping[str, Any]) -> _Told:
+    told = _WORDS.get(word)
+    if told is not None:
+        return told
+    tile, stages, depth = stated.get("tile"), fields.get("stages"), fields.get("depth")
+    if "sizes" in fields:
+        tile = _sizes(fields["sizes"])
+    elif depth and tile:
+        tile = (*tile[:2], int(depth))
+    return _Told({"tile": tile, "stages": int(stages) if stages else stated.get("stages")}, {})
+
+
+_WORDS = {
+    "tensor": _Told({"tensor_core": True}, {}),
+    "sparse_tensor": _Told({"tensor_core": True, "sparse": True}, {}),
+    "warp_group": _Told({}, {"tensor_core": True}),
+    "scalar": _Told({"tensor_core": False}, {}),
+    "split_k": _Told({"split_k": True}, {}),
+}
+"""What the words without a number tell; the others tell of tiles and stages."""
+
+_READERS: dict[str, tuple[Callable[[Fields], _Told], str]] = {
+    "xmma": (_xmma, "xmma"),
+    "xmma_pooling": (_plain_xmma, "xmma"),
+    "xmma_depthwise": (_plain_xmma, "xmma"),
+    "xmma_fused": (_plain_xmma, "xmma"),
+    "library": (_library, ""),
+    "cutlass": (_cutlass, "cutlass"),
+    "cutlass3": (_cutlass3, "cutlass"),
+    "nvjet": (_nvjet, "nvjet"),
+    "first_layer": (_plain_xmma, "cutlass"),
+    "myelin": (_no_types, "myelin"),
+}
+"""How the fields of each rule are read, and the rule's family; that of ``library`` is in the name."""

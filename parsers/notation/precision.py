@@ -1,0 +1,71 @@
+"""What an engine layer computes in: by the name of its kernel, else by its type and its inputs' types.
+
+A layer may write another type than it computes in: an INT8 convolution often writes Float. Only the kernel's name tells
+Float and TF32 apart; ``Float`` by the inputs' types may be either.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.parsers.notation.kernels import read_kernel
+
+if TYPE_CHECKING:
+    from trtforensics.model.log import EngineLayer
+
+_COMPUTES_NOTHING = frozenset(
+    {
+        *("NoOp", "Constant", "Reformat", "MyelinReformat", "Shuffle", "Slice", "Gather", "Concat", "Padding", "Copy"),
+        *("TrainStation", "signal", "wait", "shape_call", "ShapeHostToDevice", "DeviceToShapeHost"),
+    }
+)
+"""Types of layers that copy, convert or wait."""
+_OWN_CODE = re.compile(r"Plugin|Myelin$|DLA", re.IGNORECASE)
+"""Types of layers whose tensors do not tell what happens inside: plugins, ForeignNodes, DLA's loadables."""
+_PRODUCTS = re.compile(r"Conv|Gemm|Gemv|MatrixMultiply|MatMul|FullyConnected|correlation|fc\b", re.IGNORECASE)
+"""Types of layers that multiply their first input with weights or with the second one."""
+_POOLING = re.compile(r"Pool", re.IGNORECASE)
+_TYPE_WORDS = {"int8": "Int8", "fp8": "FP8", "half": "Half", "fp16": "Half", "bf16": "BFloat16"}
+_TYPE_WORD = re.compile("|".join(_TYPE_WORDS), re.IGNORECASE)
+_QUANTISED = frozenset({"Int8", "FP8", "FP4", "Int4", "UInt8"})
+"""Types in which only products and pooling are computed: other layers widen them first."""
+_FLOATING = frozenset({"Float", "Half", "BFloat16", "BF16"})
+_GENERATED = frozenset({"kgen", "runtime_fusion"})
+"""Types of kernels that Myelin wrote itself; inside, they may compute 16-bit values in Float."""
+
+
+def compute_precision(layer: EngineLayer) -> ComputePrecision | None:
+    """Return what a layer computes in, and what says so; None where it computes nothing, or where nothing says so."""
+    if layer.type in _COMPUTES_NOTHING or not layer.type:
+        return None
+    operand = read_kernel(layer.tactic_name).operand if layer.tactic_name else None
+    if operand is not None:
+        return ComputePrecision(operand, PrecisionSource.KERNEL)
+    if _OWN_CODE.search(layer.type):
+        return None
+    word = _TYPE_WORD.search(layer.type)
+    if word is not None:
+        return ComputePrecision(_TYPE_WORDS[word[0].lower()], PrecisionSource.TYPE)
+    known = _by_inputs(layer)
+    return None if known is None else ComputePrecision(known, PrecisionSource.INPUTS)
+
+
+def _by_inputs(layer: EngineLayer) -> str | None:
+    """Return the type that a layer's inputs are computed in.
+
+    Beside floating-point or quantised inputs, integers are indexes. Of a product the first input counts: another one
+    may be added to its result in a wider type.
+    """
+    types = [tensor.dtype for tensor in layer.inputs]
+    computing = [dtype for dtype in types if dtype in _FLOATING or dtype in _QUANTISED]
+    if _PRODUCTS.search(layer.type):
+        return computing[0] if computing and types[0] == computing[0] else None
+    kinds = set(computing or types)
+    only = kinds.pop() if len(kinds) == 1 else None
+    if only in _QUANTISED and not _POOLING.search(layer.type):
+        return None
+    if layer.type in _GENERATED and (only != "Float" or "Cast" in layer.tactic_name or "Cast" in layer.name):
+        return None if only not in {"Int32", "Int64", "Bool"} else only
+    return only

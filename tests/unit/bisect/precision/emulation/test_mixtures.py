@@ -1,0 +1,61 @@
+"""One session for all mixtures gives the scores of the twin of each typed model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.integration import precision_nets as nets
+from tests.support.zoo.net import Net
+from trtforensics.bisect.precision.casting.caster import Caster
+from trtforensics.bisect.precision.casting.preparation import prepare
+from trtforensics.bisect.precision.casting.storage import BF16, FP16
+from trtforensics.bisect.precision.emulation.mixtures import can_mix
+from trtforensics.bisect.precision.emulation.oracle import Oracle
+from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.inputs.drawing import random_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from trtforensics.bisect.precision.casting.storage import Storage
+
+pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
+    "transformer": lambda: nets.transformer(2, ("/layers.1/ln2",)),
+    "residual": lambda: nets.residual(3, (1,)),
+    "either": nets.either,
+    "clamped": nets.clamped,
+}
+
+
+def oracle_of(model: onnx.ModelProto, storage: Storage, folder: Path) -> Oracle:
+    onnx.save(model, folder / "model.onnx")
+    prepared = prepare(str(folder / "model.onnx"))
+    return Oracle(Caster(prepared, storage), random_samples(prepared.proto, {}, 3))
+
+
+@pytest.mark.parametrize("storage", [FP16, BF16], ids=["fp16", "bf16"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_mixture_scores_as_its_typed_model_does(name: str, storage: Storage, tmp_path: Path) -> None:
+    oracle = oracle_of(MODELS[name](), storage, tmp_path)
+    caster = oracle.caster
+    assert can_mix(caster)
+    random = np.random.default_rng(7)
+    computing = [node for node, candidate in caster.candidates.items() if candidate.moves is None]
+    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
+        keep = caster.kept([node for node in computing if random.random() < share])
+        assert oracle.score_mixture(keep) == oracle.score(emulate(caster.cast(keep)))
+
+
+def test_an_operator_set_without_a_selection_runs_the_typed_model(tmp_path: Path) -> None:
+    net = Net(opset=8)
+    up = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
+    oracle = oracle_of(net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8)), FP16, tmp_path)
+    assert not can_mix(oracle.caster)
+    assert oracle.score_mixture(oracle.caster.candidates) == oracle.score(oracle.caster.prepared.proto)

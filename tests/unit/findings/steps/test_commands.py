@@ -1,0 +1,93 @@
+"""The next command that a finding proposes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.findings.steps.commands import logged, polygraphy_run, profile, timings_kept, trtexec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.findings.case import Case
+
+BODY = "\nV Original: 1 layers"
+POLYGRAPHY = "| [I] RUNNING | Command: /usr/bin/polygraphy run m.onnx --trt --fp16 --onnxrt --atol 1e-5"
+
+
+def test_the_next_command_is_the_logs_own_with_flags_replaced(case_of: Callable[[str], Case]) -> None:
+    case = case_of(f"&& 10.16.1 --fp16 --memPoolSize=workspace:1 --saveEngine=a b.plan{BODY}")
+    assert trtexec(case, "--memPoolSize=workspace:8", without=("--fp16",)) == (
+        "trtexec --onnx=m.onnx '--saveEngine=a b.plan' --verbose --memPoolSize=workspace:8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("notation", "flag"),
+    [
+        ("&& 10.16.1 --workspace", "--workspace=8"),
+        ("&& 8.0.3 --fp16", "--memPoolSize=workspace:8"),
+        ("&& 11.1.0 --stronglyTyped", "--fp16"),
+        ("&& 10.16.1 --fp16", "--fp16"),
+        ("&& 10.16.1 --loadEngine=a.plan", "--fp16"),
+        ("&& 10.16.1 --skipInference", "--dumpProfile"),
+        ("&& 8.0.3 --buildOnly", "--dumpProfile"),
+        ("V Parsing", "--dumpProfile"),
+        (POLYGRAPHY, "--dumpProfile"),
+    ],
+    ids=["gone", "not yet", "gone in 11", "there already", "loads", "skips", "builds only", "no command", "Polygraphy"],
+)
+def test_there_is_no_command_for_a_flag_without_effect(
+    notation: str, flag: str, case_of: Callable[[str], Case]
+) -> None:
+    assert trtexec(case_of(notation + BODY), flag) == ""
+
+
+def test_an_option_that_trtexec_refused_is_left_out(case_of: Callable[[str], Case]) -> None:
+    case = case_of("&& 11.1.0 --fp16 --odd\ne Unknown option: --odd")
+    assert trtexec(case, "--dumpProfile") == "trtexec --onnx=m.onnx --verbose --dumpProfile"
+
+
+def test_types_of_layers_join_those_that_were_given(case_of: Callable[[str], Case]) -> None:
+    case = case_of(f"&& 10.16.1 --layerPrecisions=a:fp16{BODY}")
+    assert "--layerPrecisions=a:fp16,b:fp32" in trtexec(case, "--layerPrecisions=b:fp32")
+
+
+def test_strong_typing_goes_without_precisions(case_of: Callable[[str], Case]) -> None:
+    case = case_of(f"&& 10.16.1 --fp16 --best --layerPrecisions=a:fp16{BODY}")
+    assert trtexec(case, "--stronglyTyped") == "trtexec --onnx=m.onnx --verbose --stronglyTyped"
+
+
+def test_timings_are_kept_by_the_tool_of_the_log(case_of: Callable[[str], Case]) -> None:
+    (step,) = timings_kept(case_of(f"&& 10.16.1 --fp16{BODY}"))
+    assert step.command.endswith("--timingCacheFile=timing.cache")
+    (step,) = timings_kept(case_of(f"| [11/21/2026-10:00:00] [TRT] [V] {BODY[3:]}"))
+    assert (step.command, "set_timing_cache" in step.what) == ("", True)
+    (step,) = timings_kept(case_of(f"{POLYGRAPHY}{BODY}"))
+    assert step.command.startswith("polygraphy run m.onnx --trt --fp16 ")
+    kept = "I Global timing cache in use. Profiling results in this builder pass will be stored."
+    assert timings_kept(case_of(f"&& 10.16.1{BODY}\n{kept}")) == ()
+
+
+def test_what_a_log_holds_is_not_asked_for(case_of: Callable[[str], Case]) -> None:
+    assert profile(case_of(f"&& 10.16.1 --dumpProfile{BODY}"), "measure") == ()
+    (step,) = profile(case_of(f"&& 8.6.1{BODY}"), "measure")
+    assert step.command.endswith("--dumpProfile --separateProfileRun")
+
+
+def test_polygraphy_keeps_the_settings_of_either_tool(case_of: Callable[[str], Case]) -> None:
+    own = case_of(f"{POLYGRAPHY}{BODY}")
+    assert polygraphy_run(own, "--atol", "1e-3", reduced=False) == "polygraphy run m.onnx --trt --onnxrt --atol 1e-3"
+    shapes = "--minShapes=x:1x3 --optShapes=x:2x3 --maxShapes=x:4x3"
+    other = case_of(f"&& 8.6.1 --fp16 {shapes} --plugins=libp.so{BODY}")
+    assert polygraphy_run(other, "--onnxrt") == (
+        "polygraphy run m.onnx --trt --fp16 --trt-min-shapes 'x:[1,3]' --trt-opt-shapes 'x:[2,3]' "
+        "--trt-max-shapes 'x:[4,3]' --plugins libp.so --onnxrt"
+    )
+
+
+def test_a_command_is_logged_with_both_streams(case_of: Callable[[str], Case]) -> None:
+    assert logged(case_of(f"&& 8.6.1{BODY}"), "--verbose") == "trtexec --onnx=m.onnx --verbose > again.log 2>&1"
+    assert logged(case_of(f"V {BODY[3:]}")) == ""

@@ -1,0 +1,86 @@
+"""Results in numbers: the summaries of 7.x and of 8.0 to 11, times and sizes; not those of a discarded pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model.log import BuildLog
+
+    Load = Callable[[str], BuildLog]
+
+
+def results_of(load: Load, *lines: str) -> dict[str, object]:
+    (build,) = load("".join(f"[11/21/2026-10:00:00] [I] {line}\n" for line in lines)).builds
+    return {result.key: result.value for result in build.results}
+
+
+def test_a_summary_has_every_statistic_that_the_log_prints(load: Load) -> None:
+    found = results_of(
+        load,
+        "Throughput: 1995.29 qps",
+        "Latency: min = 0.4 ms, max = 0.8 ms, mean = 0.5 ms, median = 0.45 ms, percentile(90%) = 0.6 ms, "
+        "percentile(99.9%) = 0.7 ms",
+        "GPU Compute Time: min = 0.1 ms, max = 0.2 ms, mean = nan ms, median = 0.15 ms",
+        "Total Host Walltime: 3.001 s",
+    )
+    assert found == {
+        "throughput_qps": 1995.29,
+        "latency_ms": {"min": 0.4, "max": 0.8, "mean": 0.5, "median": 0.45, "p90": 0.6, "p99.9": 0.7},
+        "gpu_compute_ms": {"min": 0.1, "max": 0.2, "median": 0.15},
+        "host_walltime_s": 3.001,
+    }
+
+
+def test_the_summary_of_tensorrt_7_is_read(load: Load) -> None:
+    found = results_of(
+        load,
+        "Host Latency",
+        "min: 1.99 ms (end to end 2.01 ms)",
+        "percentile: 2.53 ms at 99% (end to end 2.6 ms at 99%)",
+        "throughput: 479.4 qps",
+        "walltime: 3.003 s",
+        "GPU Compute",
+        "median: 1.97 ms",
+        "total compute time: 2.87 s",
+    )
+    assert found == {
+        "latency_ms": {"min": 1.99, "p99": 2.53},
+        "end_to_end_ms": {"min": 2.01, "p99": 2.6},
+        "throughput_qps": 479.4,
+        "host_walltime_s": 3.003,
+        "gpu_compute_ms": {"median": 1.97},
+        "gpu_compute_total_s": 2.87,
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        ("Engine built in 14.2 sec.", "build_s", 14.2),
+        ("Finished engine building in 7.5 seconds", "build_s", 7.5),
+        ("[TRT] Engine generation completed in 8.5 seconds.", "generation_s", 8.5),
+        ("Created engine with size: 2.5 MiB", "engine_bytes", 2621440),
+        ("[TRT] Loaded engine size: 98 MiB", "loaded_engine_mib", 98.0),
+    ],
+)
+def test_times_and_sizes_have_their_unit_in_the_key(load: Load, line: str, key: str, value: float) -> None:
+    assert results_of(load, "[TRT] Original: 3 layers", line) == {key: value}
+
+
+def test_a_discarded_last_pass_does_not_take_the_builds_results_with_it(load: Load) -> None:
+    time = "estimated inference time"
+    lines = (
+        "Building graph using backend strategy 4",
+        "Engine generation completed in 8.5 seconds.",
+        f"Use backend strategy 4 with {time} (0.2) as the initial choice.",
+        "Building graph using backend strategy 3",
+        "Engine generation completed in 4.5 seconds.",
+        f"Skip backend strategy 3 since its {time} (0.3) is not faster than the previous engine with {time} (0.2).",
+    )
+    found = results_of(load, *(f"[TRT] {line}" for line in lines), "Engine built in 14.2 sec.")
+    assert found == {"generation_s": 8.5, "build_s": 14.2}
