@@ -1,16 +1,20 @@
-"""A rule: its code, the inputs it needs, the function that judges a build, and the text of ``explain``."""
+"""A rule: its code, the inputs it needs, the function that judges a build, and the text of ``explain``.
+
+Most rules are functions below :func:`rule`. Those that only report what lines say outright are made by :func:`said`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Case
-from trtforensics.findings.finding import Explanation, Fix, Observation, Severity
+from trtforensics.findings.finding import Confidence, Explanation, Fix, Observation, Severity
 
 if TYPE_CHECKING:
     from trtforensics.findings.case import Need
+    from trtforensics.model.notes import Note
 
 Check = Callable[[Case], Iterable[Observation]]
 """Judges one build and gives its observations; none where all is well."""
@@ -56,3 +60,46 @@ def rule(  # noqa: PLR0913 - one call declares the whole rule
         return Rule(code, severity, title, explanation, check, frozenset(needs), tuple(follows), last)
 
     return declare
+
+
+def said(  # noqa: PLR0913 - one call declares the whole rule
+    code: str,
+    severity: Severity,
+    title: str,
+    *,
+    kinds: Iterable[str],
+    says: str = "",
+    cause: str,
+    confirm: str,
+    fixes: Iterable[Fix | str],
+    sources: Iterable[str] = (),
+    settle: str = "",
+    follows: Iterable[str] = (),
+) -> Rule:
+    """Make a rule that reports notes of some kinds.
+
+    ``says`` is the observation's title, by default the rule's; ``{field}`` in it is a field of the note. Notes with
+    equal titles are one observation. With ``settle`` the lines make the cause likely, without it they state it.
+    """
+    wanted, form = tuple(kinds), says or title
+
+    def check(case: Case) -> Iterator[Observation]:
+        by_title: dict[str, list[Note]] = {}
+        for note in case.notes(*wanted):
+            by_title.setdefault(_filled(form, note), []).append(note)
+        for filled, notes in by_title.items():
+            yield Observation(
+                filled,
+                [note.span for note in notes],
+                confidence=Confidence.LIKELY if settle else Confidence.CERTAIN,
+                settle=settle,
+                same_as=filled,
+            )
+
+    explained = rule(code, severity, title, cause=cause, confirm=confirm, fixes=fixes, sources=sources, follows=follows)
+    return explained(check)
+
+
+def _filled(form: str, note: Note) -> str:
+    """Put a note's fields into a title; a field that the line does not print reads as "?"."""
+    return form.format_map({name: note.text(name).strip() or "?" for name in note.fields})

@@ -420,6 +420,8 @@ class SourceInfo:
     sha256: str
     cut: bool = False
     parts: tuple[SourceInfo, ...] = ()
+    wrapped_in: tuple[str, ...] = ()
+    """What stands around the lines of the source, in words: quoting, indentation, a CI system's timestamps."""
 
     def part_of(self, line: int) -> tuple[SourceInfo, int]:
         """Return the file that holds a line, and how many lines are of the files before it."""

@@ -42,16 +42,18 @@ def load_build_log(
     *,
     max_bytes: int = MAX_BYTES,
     on_progress: Callable[[Progress], None] = lambda _: None,
+    excerpt: bool = False,
 ) -> BuildLog:
     """Open, read and parse a build log; a large file is read by two processes.
 
     Several paths are the parts of one build, for example its standard output and its standard error. They are read one
     after the other, and their lines are numbered as if they were one file. Profile files among the paths lend their
-    times to the engine's layers. ``max_bytes`` limits each file.
+    times to the engine's layers. ``max_bytes`` limits each file. An ``excerpt`` need not hold a whole line of a logger:
+    it is enough that it names TensorRT.
 
     Raises:
         SourceError: a source cannot be read.
-        NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix.
+        NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix, or an excerpt names neither.
         NotEngineInfoError: a profile file is damaged.
         UsageError: a source is named twice, or a profile is of another engine.
     """
@@ -69,7 +71,8 @@ def load_build_log(
         for source in sources[1:]:
             scanned.join(_scan(source, on_progress))
         infos = tuple(source.info() for source in sources)
-    log = _assembled(scanned, infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest()))
+    info = infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest())
+    log = _assembled(scanned, info, excerpt=excerpt)
     if profiles:
         from trtforensics.sources.profiles import add_profiles  # noqa: PLC0415 - see above
 
@@ -110,22 +113,24 @@ def _joined(parts: tuple[SourceInfo, ...], sha256: str) -> SourceInfo:
     )
 
 
-def read_build_log(
+def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
     source: Source,
     *,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_window: Callable[[Window], None] = lambda _: None,
     on_log: Callable[[BuildLog], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    excerpt: bool = False,
 ) -> BuildLog:
     """Read an open source to its end, close it, and parse its lines.
 
     ``on_progress`` and ``on_window`` are called after each window of lines. ``on_log`` is called every few seconds with
-    the log so far, where the length of the source is not known (a pipe, a FIFO). All run in the caller's thread.
+    the log so far, where the length of the source is not known (a pipe, a FIFO). All run in the caller's thread. For an
+    ``excerpt`` see :func:`load_build_log`.
 
     Raises:
         SourceError: the source cannot be read to its end.
-        NotABuildLogError: no line carries a TensorRT or trtexec prefix.
+        NotABuildLogError: no line carries a TensorRT or trtexec prefix, or an excerpt names neither.
         ReadingCancelled: ``cancelled`` returned True.
     """
     scanner = Scanner()
@@ -145,7 +150,7 @@ def read_build_log(
             on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
             attend()
         info = source.info()
-    return _assembled(scanner.scanned, info)
+    return _assembled(scanner.scanned, info, excerpt=excerpt)
 
 
 class _Live:
@@ -168,8 +173,8 @@ class _Live:
         self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
 
 
-def _assembled(scanned: ScannedLines, info: SourceInfo) -> BuildLog:
-    if not scanned.recognised:
+def _assembled(scanned: ScannedLines, info: SourceInfo, *, excerpt: bool) -> BuildLog:
+    if not (scanned.recognised or (excerpt and scanned.mentioned)):
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
         raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
     return assemble(scanned, info)

@@ -149,11 +149,12 @@ def read_log(path: str, *, max_bytes: int, on_progress: Callable[[Progress], Non
         NotABuildLogError: It is not a build log.
     """
     if path != "-" and not _is_pipe(path):
-        log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
+        log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress, excerpt=True)
         return ReadLog(log, path, max_bytes)
     with ExitStack() as undo:
         spool = undo.enter_context(Spool())
-        log = read_build_log(open_source(path, max_bytes=max_bytes), on_progress=on_progress, on_window=spool.keep)
+        source = open_source(path, max_bytes=max_bytes)
+        log = read_build_log(source, on_progress=on_progress, on_window=spool.keep, excerpt=True)
         undo.pop_all()
     return ReadLog(log, path, max_bytes, spool)
 

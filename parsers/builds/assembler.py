@@ -122,7 +122,8 @@ class _DeferredFields:
     """
 
     def __init__(self, log: Log, timed: TacticTimings) -> None:
-        self._events, self._edges, self._spans = log.events.only(("message", *NOTED, *SKIPPED)), log.edges, log.spans
+        self._events = log.events.only(("message", "untyped", *NOTED, *SKIPPED))
+        self._edges, self._spans = log.edges, log.spans
         self._timed = timed
 
     @cached_property

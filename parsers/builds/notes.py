@@ -15,7 +15,7 @@ from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import Log, Spans, View
@@ -27,6 +27,13 @@ NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
 _SHOWN = 3
 """Lines that a starved layer keeps."""
+_OF_TENSORRT = ("parser_assertion", "message")
+_SAYING = ("untyped", *_OF_TENSORRT)
+"""The kinds whose text may name a cause."""
+_ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network", "gather_range"})
+"""Causes that, in a whole log, lines of other programs name for reasons of their own."""
+_MOST_WRAPPED = 2000
+"""Lines up to which a text is an excerpt that somebody may have wrapped."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
@@ -36,9 +43,34 @@ def notes(log: Log) -> Sequence[tuple[Note, ...]]:
         for kind in log.present(NOTED)
         for line, *values in log.each(kind, *KEPT[kind])
     ]
-    for line, text in log.each("message", "text"):
-        found += [Note(kind, log.spans.of(line), fields) for kind, fields in causes(text)]
+    found += [Note(kind, log.spans.of(line), fields) for line, kind, fields in _named(log)]
     return log.divide_records(found)
+
+
+def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
+    """Give the causes that lines name, with the line: messages, and lines that no rule reads.
+
+    A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
+    breaks are looked for in excerpts only, because a whole log was never wrapped.
+    """
+    texts = {line: text for kind in _SAYING for line, text in log.each(kind, "text")}
+    excerpt = len(texts) <= _MOST_WRAPPED
+    said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
+    for line, text in texts.items():
+        certain = excerpt or line in said
+        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in _ANYBODY_MAY_SAY)
+        if excerpt and line + 1 in texts:
+            yield from ((line, kind, fields) for kind, fields in _broken(text, texts[line + 1]))
+
+
+def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | None]]]:
+    """Give the causes that only two lines together name, broken at a blank or within a word."""
+    known = {kind for kind, _ in (*causes(text), *causes(following))}
+    for joint in (" ", ""):
+        for kind, fields in causes(text.rstrip() + joint + following.lstrip()):
+            if kind not in known:
+                known.add(kind)
+                yield kind, fields
 
 
 @lru_cache(maxsize=4096)

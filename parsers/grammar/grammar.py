@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark.load_grammar import load_grammar
 
-from trtforensics.parsers.grammar.line_kinds import CAUSE, KERNEL, KERNEL_WORD, PREFIX, LineKind
+from trtforensics.parsers.grammar.line_kinds import CAUSE, KERNEL, KERNEL_WORD, LINE, PREFIX, LineKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,14 +29,8 @@ if TYPE_CHECKING:
 
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
-_OWN_FILES = {
-    PREFIX: "prefixes.lark",
-    CAUSE: "causes.lark",
-    KERNEL: "kernels.lark",
-    KERNEL_WORD: "kernel_words.lark",
-}
-"""The grammars that are no kinds of line."""
-_OWNED = frozenset(_OWN_FILES.values())
+_OWN_FILES = {PREFIX: "prefixes", CAUSE: "causes", KERNEL: "kernels", KERNEL_WORD: "kernel_words"}
+"""How the names of the files begin whose rules are no kinds of line."""
 
 _RULE = r"^([a-z][a-z0-9_]*)\s*:"
 _DIRECTIVE = r"^//:(?P<words>.*)\n(?:(?P<rule>[a-z][a-z0-9_]*)\s*:)?"
@@ -100,10 +94,14 @@ def files() -> dict[str, str]:
 
 def grammar_text(start: str) -> str:
     """Return a grammar as one text with its start rule: that of line bodies (LINE), prefixes or causes."""
-    own = _OWN_FILES.get(start)
-    texts = [text for name, text in files().items() if name == own or (own is None and name not in _OWNED)]
+    texts = [text for name, text in files().items() if _start_of(name) == start]
     text = "\n".join(texts)
     return f"{start}: {' | '.join(_rules(text))}\n{text}"
+
+
+def _start_of(file: str) -> str:
+    """Return the start rule of the grammar that a file is a part of."""
+    return next((start for start, beginning in _OWN_FILES.items() if file.startswith(beginning)), LINE)
 
 
 def bare_names() -> list[str]:

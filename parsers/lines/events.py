@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
+    "untyped": ("text",),
     "dialect": ("dialect",),
     "resumed": (),
     "layer_name": ("name",),

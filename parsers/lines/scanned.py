@@ -31,6 +31,8 @@ class ScannedLines:
     unknown: int = 0
     recognised: bool = False
     """Whether any line is TensorRT's or trtexec's beyond doubt."""
+    mentioned: bool = False
+    """Whether a line that no rule reads names TensorRT or something of it."""
     dialect: int = -1
     """The logger of the last line that has a prefix, as its place in DIALECTS; -1 before the first."""
     after_verdict: bool = False
@@ -40,6 +42,8 @@ class ScannedLines:
     first_own: int | None = None
     """The first of these that no other program can have printed: its prefix is TensorRT's, or a rule reads it."""
     first_banner: int | None = None
+    untyped_bytes: int = 0
+    """How much text of lines that no rule reads is kept."""
 
     @property
     def counts(self) -> LineCounts:
@@ -64,6 +68,8 @@ class ScannedLines:
         self.blank += later.blank
         self.unknown += later.unknown
         self.recognised = self.recognised or later.recognised
+        self.mentioned = self.mentioned or later.mentioned
+        self.untyped_bytes += later.untyped_bytes
         self.dialect, self.after_verdict = later.dialect, later.after_verdict
 
     def _drop_same_dialect(self, row: int) -> None:

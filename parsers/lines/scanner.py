@@ -6,13 +6,17 @@ every line of which bulk reading is not sure, is judged by the regex of its kind
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
+from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
@@ -20,11 +24,11 @@ from trtforensics.parsers.lines.events import KEPT, NO_TEXT
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.lines.scanned import ScannedLines
-from trtforensics.parsers.lines.singly import Dispatch, SingleReader
+from trtforensics.parsers.lines.singly import Dispatch, SingleReader, named_fields
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -40,17 +44,47 @@ if TYPE_CHECKING:
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
+_LONGEST_EXCERPT = 500
+"""Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
+_MOST_WRAPPED = 3
+"""The most lines that were one line before somebody wrapped it."""
+_PHRASE = 14
+"""Bytes of a literal that make a line unmistakable."""
+_MOST_UNTYPED = 1 << 20
+"""Bytes of lines that no rule reads up to which all of them are kept."""
+_SECOND_PREFIX = re.compile(
+    rb"(?<=[^\s>\]])(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )(?=(?:\[TRT\] )?\[[EWIVF]\] \S)"
+    rb"|(?<=\][^ ]|[^\s>\]] )(?:\[TRT\] )(?=\[[EWIVF]\] \S)"
+)
+"""The prefix of a message in the middle of a line."""
+_MENTION = re.compile(
+    rb"(?i:tensorrt|trtexec|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
+    rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
+    rb"|Error Code \d+:|importerUtils|OpImporters\.cpp"
+)
+"""What only text that has to do with TensorRT says."""
 _IS_MESSAGE = np.zeros(128, np.bool_)
 """Whether lines of a level are messages, by the level's letter."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
 
 
+@cache
+def cause_needles() -> tuple[bytes, ...]:
+    """Return literals of the causes: a text without any of them names none."""
+    texts = (kind.openers if "" not in kind.openers else (kind.needle,) for kind in tables.kinds(CAUSE))
+    return tuple(text.encode("latin-1") for own in texts for text in own)
+
+
 class _LineBatch:
     """Lines of a window that are read at once: those that stand in it, or those that their logger wrapped."""
 
-    def __init__(self, bodies: Bodies, lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]) -> None:
+    def __init__(
+        self, bodies: Bodies, rows: npt.NDArray[np.int64], lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]
+    ) -> None:
         self.bodies = bodies
-        self.lines = lines
+        self.rows = rows
+        """The place of each body among the texts that were read together."""
+        self.lines = lines[rows]
         """The line of each body in the window, from 0."""
         self.left = left
         """Whether each body is of this batch and still to be read."""
@@ -92,19 +126,49 @@ def _stages(
     return [reader.read_opened, reader.read_free, single.read]
 
 
-def _batches(index: LineIndex, prefixes: Prefixes) -> list[_LineBatch]:
-    """Return the window's bodies; bodies that their logger wrapped are unwrapped into a batch of their own."""
+def _batches(index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64]) -> list[_LineBatch]:
+    """Return the bodies of an index; bodies that their logger wrapped are unwrapped into a batch of their own."""
     bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
     wrapped = _WRAPPED[prefixes.dialect]
-    whole = _LineBatch(bodies, np.arange(len(index)), ~wrapped)
-    lines = np.flatnonzero(wrapped)
-    if not len(lines):
+    whole = _LineBatch(bodies, np.arange(len(index)), lines, ~wrapped)
+    rows = np.flatnonzero(wrapped)
+    if not len(rows):
         return [whole]
-    dialects = [DIALECTS[dialect] for dialect in prefixes.dialect[lines].tolist()]
-    texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(lines), strict=True)]
+    dialects = [DIALECTS[dialect] for dialect in prefixes.dialect[rows].tolist()]
+    texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(rows), strict=True)]
     unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
-    own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(lines), np.int64))
-    return [whole, _LineBatch(own, lines, np.ones(len(lines), np.bool_))]
+    own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(rows), np.int64))
+    return [whole, _LineBatch(own, rows, lines, np.ones(len(rows), np.bool_))]
+
+
+def _glued(index: LineIndex, lines: Iterable[int]) -> list[tuple[int, bytes]]:
+    """Cut those lines in whose middle another message begins; return the parts, each with its line.
+
+    Two streams or threads that write into one file do that where one of them had not ended its line.
+    """
+    parts = []
+    for line in lines:
+        text = index.data[int(index.starts[line]) : int(index.ends[line])]
+        cuts = [found.start() for found in _SECOND_PREFIX.finditer(text)]
+        if cuts:
+            parts += [(line, text[begin:end]) for begin, end in pairwise([0, *cuts, len(text)])]
+    return parts
+
+
+def _texts(index: LineIndex, singles: _Singles) -> Iterator[bytes]:
+    """Give the lines that no rule reads, with their prefixes."""
+    for line in (*(line for line, _ in singles.unknown), *singles.unprefixed):
+        yield index.data[int(index.starts[line]) : int(index.ends[line])]
+
+
+def _is_unmistakable(kind: LineKind) -> bool:
+    """Whether a line of this kind is known without its prefix: it holds a phrase that nobody else writes."""
+    return len(kind.needle) >= _PHRASE and " " in kind.needle.strip()
+
+
+def _unwrapped(texts: Sequence[bytes]) -> bytes:
+    """Join a line that was wrapped at blanks."""
+    return b" ".join([text.strip() for text in texts])
 
 
 class Scanner:
@@ -129,36 +193,87 @@ class Scanner:
         """The readers of loggers' lines, in turn."""
         self._bare_stages = _stages(bare_kinds, without_prefix, texts, indented=True, bulk=bulk)
         """The readers of lines without a prefix, in turn."""
+        self._cut = Dispatch(tuple(kind for kind in tables.kinds() if _is_unmistakable(kind)))
+        """Finds the kind of a logger's line that lost its prefix."""
         self._names_line = -1
         """The last line of a names-only dump, while it goes on."""
 
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
         index = window.index
-        if window.text is window.data:
+        if window.bare is window.data:
             self.scanned.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:
             self.scanned.line_starts.extend(window.starts)
-        prefixes = self._prefixes.read(index)
-        prefixed = prefixes.dialect >= 0
         before = self.scanned.events.sizes()
-        self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixed))
-        said, singles = prefixed.copy(), _Singles()
-        batches = _batches(index, prefixes)
-        for batch in batches:
-            self._note_messages(window.first_line, batch, prefixes.severity[batch.lines])
-            blank = batch.drop_blanks()
-            self.scanned.blank += len(blank)
-            self.scanned.events["blank"].extend(blank + window.first_line, {})
-            said[blank] = False
-            self._read(window.first_line, batch, prefixed[batch.lines], singles)
+        prefixes, singles = self._prefixes.read(index), _Singles()
+        self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
+        batches, said = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
+        self._read_glued(window.first_line, index, singles)
+        if window.first_line == 1 and len(index) <= _LONGEST_EXCERPT:
+            self._read_cut(batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
+        self._note_untyped(window.first_line, batches[0].bodies, singles)
+        self.scanned.mentioned = self.scanned.mentioned or any(map(_MENTION.search, _texts(index, singles)))
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         own = said.copy()
         own[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False
         self._note_first(window.first_line, said, own, sorted(singles.banners))
         self._note_resumed(window.first_line, np.flatnonzero(own), sorted(singles.banners))
         self.scanned.events.sort(before)
+
+    def _read_all(
+        self, first_line: int, index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], singles: _Singles
+    ) -> tuple[list[_LineBatch], npt.NDArray[np.bool_]]:
+        """Read the texts of an index, which stand on these lines of the window; say which are a logger's, not blank."""
+        prefixed = prefixes.dialect >= 0
+        said = prefixed.copy()
+        batches = _batches(index, prefixes, lines)
+        for batch in batches:
+            self._note_messages(first_line, batch, prefixes.severity[batch.rows])
+            blank = batch.drop_blanks()
+            self.scanned.blank += len(blank)
+            self.scanned.events["blank"].extend(blank + first_line, {})
+            said[blank] = False
+            self._read(first_line, batch, prefixed[batch.rows], singles)
+        return batches, said
+
+    def _read_glued(self, first_line: int, index: LineIndex, singles: _Singles) -> None:
+        """Read the parts of glued lines, of those that no rule reads as a whole. Each line counts as typed."""
+        parts = _glued(index, (*(line for line, _ in singles.unknown), *singles.unprefixed))
+        if not parts:
+            return
+        lines = {line for line, _ in parts}
+        singles.unknown = [row for row in singles.unknown if row[0] not in lines]
+        singles.unprefixed = [line for line in singles.unprefixed if line not in lines]
+        cut = LineIndex(b"".join([text + b"\n" for _, text in parts]))
+        typed, blank, own = self.scanned.typed, self.scanned.blank, _Singles()
+        self._read_all(first_line, cut, self._prefixes.read(cut), np.array([line for line, _ in parts]), own)
+        self.scanned.typed, self.scanned.blank = typed + len(lines), blank
+        singles.headings += own.headings
+        singles.banners += own.banners
+        self._keep_untyped(first_line, own.unknown)
+
+    def _read_cut(self, bodies: Bodies, singles: _Singles) -> None:
+        """Read the lines of an excerpt that lost their prefix, or that were wrapped: two or three lines are one."""
+        unprefixed = set(singles.unprefixed)
+        left = dict(singles.unknown) | {line: bodies.text(line) for line in unprefixed}
+        read: set[int] = set()
+        for line in sorted(left):
+            following = list(takewhile(unprefixed.__contains__, range(line + 1, line + _MOST_WRAPPED)))
+            for behind in range(len(following) + 1):
+                lines = (line, *following[:behind])
+                found = None if read.intersection(lines) else self._cut.find(_unwrapped([left[at] for at in lines]))
+                if found is not None:
+                    kind, match = found
+                    read.update(lines)
+                    self.scanned.mentioned = True
+                    self.scanned.typed += len(lines)
+                    if kind.kept is not None:
+                        self.scanned.events[kind.name].add(line + 1, named_fields(kind, match.groups()))
+                    break
+        singles.unknown = [row for row in singles.unknown if row[0] not in read]
+        singles.unprefixed = [line for line in singles.unprefixed if line not in read]
 
     def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
         """Note where the logger changes."""
@@ -220,6 +335,23 @@ class Scanner:
         self.scanned.unknown += len(unknown)
         for line, body in unknown:
             self.scanned.drift.add(first_line + line, body)
+
+    def _note_untyped(self, first_line: int, bodies: Bodies, singles: _Singles) -> None:
+        """Keep the lines that no rule reads, because their text may name a cause."""
+        unprefixed = np.array(singles.unprefixed, np.int64)
+        self._keep_untyped(
+            first_line, [*singles.unknown, *zip(singles.unprefixed, bodies.texts(unprefixed), strict=True)]
+        )
+
+    def _keep_untyped(self, first_line: int, texts: list[tuple[int, bytes]]) -> None:
+        """Keep texts by their lines; where there are many, only those that may name a cause."""
+        if self.scanned.untyped_bytes > _MOST_UNTYPED:
+            whole = b"\n".join([text for _, text in texts])
+            needles = [needle for needle in cause_needles() if needle in whole]
+            texts = [(line, text) for line, text in texts if any(needle in text for needle in needles)]
+        for line, text in sorted(texts):
+            self.scanned.untyped_bytes += len(text)
+            self.scanned.events["untyped"].add(first_line + line, {"text": text})
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""

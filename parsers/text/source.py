@@ -9,6 +9,7 @@ from trtforensics.model.log import SourceInfo
 from trtforensics.parsers.text.decoding import COMPRESSED, decompress, is_encoded, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 from trtforensics.parsers.text.windows import Window, WindowCutter
+from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
 
 if TYPE_CHECKING:
     from _hashlib import HASH
@@ -64,9 +65,12 @@ class Source:
     def line_at(self, near: int) -> int | None:
         """Return the byte where a line with a prefix begins, at or soon after ``near``.
 
-        None where there is no such line, and where the source is encoded, so that its bytes are not those of its text.
+        None where there is no such line, and where the bytes of the source are not those of its lines: it is encoded,
+        or something stands around its lines.
         """
         if self.size is None or self.size > self._max_bytes or is_encoded(self._stored.head(_LONGEST_MARK)):
+            return None
+        if wrapping_of(self._stored.head(HEAD)) is not None:
             return None
         found = self._stored.find(b"\n[", near, _LINE_SEARCH)
         return found + 1 if found >= 0 else None
@@ -112,7 +116,15 @@ class Source:
     def so_far(self) -> SourceInfo:
         """Return the facts of the source up to the last window; its bytes may be ahead of its lines."""
         stored = self._stored
-        return SourceInfo(self.path, stored.position, self._cutter.lines, stored.sha256, self._cutter.cut)
+        wrapping = self._cutter.wrapping
+        return SourceInfo(
+            self.path,
+            stored.position,
+            self._cutter.lines,
+            stored.sha256,
+            self._cutter.cut,
+            wrapped_in=wrapping.names if wrapping else (),
+        )
 
     def _windows(self, begin: int, end: int | None) -> Iterator[Window]:
         self._cutter = WindowCutter(begin)

@@ -11,9 +11,12 @@ import numpy as np
 
 from trtforensics.parsers.text.decoding import pieces
 from trtforensics.parsers.text.line_index import LineIndex
+from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from trtforensics.parsers.text.wrapping import Wrapping
 
 LONGEST_LINE = 16 << 20
 """The most bytes of a line that is not cut. The longest lines of TensorRT are far below a megabyte."""
@@ -45,6 +48,8 @@ class Window:
     first_line: int
     offset: int
     data: bytes = field(repr=False)
+    wrapping: Wrapping | None = None
+    """What stands around the lines of the source."""
 
     @cached_property
     def text(self) -> bytes:
@@ -57,9 +62,14 @@ class Window:
         return clean + b"\n" if vanished else clean  # a last line of nothing but escape sequences is still a line
 
     @cached_property
+    def bare(self) -> bytes:
+        """The text without its wrapping: what a parser reads. It has the same lines."""
+        return self.text if self.wrapping is None else self.wrapping.undo(self.text)
+
+    @cached_property
     def index(self) -> LineIndex:
-        """The places of the text's lines and separators."""
-        return LineIndex(self.text)
+        """The places of the bare text's lines and separators."""
+        return LineIndex(self.bare)
 
     @property
     def count(self) -> int:
@@ -96,6 +106,8 @@ class WindowCutter:
 
     def __init__(self, offset: int = 0) -> None:
         self.cut = False
+        self.wrapping: Wrapping | None = None
+        """What stands around the lines, as the first window shows it."""
         self._counted = 0
         self._last: Window | None = None
         """The last window. Its lines are counted when the next one is made: by then its reader has indexed them."""
@@ -153,7 +165,9 @@ class WindowCutter:
     def _window(self, data: bytes, length: int) -> Window:
         """Make a window of ``data``, which stands for ``length`` bytes of the text."""
         self._counted, self._last = self.lines, None
-        self._last = window = Window(self._counted + 1, self._offset, data)
+        if not self._counted and not self._offset:
+            self.wrapping = wrapping_of(_ESCAPE_SEQUENCES.sub(b"", data[:HEAD]).replace(b"\r\n", b"\n"))
+        self._last = window = Window(self._counted + 1, self._offset, data, self.wrapping)
         self._offset += length
         self._held, self._held_bytes = [], 0
         return window

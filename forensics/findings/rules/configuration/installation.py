@@ -69,12 +69,17 @@ def second_logger(case: Case) -> Iterator[Observation]:
     "TF416",
     Severity.WARNING,
     "A CUDA library is of another version than TensorRT was built with",
-    cause="The process loaded another cuBLAS, cuDNN or NVRTC than the one TensorRT was linked against, often because "
-    "another package (PyTorch, a second CUDA toolkit) brought its own. A newer one usually works; an older one may "
+    cause="The process loaded another cuBLAS, cuDNN or NVRTC than the one TensorRT was linked against, a version "
+    "mismatch that arises where another package (PyTorch, a second CUDA toolkit) brought its own. A newer one usually "
+    "works; an older one may "
     "fail, or choose other kernels.",
     confirm="ldd of libnvinfer, LD_LIBRARY_PATH, and the order in which the program imports packages.",
     fixes=(
-        "Install the CUDA version that this TensorRT release names, and let the loader find that one first.",
+        (
+            "Install the CUDA version that this TensorRT release names (where the loaded library is the older one, "
+            "update "
+            "CUDA), and let the loader find that one first."
+        ),
         Fix("Build without it: --tacticSources=-CUBLAS,-CUBLAS_LT,-CUDNN.", "8.0", "11"),
     ),
     sources=("grimoire/mmdetection-to-tensorrt#124", "open-mmlab/mmdeploy#266"),

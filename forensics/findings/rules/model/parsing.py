@@ -66,7 +66,11 @@ def _no_importer(reason: str) -> bool:
     confirm="The lines before the error list the name, version and namespace that were tried; a plugin library that "
     "was not loaded registers nothing (Registered plugin creator lines).",
     fixes=(
-        "Load the library that registers the plugin, or write one.",
+        (
+            "Load the library that registers the plugin, or write one. Plugins whose names end in _TRT are TensorRT's "
+            "own: "
+            "load libnvinfer_plugin (initLibNvInferPlugins), of a TensorRT new enough to hold it."
+        ),
         "Rewrite the operator with others before export, or cut it out of the graph and run it outside.",
         Fix("Load it with --staticPlugins=LIB (trtexec) or --plugins (Polygraphy).", "8.6"),
         Fix("Load it with --plugins=LIB.", before="8.6"),
@@ -83,13 +87,25 @@ def no_importer(case: Case) -> Iterator[Observation]:
             yield Observation(
                 f"TensorRT has no importer and no plugin for {failure.name}",
                 failure.spans,
-                cause=_DATA_DEPENDENT if failure.op in _SIZED_BY_DATA and old else "",
+                cause=_DATA_DEPENDENT if failure.op in _SIZED_BY_DATA and old else _NATIVE.get(failure.op, ""),
                 onnx_nodes=names,
                 steps=(Step("See the node and its neighbours", cut),),
                 same_as=failure.op,
             )
 
 
+_NATIVE = {
+    "GroupNorm": "GroupNorm was a plugin of the diffusion demo up to 8.5, and was removed in 8.6: since then TensorRT "
+    "has "
+    "native group normalisation, as the ONNX operator GroupNormalization of opset 18. Export the model with that.",
+    "LayerNorm": "LayerNorm was a plugin of the diffusion demo up to 8.5; since 8.6 the ONNX operator "
+    "LayerNormalization "
+    "of opset 17 is native. Export the model with that.",
+    "InstanceNormalization": "The importer maps InstanceNormalization to a plugin of libnvinfer_plugin, and older "
+    "builds "
+    "of that library do not hold it: use a newer TensorRT (on Jetson a newer JetPack), and load the plugin library.",
+}
+"""Operators of which it is known why their plugin is not there."""
 _SIZED_BY_DATA = {"NonZero", "NonMaxSuppression"}
 _DATA_DEPENDENT = (
     "The size of this operator's output depends on the data. TensorRT imports such operators from 8.5 on: upgrade "

@@ -91,7 +91,8 @@ def no_constraints(case: Case) -> Iterator[Observation]:
     "TF205",
     Severity.WARNING,
     "A layer does not run in the precision that was asked for",
-    cause="TensorRT took a faster implementation of another precision, because constraints are not binding, or "
+    cause="TensorRT falls back to a faster implementation of another precision, because constraints are not binding, "
+    "or "
     "because no implementation has the precision that was asked for. The ONNX parser asks for precisions too, for "
     "some layers that it adds.",
     confirm="The engine's dump shows the types of the layer's inputs and outputs.",

@@ -39,11 +39,18 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
     Severity.ERROR,
     "No implementation for a layer",
     cause="Every candidate of the layer was ruled out: by an exception, for want of memory, or because there is none "
-    "for these types on this GPU. The lines before the error say which.",
+    "for these types on this GPU. The lines before the error say which. Where a plain convolution has none, and "
+    "nothing "
+    "stands before it, this TensorRT most likely does not support the GPU's compute capability any more, or not yet.",
     confirm="Cut the subgraph out (polygraphy surgeon extract) and build it alone.",
     fixes=(
         "If the lines before name memory: raise the workspace, free the GPU.",
         "If they name an exception: break the fusion there (mark an output), change the operation, or update TensorRT.",
+        (
+            "If nothing stands before it: hold the GPU architecture against this release's support matrix (Maxwell and "
+            "Pascal "
+            "want an older TensorRT, new GPUs a newer one)."
+        ),
         Fix("Try another --builderOptimizationLevel.", "8.6"),
     ),
     sources=("a 10.14 log", "NVIDIA/TensorRT#1917, #2918, #3423, #4736, #4739"),

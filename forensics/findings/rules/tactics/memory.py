@@ -77,7 +77,7 @@ def starved(case: Case) -> Iterator[Observation]:
             same_as="starved",
         )
         return
-    notes = case.notes("workspace_note", "workspace_hint")
+    notes = case.notes("workspace_note", "workspace_hint", "workspace_short")
     asked = max((int(note.number("requested") or 0) for note in notes), default=0)
     sizes = f"{asked:,} bytes would enable more" if asked else "the log names no size"
     title = f"Some tactics were skipped for want of workspace: {sizes}"
@@ -137,9 +137,16 @@ def none_fits(case: Case) -> Iterator[Observation]:
     Severity.WARNING,
     "Tactics were skipped because GPU memory was short",
     cause="While timing, memory was too short for a tactic. Which tactics are timed depends on what else uses the "
-    "GPU, so the next build may choose others.",
-    confirm="nvidia-smi while building: what else holds memory?",
-    fixes=("Build on an idle GPU, or lower the workspace so that the same tactics compete each time.",),
+    "GPU, so the next build may choose others. On Jetson, CPU and GPU share memory, and one contiguous block is "
+    "wanted.",
+    confirm="nvidia-smi (on Jetson tegrastats: its largest free block) while building: what else holds memory?",
+    fixes=(
+        (
+            "Free up GPU memory and build on an idle GPU, or lower the workspace so that the same tactics compete each "
+            "time."
+        ),
+        "On Jetson: stop containers and the desktop, and drop the page cache before the build.",
+    ),
     sources=("10.16 and 8.x logs", "NVIDIA/TensorRT#1661, #493"),
     follows=("TF305",),
 )
@@ -161,9 +168,14 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     "TF314",
     Severity.ERROR,
     "Memory ran out",
-    cause="An allocation failed, on the GPU or on the host.",
-    confirm="nvidia-smi and free while building.",
-    fixes=("Free the GPU, lower the workspace, or shrink the largest shapes of the profile.",),
+    cause="An allocation failed, on the GPU or on the host: what is asked for does not fit beside what other "
+    "processes, "
+    "and other copies of the engine in this one, hold.",
+    confirm="nvidia-smi and free while it runs.",
+    fixes=(
+        "Free the GPU, lower the workspace, or shrink the largest shapes of the profile.",
+        "In a server: load the engine once on a GPU (in Triton an instance_group of count 2 loads it twice).",
+    ),
     sources=("NVIDIA/TensorRT#948",),
 )
 def out_of_memory(case: Case) -> Iterator[Observation]:

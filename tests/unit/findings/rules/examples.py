@@ -60,7 +60,7 @@ def dumped(weights: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Two logs in the notation of ``tests/support/marked_logs.py``, or transformers of the emulator with the lines that must be cited."""
+    """Two logs in the notation of ``tests/support/marked_logs.py``, or transformers of the emulator, with cited lines."""
 
     fires: str | Transformer
     quiet: str | Transformer
@@ -92,8 +92,10 @@ PARSING = {
         "W IElementWiseLayer with inputs a and b: first input has type Half but second input has type Float.",
     ),
     "TF103": Example(
-        "> E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 = 8 and second to last dimension of input1 = 7 but must match. In validate)",
-        "E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 must be known. In validate)",
+        "> E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 = 8 and second to "
+        "last dimension of input1 = 7 but must match. In validate)",
+        "E ITensor::getDimensions: Error Code 4: API Usage Error (mm: last dimension of input0 must be known. In "
+        "validate)",
     ),
     "TF104": Example(
         """> W onnx2trt_utils.cpp:367: Your ONNX model has been generated with INT64 weights, while TensorRT does not natively support INT64. Attempting to cast down to INT32.
@@ -106,12 +108,15 @@ PARSING = {
         "W onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped",
     ),
     "TF106": Example(
-        "> W onnxOpImporters.cpp:4022: For loop node loop both a trip limit and a loop termination condition was set! If the number of iterations is less",
+        "> W onnxOpImporters.cpp:4022: For loop node loop both a trip limit and a loop termination condition was set! "
+        "If the number of iterations is less",
         "W onnxOpImporters.cpp:4022: For loop node loop a trip limit was set!",
     ),
     "TF107": Example(
-        "> E IExecutionContext::inferShapes: Error Code 7: Internal Error (IShuffleLayer /attn/Reshape: reshaping failed for tensor: q reshape would change volume 30720 to 15360)",
-        "E IExecutionContext::inferShapes: Error Code 7: Internal Error (IShuffleLayer /attn/Reshape: no shape for tensor: q)",
+        "> E IExecutionContext::inferShapes: Error Code 7: Internal Error (IShuffleLayer /attn/Reshape: reshaping "
+        "failed for tensor: q reshape would change volume 30720 to 15360)",
+        "E IExecutionContext::inferShapes: Error Code 7: Internal Error (IShuffleLayer /attn/Reshape: no shape for "
+        "tensor: q)",
     ),
     "TF108": Example(
         f"""> E ModelImporter.cpp:140: While parsing node number 1 [Pad -> "y"]:
@@ -173,7 +178,9 @@ PRECISION = {
         """,
     ),
     "TF205": Example(
-        "> V For layer ln a non-conforming implementation was chosen than was requested i.e. requested layer computation precision and output precision types were ignored because it resulted in faster network performance. Set BuilderFlag",
+        "> V For layer ln a non-conforming implementation was chosen than was requested i.e. requested layer "
+        "computation precision and output precision types were ignored because it resulted in faster network "
+        "performance. Set BuilderFlag",
         "V For layer ln a conforming implementation was chosen",
     ),
     "TF206": Example(
@@ -207,15 +214,18 @@ PRECISION = {
         "W TF32 is enabled by default.",
     ),
     "TF210": Example(
-        "> W The network has FP8 Q/DQ layers but the hardware does not accelerate FP8 compute. Therefore, the engine may suffer.",
+        "> W The network has FP8 Q/DQ layers but the hardware does not accelerate FP8 compute. Therefore, the engine "
+        "may suffer.",
         "W The network has FP8 Q/DQ layers",
     ),
     "TF211": Example(
-        "> W Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for any layer consuming or producing given tensor",
+        "> W Missing scale and zero-point for tensor t, expect fall back to non-int8 implementation for any layer "
+        "consuming or producing given tensor",
         "V User overriding scale with scale and zero-point Quantization(scale: {0.03,}, zero-point: {0,})",
     ),
     "TF212": Example(
-        "> W Calibrator won't be used in explicit precision mode. Use quantization aware training to generate network with Quantize/Dequantize nodes.",
+        "> W Calibrator won't be used in explicit precision mode. Use quantization aware training to generate network "
+        "with Quantize/Dequantize nodes.",
         "V Configuring builder for Int8 Mode completed in 1.5 seconds.",
     ),
     "TF213": Example(
@@ -275,7 +285,8 @@ FAILURES = {
     ),
     "TF302": Example(
         "> E Error Code: 9: Skipping tactic 0x0000000000000007 due to exception Assertion vol == 1 failed.",
-        "W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for tactic 0x0000000000000000.",
+        "W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for "
+        "tactic 0x0000000000000000.",
     ),
     "TF303": Example(
         """> W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for tactic 0x0000000000000000.
@@ -306,14 +317,16 @@ FAILURES = {
         "V  (foreignNode) Pass pad_conv_channel is currently skipped for dynamic shapes",
     ),
     "TF307": Example(
-        "> E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([tactic.cpp:1676: enumerate_tactics] Tactic Selection: no tactics to implement the operation within workspace limit. Consider)",
+        "> E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([tactic.cpp:1676: enumerate_tactics] Tactic "
+        "Selection: no tactics to implement the operation within workspace limit. Consider)",
         "V Skipping CaskConvolution: No valid tactics for c",
     ),
     "TF308": Example(
         """> E 1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)
         > | Internal Error: MyelinCheckException: gvn.cpp:318: CHECK(graph().ssa_validation()) failed.
         """,
-        "E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([x] MyelinCheckException: graph_jit.cpp:278: CHECK(status == CUDA_SUCCESS) failed.)",
+        "E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([x] MyelinCheckException: graph_jit.cpp:278: "
+        "CHECK(status == CUDA_SUCCESS) failed.)",
     ),
     "TF309": Example(
         """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
@@ -324,15 +337,19 @@ FAILURES = {
         """,
     ),
     "TF310": Example(
-        "> E [checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError (cudaError 35: CUDA driver version is insufficient for CUDA runtime version))",
-        "E [checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError (cudaError 1: invalid argument))",
+        "> E [checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError (cudaError 35: CUDA "
+        "driver version is insufficient for CUDA runtime version))",
+        "E [checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError (cudaError 1: invalid "
+        "argument))",
     ),
     "TF311": Example(
-        "> E IBuilder::buildSerializedNetwork: Error Code 9: API Usage Error (Target GPU SM 61 is not supported by this TensorRT release.)",
+        "> E IBuilder::buildSerializedNetwork: Error Code 9: API Usage Error (Target GPU SM 61 is not supported by "
+        "this TensorRT release.)",
         "I Target GPU SM 89 is selected",
     ),
     "TF312": Example(
-        "> E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([pass.cpp:337: check] Cannot compile operation '/fc/Gemm' for Turing (SM75): FP32 GEMM is not supported. In compile)",
+        "> E IBuilder::buildSerializedNetwork: Error Code 1: Myelin ([pass.cpp:337: check] Cannot compile operation "
+        "'/fc/Gemm' for Turing (SM75): FP32 GEMM is not supported. In compile)",
         "V Cannot compile operation '/fc/Gemm' for Ampere",
     ),
     "TF313": Example(
@@ -350,10 +367,12 @@ FAILURES = {
     ),
     "TF314": Example(
         "> E 2: [virtualMemoryBuffer.cpp::resizePhysical::140] Error Code 2: OutOfMemory (no further information)",
-        "W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for tactic 0x0000000000000000.",
+        "W UNSUPPORTED_STATE: Skipping tactic 0 due to insufficient memory on requested size of 2688 detected for "
+        "tactic 0x0000000000000000.",
     ),
     "TF315": Example(
-        "> V {ForeignNode[a...b]}: Loop has insufficient context to run reliably in auto-tuner. Falling back to heuristic estimate of execution time.",
+        "> V {ForeignNode[a...b]}: Loop has insufficient context to run reliably in auto-tuner. Falling back to "
+        "heuristic estimate of execution time.",
         "V --------------- Timing Runner: {ForeignNode[a...b]} (Myelin[0x80000023])",
     ),
     "TF319": Example(
@@ -383,7 +402,8 @@ FAILURES = {
 
 CONFIGURATION = {
     "TF401": Example(
-        "> E IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate)",
+        "> E IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, "
+        "but no optimization profile has been defined. In validate)",
         """E IOptimizationProfile::isValid: Error Code 4: API Usage Error (Invalid optimization profiles for input tensors x, please ensure that they satisfy MIN<=OPT<=MAX.)
         E IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate)
         """,
@@ -400,19 +420,24 @@ CONFIGURATION = {
         """,
     ),
     "TF403": Example(
-        "> w Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3x8x8",
+        "> w Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape "
+        "to: 1x3x8x8",
         "I Set shape of input tensor x for optimization profile 0 to: MIN=1x3x8x8 OPT=1x3x8x8 MAX=1x3x8x8",
     ),
     "TF404": Example(
-        "> e Static model does not take explicit shapes since the shape of inference tensors will be determined by the model itself",
+        "> e Static model does not take explicit shapes since the shape of inference tensors will be determined by "
+        "the model itself",
         "e Failed to parse onnx file",
     ),
     "TF405": Example(
-        "> E IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: !config.getFlag(BuilderFlag::kFP16). In create)",
-        "E IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: profile->isValid(). In create)",
+        "> E IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: "
+        "!config.getFlag(BuilderFlag::kFP16). In create)",
+        "E IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: "
+        "profile->isValid(). In create)",
     ),
     "TF406": Example(
-        "> E INetworkLayer::setOutputType: Error Code 3: API Usage Error (INetworkLayer::setOutputType cannot be called for a strongly typed network. In set)",
+        "> E INetworkLayer::setOutputType: Error Code 3: API Usage Error (INetworkLayer::setOutputType cannot be "
+        "called for a strongly typed network. In set)",
         "E INetworkLayer::setOutputType: Error Code 3: API Usage Error (no such output. In set)",
     ),
     "TF407": Example(
@@ -435,11 +460,13 @@ CONFIGURATION = {
         "W setHardwareCompatibilityLevel() was called",
     ),
     "TF410": Example(
-        "> E IBuilder::buildSerializedNetwork: Error Code 6: API Usage Error (Unable to load library: libnvinfer_lean.so.10: cannot open shared object file)",
+        "> E IBuilder::buildSerializedNetwork: Error Code 6: API Usage Error (Unable to load library: "
+        "libnvinfer_lean.so.10: cannot open shared object file)",
         "V Trying to load shared library libnvinfer_lean.so.10",
     ),
     "TF411": Example(
-        "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, runtime, or refitter.",
+        "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, "
+        "runtime, or refitter.",
         "I The logger is set",
     ),
     "TF412": Example(
@@ -523,23 +550,28 @@ CACHE = {
 _REFORMAT = "| Layer(Reformat): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x ({0}[1,8]) -> r ({1}[1,8])"
 RUNNING = {
     "TF601": Example(
-        "> E 1: [stdArchiveReader.cpp::Common::46] Error Code 1: Serialization (Version tag does not match. Note: Current Version: 213, Serialized Engine Version: 205)",
+        "> E 1: [stdArchiveReader.cpp::Common::46] Error Code 1: Serialization (Version tag does not match. Note: "
+        "Current Version: 213, Serialized Engine Version: 205)",
         "I Loaded engine size: 12 MiB",
     ),
     "TF602": Example(
-        "> E 6: The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5, please rebuild.",
+        "> E 6: The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5, "
+        "please rebuild.",
         "E 6: The engine plan file cannot be read, please rebuild.",
     ),
     "TF603": Example(
-        "> E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Serialization assertion magicTagRead == kMAGIC_TAG failed.Magic tag does not match)",
-        "E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Version tag does not match. Magic tag does not match)",
+        "> E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Serialization assertion magicTagRead == "
+        "kMAGIC_TAG failed.Magic tag does not match)",
+        "E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Version tag does not match. Magic tag "
+        "does not match)",
     ),
     "TF604": Example(
         "> E IRefitter::refitCudaEngine: Error Code 3: API Usage Error (The weights cannot be refitted.)",
         "I The weights were refitted.",
     ),
     "TF605": Example(
-        "> W Using default stream in enqueueV3() may lead to performance issues due to additional calls to cudaStreamSynchronize().",
+        "> W Using default stream in enqueueV3() may lead to performance issues due to additional calls to "
+        "cudaStreamSynchronize().",
         "i Using enqueueV3.",
     ),
     "TF606": Example(
@@ -754,4 +786,238 @@ COVERAGE = {
     ),
 }
 
-EXAMPLES = {**PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING, **COVERAGE}
+
+def _said(speaks: str, quiet: str) -> Example:
+    """Return the example of a rule that one line makes speak, beside a line that is nearly the same."""
+    return Example(f"> {speaks}\n&& 10.16.1 --fp16\n", f"{quiet}\n&& 10.16.1 --fp16\n")
+
+
+SAID = {
+    "TF131": _said(
+        "E WeightsContext.cpp:178: Failed to open file: net.onnx.data",
+        "E WeightsContext.cpp:178: Opened file: net.onnx.data",
+    ),
+    "TF132": _said(
+        "| [8] Assertion failed: convertOnnxWeights(initializer, &weights, ctx)",
+        "| [8] Assertion failed: convertDims(shape, &dims, ctx)",
+    ),
+    "TF133": _said(
+        "E onnx2trt_utils.cpp:467: Found unsupported datatype (11) when importing initializer: scale:0",
+        "E onnx2trt_utils.cpp:467: Found unsupported rank (11) when importing initializer: scale:0",
+    ),
+    "TF134": _said("| Unsupported ONNX data type: UINT8 (2)", "| Supported ONNX data type: UINT8 (2)"),
+    "TF135": _said("E Network must have at least one output", "E Network must have at least one input"),
+    "TF136": _said(
+        "E (Unnamed Layer* 2) [Convolution]: count of 2688 weights in kernel, but kernel dimensions (1,1) with 128 "
+        "input channels, 255 output channels and 1 groups were specified.",
+        "E (Unnamed Layer* 2) [Convolution]: kernel dimensions (1,1) are odd",
+    ),
+    "TF140": _said(
+        '| [8] Assertion failed: scales.is_weights() && "Resize scales must be an initializer!"',
+        '| [8] Assertion failed: scales.size() == 4 && "Resize scales must be four!"',
+    ),
+    "TF141": _said(
+        "E [graphShapeAnalyzer.cpp::throwIfError::1306] Error Code 9: Internal Error (Mul_1: broadcast dimensions "
+        "must be conformable",
+        "E [graphShapeAnalyzer.cpp::throwIfError::1306] Error Code 9: Internal Error (Mul_1: an odd reason",
+    ),
+    "TF142": _said(
+        "E cat: all concat input tensors must have the same dimensions except on the concatenation axis",
+        "E cat: all concat input tensors must have names",
+    ),
+    "TF143": _said(
+        "E IIfConditionalOutputLayer inputs must have the same shape. Shapes are [1] and [2].",
+        "E IIfConditionalOutputLayer inputs must have names.",
+    ),
+    "TF144": _said(
+        "E NMS gives a data-dependent shape, which is not allowed here",
+        "E NMS gives a fixed shape, which is allowed here",
+    ),
+    "TF145": _said("E x: tensor x is not a shape tensor", "E x: tensor x is a shape tensor"),
+    "TF146": _said(
+        "E In node 3 with name: r and operator: Resize (importResize): UNSUPPORTED_NODE: Assertion failed: mode is odd",
+        "E In node 3 with name: r and operator: Resize (importResize): INTERNAL: Assertion failed: mode is odd",
+    ),
+    "TF240": _said(
+        "| [6] Assertion failed: shiftIsAllZeros(zeroPoint): Non-zero zero point is not supported.",
+        "| [6] Assertion failed: scaleIsThere(scale): no scale.",
+    ),
+    "TF241": _said(
+        "E Error[3]: IDequantizeLayer::setPrecision: A DequantizeLayer can only run in kINT8/kFP8 precision",
+        "E Error[3]: IQuantizeLayer::setToType: an odd reason",
+    ),
+    "TF242": _said(
+        "| [6] Assertion failed: scaleAllPositive(scale): Scale coefficients must all be positive",
+        "| [6] Assertion failed: scaleIsThere(scale): no scale.",
+    ),
+    "TF340": _said(
+        "E Error[1]: Unexpected exception KTM assertion failure:", "E Error[1]: Unexpected exception assertion failure:"
+    ),
+    "TF341": _said(
+        "| nvrtc_compile.cpp:940: CHECK(false) failed. NVRTC Compilation failure",
+        "| nvrtc_compile.cpp:940: CHECK(true) passed.",
+    ),
+    "TF342": _said(
+        "E 9: Skipping tactic0x0000000000000000 due to exception PLUGIN_V3 operation not supported within this graph.",
+        "E 9: Skipping tactic0x0000000000000000 due to exception of an odd kind.",
+    ),
+    "TF343": _said(
+        "W Skipping tactic 0 due to Myelin error: autotuning: CUDA error 3 allocating 0-byte buffer: ",
+        "W Skipping tactic 0 due to Myelin error: autotuning: an odd reason",
+    ),
+    "TF344": _said(
+        "E ../rtSafe/cublas/cublasLtWrapper.cpp (279) - Assertion Error in getCublasLtHeuristic: 0 (cublasStatus == "
+        "CUBLAS_STATUS_SUCCESS)",
+        "E ../rtSafe/cublas/cublasLtWrapper.cpp (279) - Assertion Error in getCublasLtHeuristic: 0 (an odd reason)",
+    ),
+    "TF345": _said(
+        'W Skipping tactic 0x0000000000000000 due to Myelin error: Formal output tensor "b" is also a data tensor.',
+        'W Skipping tactic 0x0000000000000000 due to Myelin error: Formal output tensor "b" is odd.',
+    ),
+    "TF440": _said(
+        "E Error[2]: [foreignNode.cpp::determineCandidateForeignNodes::895] Error Code 2: Internal Error (Safety "
+        "certified DLA should only have one graph for the whole network.)",
+        "E Error[2]: [foreignNode.cpp::determineCandidateForeignNodes::895] Error Code 2: Internal Error (An odd "
+        "reason.)",
+    ),
+    "TF441": _said(
+        "W DLA requests all profiles have same min, max, and opt value. All dla layers are falling back to GPU",
+        "W DLA requests are few",
+    ),
+    "TF442": _said(
+        "W pool: DLA cores do not support AVG Reduce operation.", "W pool: DLA cores do support AVG Reduce operation."
+    ),
+    "TF630": _said(
+        "E Error Code 1: Serialization (Size specified in header does not match archive size)",
+        "E Error Code 1: Serialization (An odd reason)",
+    ),
+    "TF631": _said(
+        "W Using an engine plan file across different models of devices is not recommended and is likely to affect "
+        "performance or even cause errors.",
+        "W Using an engine plan file of this device.",
+    ),
+    "TF632": _said(
+        "E [runtime.cpp::deserializeCudaEngine::50] Error Code 4: Internal Error (Engine deserialization failed.)",
+        "E [runtime.cpp::deserializeCudaEngine::50] Error Code 4: Internal Error (An odd reason.)",
+    ),
+    "TF633": _said(
+        "| AttributeError: 'NoneType' object has no attribute 'create_execution_context'",
+        "| AttributeError: 'NoneType' object has no attribute 'shape'",
+    ),
+    "TF640": _said(
+        "E Profile 0 has been chosen by another IExecutionContext. Use another profileIndex or destroy the "
+        "IExecutionContext that use this profile.",
+        "E Profile 0 has been chosen.",
+    ),
+    "TF641": _said(
+        "W Could not set default profile 0 for execution context. Profile index must be set explicitly.",
+        "W Could set default profile 0 for execution context.",
+    ),
+    "TF642": _said(
+        "E IExecutionContext::setInputShape: Error Code 3: API Usage Error (Parameter check failed, condition: "
+        "satisfyProfile. Set dimension [2,3] for tensor x does not satisfy any optimization profiles.)",
+        "E IExecutionContext::setInputShape: Error Code 3: API Usage Error (Parameter check failed, condition: "
+        "hasTensor.)",
+    ),
+    "TF643": _said(
+        "E Parameter check failed, condition: engineDims.d[i] == dims.d[i]. Static dimension mismatch while setting "
+        "input shape for x.",
+        "E Parameter check failed, condition: engineDims.nbDims == 4.",
+    ),
+    "TF644": _said(
+        "E [engine.cpp::getProfileObliviousBindingIndex::1401] Error Code 3: Internal Error (getTensorShape given "
+        "invalid tensor name: imges)",
+        "E [engine.cpp::getProfileObliviousBindingIndex::1401] Error Code 3: Internal Error (an odd reason)",
+    ),
+    "TF645": _said(
+        "E IExecutionContext::enqueueV3: Error Code 3: API Usage Error (Neither address or allocator is set for "
+        "output tensor y. Call setTensorAddress before enqueue)",
+        "E IExecutionContext::enqueueV3: Error Code 3: API Usage Error (An odd reason)",
+    ),
+    "TF646": _said(
+        "| Warning from NvDsInferContextImpl::checkBackendParams(): Backend has maxBatchSize 1 whereas 2 has been "
+        "requested",
+        "| Backend has maxBatchSize 2",
+    ),
+    "TF647": _said(
+        "W Explicit batch network detected and batch size specified, use execute without batch size instead.",
+        "W Explicit batch network detected.",
+    ),
+    "TF650": _said("| Killed", "| Killed two birds"),
+    "TF651": _said(
+        "| pycuda._driver.LogicError: explicit_context_dependent failed: invalid device context - no currently active "
+        "context?",
+        "| pycuda._driver.LogicError: an odd reason",
+    ),
+    "TF652": _said(
+        "E 1: [resources.cpp::run::1] Error Code 1: Cuda Runtime (invalid resource handle)",
+        "E 1: [resources.cpp::run::1] Error Code 1: Cuda Runtime (an odd reason)",
+    ),
+    "TF653": _said(
+        "E ../rtSafe/cuda/cudaElementWiseRunner.cpp (149) - Cuda Error in execute: 48 (no kernel image is available "
+        "for execution on the device)",
+        "E ../rtSafe/cuda/cudaElementWiseRunner.cpp (149) - Cuda Error in execute: 4 (an odd reason)",
+    ),
+    "TF654": _said(
+        "| RuntimeError: Cannot re-initialize CUDA in forked subprocess.",
+        "| RuntimeError: Cannot do it in forked subprocess.",
+    ),
+    "TF655": _said(
+        "| TypeError: pybind11::init(): factory function returned nullptr",
+        "| TypeError: pybind11::init(): an odd reason",
+    ),
+    "TF656": _said(
+        "| ImportError: libtorchtrt.so: undefined symbol: _ZN3c10E", "| ImportError: libtorchtrt.so: an odd reason"
+    ),
+    "TF657": _said(
+        "| ModuleNotFoundError: No module named 'tensorrt'", "| ModuleNotFoundError: No module named 'yaml'"
+    ),
+    "TF658": _said(
+        "| FileNotFoundError: Could not find: nvinfer_10.dll. Is it on your PATH?",
+        "| FileNotFoundError: Could not find: notes.txt. Is it there?",
+    ),
+    "TF659": _said(
+        "| AttributeError: 'tensorrt.tensorrt.IBuilderConfig' object has no attribute 'max_workspace_size'",
+        "| AttributeError: 'tensorrt.tensorrt.IBuilderConfig' object has no attribute 'oddity'",
+    ),
+    "TF660": _said(
+        "| AttributeError: module 'tensorrt' has no attribute 'Logger'",
+        "| AttributeError: module 'numpy' has no attribute 'Logger'",
+    ),
+    "TF661": _said(
+        "W CUDA lazy loading is not enabled. Enabling it can significantly reduce device memory usage.",
+        "W CUDA lazy loading is enabled.",
+    ),
+    "TF662": _said(
+        "E Error[1]: [calibrator.cpp::add::758] Error Code 1: Cuda Runtime (an illegal memory access was encountered)",
+        "E Error[1]: [runner.cpp::add::758] Error Code 1: Cuda Runtime (an illegal memory access was encountered)",
+    ),
+    "TF670": _said(
+        "| [TensorRT EP] No graph will run on TensorRT execution provider",
+        "| [TensorRT EP] Some graph will run on TensorRT execution provider",
+    ),
+    "TF671": _said(
+        "| TensorRT EP failed to create engine from network for fused node: n",
+        "| TensorRT EP created an engine from network for fused node: n",
+    ),
+    "TF672": _said(
+        "| TensorRT EP could not deserialize engine from cache: c.engine",
+        "| TensorRT EP did deserialize engine from cache: c.engine",
+    ),
+    "TF673": _said(
+        "| Detected this engine is being instantitated in a multi-GPU system with multi-device safe mode disabled.",
+        "| Detected this engine is being instantitated in a multi-GPU system.",
+    ),
+    "TF674": _said(
+        "| ERROR: Could not open lib: /opt/libcustom.so, error string: no such file",
+        "| ERROR: Could open lib: /opt/libcustom.so",
+    ),
+    "TF675": _said(
+        "| Detect-postprocessor failed to init resource because dlsym failed to get func ParseYolo pointer",
+        "| Detect-postprocessor failed to init resource because of an odd reason",
+    ),
+    "TF676": _said("| Config file path: c.txt, NvDsInfer Error: NVDSINFER_CONFIG_FAILED", "| Config file path: c.txt"),
+}
+
+
+EXAMPLES = {**SAID, **PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING, **COVERAGE}

@@ -1,0 +1,43 @@
+"""What TensorRT says about DLA: what it refuses, and what it took."""
+
+from __future__ import annotations
+
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.rule import said
+
+one_graph = said(
+    "TF440",
+    Severity.ERROR,
+    "The network does not become one DLA graph",
+    kinds=("dla_single_graph",),
+    cause="--buildDLAStandalone and safe mode want the whole network as one graph on DLA. A layer that is not "
+    "supported on DLA, or not in this precision, splits the network into several graphs.",
+    confirm="Build with --allowGPUFallback and read which layers run on the GPU.",
+    fixes=("Make every layer fit for DLA (or cut the others out of the model), in FP16 or INT8 with scales.",),
+    sources=("foreignNode.cpp of 8.6",),
+)
+
+profiles = said(
+    "TF441",
+    Severity.WARNING,
+    "DLA takes no dynamic shapes",
+    kinds=("dla_no_dynamic", "dla_profiles"),
+    cause="DLA needs a static shape: the same min, opt and max in every optimization profile (min = opt = max). All "
+    "layers therefore run on the GPU. Where DLA was not requested, nothing changes.",
+    confirm="Whether --useDLACore or default_device_type asks for DLA at all.",
+    fixes=("Give min = opt = max, or a model of fixed shape, if DLA is wanted; else ignore it.",),
+    sources=("TensorRT 8.x and 10.x, builder warning",),
+)
+
+refused = said(
+    "TF442",
+    Severity.WARNING,
+    "DLA does not support an operation",
+    kinds=("dla_refused",),
+    says="DLA does not support {text}",
+    cause="The DLA hardware has no such operation, or not with these parameters; the layer falls back to the GPU where "
+    "that is allowed, which costs two transfers if the layers around it run on DLA.",
+    confirm="The lists of layers on DLA and on GPU in the log.",
+    fixes=("Leave light layers at the network's end on the GPU; replace others by operations that DLA has.",),
+    sources=("TensorRT 10.3 on Jetson",),
+)

@@ -1,0 +1,122 @@
+"""Nodes whose inputs or shapes TensorRT refuses."""
+
+from __future__ import annotations
+
+from trtforensics.findings.finding import Fix, Severity
+from trtforensics.findings.rule import said
+
+constant = said(
+    "TF140",
+    Severity.ERROR,
+    "An input of a node has to be constant, and is computed in the graph",
+    kinds=("constant_wanted",),
+    cause="This importer takes the input only as a constant (an initializer): Resize's scales, TopK's K, Pad's pads "
+    "and "
+    "the like. In this model it is computed in the graph.",
+    confirm="polygraphy inspect model MODEL --show layers: what produces that input.",
+    fixes=(
+        (
+            "Fold constants: polygraphy surgeon sanitize MODEL --fold-constants -o folded.onnx (or onnx-simplifier), "
+            "with "
+            "static shapes where the value depends on them."
+        ),
+        (
+            "For Resize: export with opset 11 or later so that it has a sizes input instead of scales, or with fixed "
+            "scales."
+        ),
+        "For TopK: use a constant K (a fixed k) in the model, so that K is not computed in the graph.",
+        Fix("Use a newer TensorRT: later parsers take some of these inputs as tensors.", before="10.0"),
+    ),
+    sources=("builtin_op_importers.cpp of 7.x and 8.x; onnx/onnx-tensorrt#398, #455, #483",),
+)
+
+incompatible = said(
+    "TF141",
+    Severity.ERROR,
+    "The shapes of a node's inputs do not fit each other",
+    kinds=("broadcast_shapes",),
+    cause="Two inputs have shapes that cannot be broadcast to one. Either the model is wrong for these input shapes "
+    "(then "
+    "ONNX Runtime refuses it too), or a shape before it was computed wrongly: a custom plugin that reports -1 or wrong "
+    "output dimensions, a Reshape with fixed numbers.",
+    confirm="Run the model in ONNX Runtime with the same input shapes.",
+    fixes=(
+        (
+            "Simplify the model (polygraphy surgeon sanitize --fold-constants, or onnx-simplifier), and export it "
+            "with the "
+            "input shapes that are used."
+        ),
+        (
+            "If a custom plugin stands before it: the plugin's output dimensions must be expressions of its inputs "
+            "(getOutputDimensions with IExprBuilder and DimsExprs), not plain numbers."
+        ),
+    ),
+    settle="Whether ONNX Runtime refuses the model with the same shapes.",
+    sources=("graphShapeAnalyzer.cpp and shapeContext.cpp of 7.x to 10.x",),
+)
+
+concat = said(
+    "TF142",
+    Severity.ERROR,
+    "The inputs of a concatenation differ in another dimension",
+    kinds=("concat_shapes",),
+    cause="All dimensions but the one of the axis must be equal. Odd image sizes, whose halves are rounded "
+    "differently on "
+    "two paths, are the usual reason.",
+    confirm="Print the shapes of the inputs in ONNX Runtime.",
+    fixes=("Use input sizes that the network's strides divide (multiples of 32 for most detectors), or pad.",),
+    sources=("concatenation checks of 7.x to 10.x",),
+)
+
+branches = said(
+    "TF143",
+    Severity.ERROR,
+    "The branches of an If give different shapes",
+    kinds=("if_branches",),
+    cause="TensorRT needs the same shape from both branches of an If. Exporters write such an If for squeeze and the "
+    "like.",
+    confirm="polygraphy inspect model MODEL --show layers",
+    fixes=(
+        "Fold the condition (polygraphy surgeon sanitize --fold-constants), or rewrite the operation before export.",
+    ),
+    sources=("IIfConditionalOutputLayer checks of 8.4 and later",),
+)
+
+data_dependent = said(
+    "TF144",
+    Severity.ERROR,
+    "A shape depends on the data",
+    kinds=("dds_network",),
+    cause="An operator's output size depends on values (NonZero, unique, nms and the like), which this place does not "
+    "allow: a shape tensor, a ForeignNode, an older TensorRT.",
+    confirm="The node that the message names.",
+    fixes=(
+        Fix("Upgrade TensorRT: data-dependent shapes came with 8.5.", before="8.5"),
+        "Take the operation out of the graph, or give it a fixed upper size.",
+    ),
+    sources=("messages of 8.x and 10.x",),
+)
+
+shape_tensors = said(
+    "TF145",
+    Severity.ERROR,
+    "A tensor is used as a shape that is no shape tensor",
+    kinds=("shape_tensor",),
+    cause="Shapes must be known at build time or be computed from shapes by operations that TensorRT can run on the "
+    "host.",
+    confirm="The node that the message names, and what computes the shape.",
+    fixes=("Fold constants with static shapes, or compute the shape from Shape nodes with integer operations only.",),
+    sources=("messages of 7.x to 10.x",),
+)
+
+unsupported = said(
+    "TF146",
+    Severity.ERROR,
+    "The parser does not support this use of an operator",
+    kinds=("unsupported_node",),
+    says="The parser does not support this node: {text}",
+    cause="The importer knows the operator, and not with these attributes, types or inputs.",
+    confirm="The assertion in the message names what it wants.",
+    fixes=("Rewrite the node before export as the assertion wants it, or use a newer TensorRT.",),
+    sources=("ModelImporter.cpp of 7.x to 10.x",),
+)

@@ -1,0 +1,50 @@
+"""Quantised ONNX models that TensorRT refuses."""
+
+from __future__ import annotations
+
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.rule import said
+
+asymmetric = said(
+    "TF240",
+    Severity.ERROR,
+    "The model is quantised asymmetrically",
+    kinds=("zero_point",),
+    cause="A QuantizeLinear or DequantizeLinear has a zero point that is not 0. TensorRT on GPUs knows symmetric "
+    "quantisation only: every zero point must be zero (the flag in the message is for DLA). ONNX Runtime quantises "
+    "activations asymmetrically by default.",
+    confirm="The zero_point inputs of the model's QuantizeLinear nodes.",
+    fixes=(
+        (
+            "Quantise again symmetrically: in ONNX Runtime with ActivationSymmetric and WeightSymmetric set to True, "
+            "type "
+            "QInt8; or with ModelOpt."
+        ),
+    ),
+    sources=("onnxOpImporters.cpp (QuantDequantLinearHelper) of 8.x and 10.x",),
+)
+
+bias = said(
+    "TF241",
+    Severity.ERROR,
+    "A bias is quantised to INT32",
+    kinds=("dequantized_bias",),
+    cause="A DequantizeLinear reads an INT32 tensor: ONNX Runtime quantises the bias of a convolution to INT32. "
+    "TensorRT "
+    "takes Q/DQ on activations and weights, in INT8, FP8 or INT4, and not on biases.",
+    confirm="Which initializer the DequantizeLinear of the message reads, and its type.",
+    fixes=("Quantise with QuantizeBias=False (extra_options of ONNX Runtime), or put the FP32 bias back.",),
+    sources=("IDequantizeLayer checks of 8.x and 10.x",),
+)
+
+scales = said(
+    "TF242",
+    Severity.ERROR,
+    "A scale of the quantised model is not positive",
+    kinds=("scale_invalid",),
+    cause="A scale is zero, negative or not finite: a channel whose weights are all zero, or a calibration that saw no "
+    "values.",
+    confirm="The scale inputs of the QuantizeLinear nodes.",
+    fixes=("Calibrate again, and give channels without values a small positive scale.",),
+    sources=("onnxOpImporters.cpp of 8.x and 10.x",),
+)

@@ -1,0 +1,69 @@
+"""Engine files that do not load, and programs that go on without an engine."""
+
+from __future__ import annotations
+
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.rule import said
+
+cut_file = said(
+    "TF630",
+    Severity.ERROR,
+    "The engine file is cut or not whole",
+    kinds=("plan_size",),
+    cause="The header of the plan gives another size than the file has: it was written in part (a full disk, a process "
+    "that ended early), copied as text, or two processes wrote it at once.",
+    confirm="Compare the file's size and checksum with the original.",
+    fixes=("Copy the file again as binary, or rebuild the engine and write it under another name, then rename it.",),
+    sources=("stdArchiveReader.cpp of 8.x; messages of 7.x",),
+)
+
+other_model = said(
+    "TF631",
+    Severity.WARNING,
+    "The engine was built on another model of GPU",
+    kinds=("plan_other_model",),
+    cause="The compute capability is the same, but memory size, clocks or the number of multiprocessors differ: "
+    "tactics that were fastest there may be slow here, or want more memory than there is.",
+    confirm="Build here and compare the times.",
+    fixes=("Rebuild the engine on this GPU model; where only accuracy matters, it can be ignored.",),
+    sources=("TensorRT 8.x and later, runtime warning",),
+)
+
+not_loaded = said(
+    "TF632",
+    Severity.ERROR,
+    "The engine file could not be loaded",
+    kinds=("plan_failed",),
+    cause="Deserialization failed. The reason stands in an earlier error: another TensorRT version, another GPU, a "
+    "plugin whose library is not loaded, or a file that is not whole.",
+    confirm="The first TensorRT error before this line names the reason.",
+    fixes=(
+        (
+            "Rebuild the engine with the TensorRT version, on the GPU, that runs it (same TensorRT version, same "
+            "compute "
+            "capability), and load plugin libraries before the engine."
+        ),
+        "If a program caches engines, delete the engine in its cache: it is then built again.",
+    ),
+    settle="The first TensorRT error of the same run, at level verbose.",
+    sources=("runtime.cpp of 7.x to 10.x; DeepStream's nvdsinfer",),
+)
+
+no_engine = said(
+    "TF633",
+    Severity.ERROR,
+    "The program goes on without an engine",
+    kinds=("engine_none", "engine_asserted"),
+    cause="The build, the parser or the loading returned nothing, and the program did not check it. This is a "
+    "consequence: the reason is an earlier error of TensorRT.",
+    confirm="Print parser.get_error(i) for every parser error; look for the first [E] line of TensorRT.",
+    fixes=(
+        (
+            "Check what parser.parse, build_serialized_network and deserialize_cuda_engine return, and print the "
+            "parser's "
+            "errors (parser.num_errors, parser.get_error)."
+        ),
+    ),
+    settle="The lines of TensorRT's logger before it: run with a logger of level VERBOSE.",
+    sources=("Python tracebacks in public threads; samples/python",),
+)

@@ -1,0 +1,126 @@
+"""What people and other programs put around the lines of a log: quoting, indentation, timestamps of CI systems.
+
+A log that was pasted into an issue is quoted, indented or numbered; one that a CI system or a container stored has a
+time and a name before each line. :func:`wrapping_of` recognises that by the first lines of a source, and a
+:class:`Wrapping` takes it off, line by line: no line is added or lost, so line numbers stay those of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HEAD = 1 << 15
+"""The bytes of a source that decide."""
+
+_LAYERS = 4
+"""How many wrappings may lie around each other: a quoted mail of an indented log of a container, say."""
+
+_SHARE = 0.6
+"""The share of the lines that must begin so: a paste may have a sentence of its author in front."""
+
+_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE][ +]| std(?:out|err) [FP])?(?: |$)"
+"""Runner logs of GitHub Actions, Docker and Kubernetes with timestamps; behind the time a mark of GitLab or of CRI."""
+_JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
+
+_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE][ +]| std(?:out|err) [FP])?(?: |$)"
+"""Runner logs of GitHub Actions, Docker and Kubernetes with timestamps; behind the time a mark of GitLab or of CRI."""
+_JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
+
+_FRONTS: tuple[tuple[str, bytes], ...] = (
+    ("quoted with >", rb"[ \t]{0,8}(?:>[ \t]?)+"),
+    ("rows of a table", rb"[ \t]{0,8}\|[ \t]?"),
+    ("items of a list", rb"[ \t]{0,8}[-*\xe2\x80\xa2]{1,3}[ \t](?=\S)"),
+    ("timestamps of a CI system or a container", _ISO),
+    ("timestamps of Jenkins", rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\](?: |$)"),
+    ("names of Docker Compose services", rb"[A-Za-z][\w.-]{0,60} *\| "),
+    ("steps of a Docker build", rb"#\d{1,4} \d{1,6}\.\d{1,3}(?: |$)"),
+    ("names of Kubernetes pods", rb"\[pod/[^\]\n]{1,200}\](?: |$)"),
+    ("prefixes of the system's journal", _JOURNAL),
+)
+"""What stands before lines, in words and as a regex."""
+
+_NUMBERED = re.compile(rb"^[ \t]*(\d{1,7})(?:[:|.)][ \t]?|\t| {1,2})(?=\S|$)", re.MULTILINE)
+"""Line numbers, as grep -n, cat -n and code viewers print them."""
+
+_LOGGER = rb"\[(?:\d\d/\d\d/\d{4}-|[EWIVF]\] |TRT\]|TensorRT|TRT-LLM\])|&&&& |(?:ERROR|WARNING|INFO|VERBOSE): "
+_INDENTED_LOGGER = re.compile(rb"^[ \t]+(?=" + _LOGGER + rb")", re.MULTILINE)
+_TICKS = re.compile(rb"^`{1,2}(?=[^`])|(?<=[^`\n])`{1,2}$", re.MULTILINE)
+_TICKED = re.compile(rb"^`{1,2}(?:" + _LOGGER + rb")", re.MULTILINE)
+_ENTITY = re.compile(rb"&(?:gt|lt|amp|quot|apos|nbsp|#39|#x27|#34|#62|#60|#38);")
+_CHARACTERS = {
+    b"&gt;": b">", b"&lt;": b"<", b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&nbsp;": b" ",
+    b"&#39;": b"'", b"&#x27;": b"'", b"&#34;": b'"', b"&#62;": b">", b"&#60;": b"<", b"&#38;": b"&",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """What stands around the lines of a source: ``names`` says it in words, ``steps`` are taken off one by one."""
+
+    names: tuple[str, ...]
+    steps: tuple[tuple[re.Pattern[bytes], bytes | None], ...]
+    """What is found, and what takes its place; None for an HTML entity, which becomes its character."""
+
+    def undo(self, text: bytes) -> bytes:
+        """Take the wrapping off every line of a text."""
+        for pattern, replacement in self.steps:
+            text = pattern.sub(_character if replacement is None else replacement, text)
+        return text
+
+
+def wrapping_of(head: bytes) -> Wrapping | None:
+    """Recognise the wrapping of a source by its first bytes; None where there is none, as in most logs."""
+    names: list[str] = []
+    steps: list[tuple[re.Pattern[bytes], bytes | None]] = []
+    text = head[:HEAD]
+    if _ENTITY.search(text):
+        names.append("HTML entities")
+        steps.append((_ENTITY, None))
+        text = _ENTITY.sub(_character, text)
+    for _ in range(_LAYERS):
+        found = _outermost(text)
+        if found is None:
+            break
+        name, pattern = found
+        names.append(name)
+        steps.append((pattern, b""))
+        text = pattern.sub(b"", text)
+    return Wrapping(tuple(names), tuple(steps)) if steps else None
+
+
+def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
+    """Return the front that most of the lines share."""
+    lines = [line for line in text.split(b"\n") if line.strip()]
+    if not lines:
+        return None
+    for name, front in _FRONTS:
+        if _shared(lines, re.compile(front)):
+            return name, re.compile(b"^" + front, re.MULTILINE)
+    if _is_numbered(lines):
+        return "line numbers", _NUMBERED
+    if _TICKED.search(text):
+        return "code marks", _TICKS
+    if _INDENTED_LOGGER.search(text):
+        return "indented", _INDENTED_LOGGER
+    return None
+
+
+def _shared(lines: Sequence[bytes], front: re.Pattern[bytes]) -> bool:
+    return sum(front.match(line) is not None for line in lines) > _SHARE * len(lines)
+
+
+def _is_numbered(lines: Sequence[bytes]) -> bool:
+    """Whether the lines begin with numbers that count up."""
+    numbers = [int(found.group(1)) if (found := _NUMBERED.match(line)) else None for line in lines]
+    steps = [later == before + 1 for before, later in pairwise(numbers) if before is not None and later is not None]
+    return len(steps) > 1 and sum(steps) > _SHARE * (len(lines) - 1)
+
+
+def _character(entity: re.Match[bytes]) -> bytes:
+    return _CHARACTERS[entity.group()]
