@@ -379,7 +379,8 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, optio
             artifacts.settle(journal.history.probes.values(), lever.file)
         judge = judge_of(lever.settings, options)
         forgotten = _named(journal, options.forget)
-        given = read_log(options.from_log, job.key(), judge) if options.from_log else ()
+        exact = options.confidence is None
+        given = read_log(options.from_log, job.key(), judge, exact=exact) if options.from_log else ()
         executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
         journal.write("run", check=options.check, repeat=options.repeat, judge=judge.name)
