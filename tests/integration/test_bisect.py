@@ -462,6 +462,18 @@ def test_a_log_is_read_edited_and_taken_over(bench: Bench) -> None:
     assert "of another job" in bench.run("--check", "true", "--artifacts-dir", "x", "--from-log", "log.txt").stderr
 
 
+@pytest.mark.parametrize(("culprits", "builds"), [((0, 1, 4), 14), ((1, 4), 14)])
+def test_builds_are_all_builds_those_for_a_second_check_too(
+    bench: Bench, culprits: tuple[int, ...], builds: int
+) -> None:
+    (bench.folder / "items.txt").write_text("".join(f"item{number}\n" for number in range(10)))
+    good = " || ".join(f"! grep -qx item{culprit} {{engine}}" for culprit in culprits)
+    done = bench.run("--build", "echo {probe} >> built; cp {items} {engine}", "--check", good)
+    assert done.returncode == 0
+    assert bench.result()["builds"] == builds
+    assert len((bench.folder / "built").read_text().splitlines()) == builds
+
+
 def test_one_edited_line_outweighs_the_second_look_at_the_same_probe(bench: Bench) -> None:
     """Item 7 alone was seen to be bad twice; the person says that it is good."""
     check = "! grep -qx item7 {items}"

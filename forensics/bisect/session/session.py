@@ -314,7 +314,7 @@ class Session:
         with explained(str(self._artifacts.directory)):
             made = self._made(probe, outcome)
             self._artifacts.note_verdict(probe, ask, outcome, self._judge.name)
-            self._shelf.settle(probe, verdict, again=verdict is ask.again)
+            self._shelf.settle(probe, verdict, again=verdict in ask.again)
         self._journal.write(
             "end",
             probe=probe.number,
