@@ -22,6 +22,7 @@ _LEAST_BYTES_A_VALUE = 8
 _CHUNK = 1 << 20
 _OPEN, _CLOSE = b"[{", b"]}"
 _SUSPECT = re.compile(rb"[0-9]{300}|NaN|Infinity|[0-9.][eE]\+?(?:0*[3-9][0-9]{2}|0*[1-9][0-9]{3})")
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _TOKEN = re.compile(
     rb'"(?:[^"\\]|\\.)*+"?'
     rb"|(?P<number>NaN|-?Infinity|-?[0-9.]{300,}|-?[0-9]+(?:\.[0-9]+)?[eE]\+?(?:0*[3-9][0-9]{2}|0*[1-9][0-9]{3})[0-9]*)"
@@ -37,7 +38,7 @@ def values_in(text: str) -> int:
     return text.count(",") + text.count("[") + text.count("{")
 
 
-def check_json(data: bytes, path: str) -> None:
+def check_json(data: bytes, path: str, next_step: str = _NEXT_STEP) -> None:
     """Check a document, in time that grows with its size alone; a text that opens no JSON is not looked at.
 
     Raises:
@@ -46,12 +47,18 @@ def check_json(data: bytes, path: str) -> None:
     """
     if data.lstrip()[:1] not in {b"{", b"["}:
         return
-    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    values = _values(data)
+    if values > _FEW_VALUES and values * _LEAST_BYTES_A_VALUE > len(data):
+        values = _values(_TEXT.sub(b"", data))
     if values > _FEW_VALUES and values * _LEAST_BYTES_A_VALUE > len(data):
         what = f"holds {values:,} values in {len(data):,} bytes, which no file of TensorRT or Polygraphy does"
-        raise SourceError(path, what, _NEXT_STEP)
+        raise SourceError(path, what, next_step)
     if _deepest(data) > MAX_DEPTH or _SUSPECT.search(data):
-        _check_tokens(data, path)
+        _check_tokens(data, path, next_step)
+
+
+def _values(data: bytes) -> int:
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
 
 
 def _deepest(data: bytes) -> int:
@@ -70,21 +77,21 @@ def _deepest(data: bytes) -> int:
     return deepest
 
 
-def _check_tokens(data: bytes, path: str) -> None:
+def _check_tokens(data: bytes, path: str, next_step: str) -> None:
     depth = 0
     for token in _TOKEN.finditer(data):
         if token["open"]:
             depth += 1
             if depth > MAX_DEPTH:
                 where = _place(data, token.start(), path)
-                raise SourceError(where, f"nests more than {MAX_DEPTH} containers, which no export does", _NEXT_STEP)
+                raise SourceError(where, f"nests more than {MAX_DEPTH} containers, which no export does", next_step)
         elif token["close"]:
             depth = max(depth - 1, 0)
         elif token["number"]:
             said = token["number"].decode()
             said = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
             where = _place(data, token.start(), path)
-            raise SourceError(where, f"{said} is no number that TensorRT or Polygraphy writes", _NEXT_STEP)
+            raise SourceError(where, f"{said} is no number that TensorRT or Polygraphy writes", next_step)
 
 
 def _place(data: bytes, at: int, path: str) -> str:
