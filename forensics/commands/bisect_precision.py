@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.runner.options import RunOptions
+    from trtforensics.model.accumulator import Accumulator
 
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
@@ -30,6 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
         "--precision", choices=("fp16", "bf16"), default="fp16", help="the type of all other nodes (default: fp16)"
+    )
+    parser.add_argument(
+        "--accumulate",
+        choices=("fp32", "fp16"),
+        default="fp32",
+        help="the type in which kernels sum matrix products and convolutions (default: fp32)",
     )
     add_sample_arguments(parser)
     parser.add_argument(
@@ -178,7 +185,7 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
     sampled = samples_of(args, caster.prepared.proto)
-    oracle = _oracle(caster, sampled, masked=args.mask_nonfinite)
+    oracle = _oracle(args, caster, sampled)
     target = _target(args, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
@@ -186,14 +193,37 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     return lever
 
 
-def _oracle(caster: Caster, sampled: SampleSet, *, masked: bool) -> Oracle:
+def _oracle(args: Namespace, caster: Caster, sampled: SampleSet) -> Oracle:
     from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
     from trtforensics.commands.sampling import explained
 
+    accumulator = _accumulator(args, caster)
     try:
-        return Oracle(caster, sampled.samples, masked=masked)
+        return Oracle(caster, sampled.samples, masked=args.mask_nonfinite, accumulator=accumulator)
     except RunError as error:
         raise explained(error, caster.prepared.proto) if sampled.drawn else error from None
+
+
+def _accumulator(args: Namespace, caster: Caster) -> Accumulator:
+    """Return the type in which products sum.
+
+    Raises:
+        UsageError: no kernel sums BF16 in FP16, or the operator set lacks what the sums need.
+    """
+    from trtforensics.bisect.precision.emulation.accumulation import FIRST_OPERATOR_SET
+    from trtforensics.bisect.precision.remarks import operator_set
+    from trtforensics.errors import UsageError
+    from trtforensics.model.accumulator import Accumulator
+
+    accumulator = Accumulator(args.accumulate)
+    if accumulator is Accumulator.FP16:
+        if args.precision != "fp16":
+            raise UsageError("--accumulate fp16", "is for FP16: BF16 products sum in FP32", "Leave it out")
+        version = operator_set(caster.prepared.proto)
+        if version < FIRST_OPERATOR_SET:
+            what = f"needs operator set {FIRST_OPERATOR_SET} or later, and {args.model} uses {version}"
+            raise UsageError("--accumulate fp16", what, "Convert it by onnx.version_converter")
+    return accumulator
 
 
 def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:

@@ -12,6 +12,7 @@ from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.console.terminal import visible
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,10 @@ _SENTENCES = {
     "inconclusive": "Inconclusive",
     "not-reproduced": "Nothing to search",
 }
-_CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was run, and fused kernels may differ."
+_EMULATED: Mapping[object, str] = {
+    Accumulator.FP32: "16-bit storage of every result, on the CPU",
+    Accumulator.FP16: "16-bit storage of every result, and of the sums of products after each 16 terms, on the CPU",
+}
 
 
 def extended(
@@ -52,6 +56,7 @@ def extended(
         "builds": len(folders),
         "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
         "precision": lever.narrow,
+        "accumulate": lever.oracle.accumulator,
         "builder": None if lever.target is None else lever.target.module,
         "evidence": {
             "emulated": any(p["scores"] for p in probes),
@@ -202,7 +207,8 @@ def _evidence(document: Mapping[str, object]) -> list[str]:
     evidence = document["evidence"]
     if isinstance(evidence, dict):
         lines.append("Evidence: " + ", ".join(f"{k} {'yes' if v else 'no'}" for k, v in evidence.items()) + ".")
-        lines += [_CAVEAT] if evidence["emulated"] else []
+        emulated = _EMULATED[document["accumulate"]]
+        lines += [f"Emulated: {emulated}. No engine was run, and fused kernels may differ."] * evidence["emulated"]
     return lines
 
 

@@ -24,7 +24,6 @@ from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
 from trtforensics.bisect.precision.emulation.rules import spelled
-from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
 from trtforensics.bisect.precision.fixes.files import SAFE_FOLDER, write_fixes, write_gpu_check
 from trtforensics.bisect.precision.items import atoms_of
@@ -140,7 +139,7 @@ class PrecisionLever(Lever):
         self._save_samples(folder.parent.parent / "samples")
         paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
         typed = self.caster.cast(keep)
-        save(self.caster, emulate(typed), paths["twin"])
+        save(self.caster, self.oracle.twin_of(typed), paths["twin"])
         save(self.caster, typed, paths["model"])
         if self.target is not None:
             job = self._job(self.target, paths["model"], keep, folder)
@@ -299,6 +298,7 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
         "precision": caster.storage.name,
         "samples": samples.hexdigest(),
         "masked": oracle.masked,
+        "accumulate": oracle.accumulator,
         "measures": list(METRICS),
     }
 

@@ -57,7 +57,7 @@ def losses(oracle: Oracle, keep: Collection[str]) -> tuple[TensorLoss, ...]:
     for start in range(0, len(names), _TENSORS_A_RUN):
         part = names[start : start + _TENSORS_A_RUN]
         exact = oracle.outputs_of(_with_outputs(emulate(caster.prepared.proto), {name: name for name in part}))
-        seen = oracle.outputs_of(_with_outputs(emulate(typed), {name: name + caster.suffix for name in part}))
+        seen = oracle.outputs_of(_with_outputs(oracle.twin_of(typed), {name: name + caster.suffix for name in part}))
         found.update((name, loss) for name in part if (loss := _loss(caster, name, exact, seen, found)) is not None)
     return tuple(found.values())
 

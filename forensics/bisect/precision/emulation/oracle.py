@@ -15,6 +15,7 @@ from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, 
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -59,6 +60,7 @@ class Oracle:
     """Compares twins with the model's own FP32 outputs on every sample.
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
+    16-bit products sum in ``accumulator``.
 
     Raises:
         RunError: ONNX Runtime cannot run the model.
@@ -68,6 +70,7 @@ class Oracle:
     caster: Caster
     samples: Sequence[Sample]
     masked: bool = False
+    accumulator: Accumulator = Accumulator.FP32
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
@@ -95,7 +98,7 @@ class Oracle:
             name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
             for name in self.reference[0]
         }
-        self.floor = self._scores(self._run(emulate(without_range_limits(self.caster))))
+        self.floor = self._scores(self._run(emulate(without_range_limits(self.caster, self.accumulator))))
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin.
@@ -112,11 +115,15 @@ class Oracle:
             RunError: ONNX Runtime cannot run it.
         """
         if not can_mix(self.caster):
-            return self.score(emulate(self.caster.cast(keep)))
+            return self.score(self.twin_of(self.caster.cast(keep)))
         with self._opening:
             if self._mixture is None:
-                self._mixture = self._session(mixture_of(self.caster))
+                self._mixture = self._session(mixture_of(self.caster, self.accumulator))
         return self._scores(self._outputs(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+
+    def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
+        """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
+        return emulate(typed, self.accumulator, wide_sums)
 
     def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
         """Run an FP32 model on every sample.
