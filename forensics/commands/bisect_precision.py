@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.converted import ConvertedModel
+    from trtforensics.bisect.precision.emulation.judging import OutputJudge
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
     from trtforensics.bisect.precision.items import PrecisionItem
@@ -37,6 +39,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=("fp32", "fp16"),
         default="fp32",
         help="the type in which kernels sum matrix products and convolutions (default: fp32)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="ORIGINAL",
+        help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
     )
     add_sample_arguments(parser)
     parser.add_argument(
@@ -179,9 +186,10 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.commands.sampling import samples_of
     from trtforensics.errors import SourceError
 
-    caster = Caster(prepare(args.model), STORAGES[args.precision])
+    searched = args.against or args.model
+    caster = Caster(prepare(searched), STORAGES[args.precision])
     if not caster.candidates:
-        raise SourceError(args.model, *no_candidates(caster))
+        raise SourceError(searched, *no_candidates(caster))
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
     sampled = samples_of(args, caster.prepared.proto)
@@ -190,7 +198,31 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
     lever.notes += [*model_notes(caster), *sampled.notes]
+    lever.converted = _converted(args, oracle, lever.judge) if args.against else None
     return lever
+
+
+def _converted(args: Namespace, oracle: Oracle, judge: OutputJudge) -> ConvertedModel:
+    """Judge the model of ``--against``'s 16-bit form.
+
+    Raises:
+        SourceError: the model cannot be read.
+        UsageError: it does not compute in the type of ``--precision``, or has another interface than the original.
+    """
+    from trtforensics.bisect.precision.casting.eligibility import survey_of
+    from trtforensics.bisect.precision.casting.preparation import prepare
+    from trtforensics.bisect.precision.emulation.converted import judged
+    from trtforensics.bisect.precision.remarks import computing_in_halves
+    from trtforensics.errors import UsageError
+
+    prepared = prepare(args.model)
+    words = computing_in_halves(survey_of(prepared.proto))
+    if not words:
+        raise UsageError("--against", f"{args.model} has no node that computes in 16 bits", "Leave it out")
+    if args.precision.upper() not in words:
+        word = next(iter(words))
+        raise UsageError("--precision", f"{args.model} computes in {word}", f"Give `--precision {word.lower()}`")
+    return judged(prepared, oracle, judge)
 
 
 def _oracle(args: Namespace, caster: Caster, sampled: SampleSet) -> Oracle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.precision.emulation.converted import converted_text
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
 from trtforensics.bisect.precision.remarks import headline
@@ -57,6 +58,7 @@ def extended(
         "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
         "precision": lever.narrow,
         "accumulate": lever.oracle.accumulator,
+        "converted": None if lever.converted is None else lever.converted.document(),
         "builder": None if lever.target is None else lever.target.module,
         "evidence": {
             "emulated": any(p["scores"] for p in probes),
@@ -136,7 +138,7 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
 def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
-    lines = headline(document)
+    lines = headline(document) + converted_text(document)
     lines += [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += operators_text(document)
     lines += _repairs(document)
@@ -189,7 +191,9 @@ def _constants(document: Mapping[str, object]) -> list[str]:
     shown = [f"  {each['name']}: {each['clamped']} of {each['values']} values" for each in clamped[:_SHOWN]]
     more = [f"  and {len(clamped) - _SHOWN} more in result.json"] if len(clamped) > _SHOWN else []
     return (
-        [f"Constants beyond {document['precision']}, clamped where they are read so:", *shown, *more] if clamped else []
+        [f"Constants beyond {document['precision']}, clamped where nodes in 16 bits read them:", *shown, *more]
+        if clamped
+        else []
     )
 
 

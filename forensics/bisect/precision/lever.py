@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.converted import ConvertedModel
     from trtforensics.bisect.precision.emulation.judging import Judgement
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.emulation.rules import OutputRule
@@ -69,6 +70,7 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
+    ``converted`` is a model in 16 bits that the caller has judged besides.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
     run.
@@ -93,6 +95,7 @@ class PrecisionLever(Lever):
         self.target = target
         self.build = None if target is None else _BUILD
         self.samples_are = f"{len(oracle.samples)} samples"
+        self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
