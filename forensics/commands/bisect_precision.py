@@ -41,6 +41,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the type in which kernels sum matrix products and convolutions (default: fp32)",
     )
     parser.add_argument(
+        "--custom-ops",
+        action="append",
+        default=[],
+        metavar="LIBRARY",
+        help="a shared library of custom operators for ONNX Runtime; repeat",
+    )
+    parser.add_argument(
         "--against",
         metavar="ORIGINAL",
         help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
@@ -206,7 +213,7 @@ def _converted(args: Namespace, oracle: Oracle, judge: OutputJudge) -> Converted
     """Judge the model of ``--against``'s 16-bit form.
 
     Raises:
-        SourceError: the model cannot be read.
+        SourceError: the model cannot be read or run.
         UsageError: it does not compute in the type of ``--precision``, or has another interface than the original.
     """
     from trtforensics.bisect.precision.casting.eligibility import survey_of
@@ -231,7 +238,7 @@ def _oracle(args: Namespace, caster: Caster, sampled: SampleSet) -> Oracle:
 
     accumulator = _accumulator(args, caster)
     try:
-        return Oracle(caster, sampled.samples, masked=args.mask_nonfinite, accumulator=accumulator)
+        return Oracle(caster, sampled.samples, args.mask_nonfinite, accumulator, args.custom_ops)
     except RunError as error:
         raise explained(error, caster.prepared.proto) if sampled.drawn else error from None
 

@@ -161,7 +161,7 @@ def _repairs(document: Mapping[str, object]) -> list[str]:
         nodes = [each for each in _list(document["nodes"]) if each["set"] == number]
         for node in nodes[:_SHOWN]:
             others = "; other nodes can do its part" if node["needed"] is False and len(sets) == 1 else ""
-            lines.append(f"  {node['node']} [{node['op']}]{_spelled(node['dropped'], '  without it: ')}{others}")
+            lines.append(f"  {node['node']} [{node['op']}]{_without(node, document)}{others}")
         lines += [f"  and {len(nodes) - _SHOWN} more in result.json"] if len(nodes) > _SHOWN else []
         for tensor in (each for each in _list(document["tensors"]) if each["set"] == number and each["why"]):
             lines.append(f"  because {tensor['tensor']} {tensor['why']}")
@@ -216,10 +216,15 @@ def _evidence(document: Mapping[str, object]) -> list[str]:
     return lines
 
 
-def _spelled(scores: object, label: str) -> str:
-    if not isinstance(scores, dict) or not scores:
+def _without(node: Mapping[str, object], document: Mapping[str, object]) -> str:
+    """Return the scores of a repair without one of its nodes."""
+    scores, judged = node["dropped"], document["judged"]
+    if not isinstance(scores, dict) or not isinstance(judged, dict) or not scores:
         return ""
-    return label + ", ".join(f"{name} {'not finite' if v is None else format(v, '.3g')}" for name, v in scores.items())
+    return "  without it: " + ", ".join(
+        f"{name} not finite" if score is None else f"{name} {judged[name]['metric']} {score:.3g}"
+        for name, score in scores.items()
+    )
 
 
 def _list(value: object) -> list:  # type: ignore[type-arg]

@@ -302,6 +302,7 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
         "samples": samples.hexdigest(),
         "masked": oracle.masked,
         "accumulate": oracle.accumulator,
+        "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
         "measures": list(METRICS),
     }
 

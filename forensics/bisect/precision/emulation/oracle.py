@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ _FATAL_ONLY = 4
 """ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""
 
 
+_UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
+"""What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
+
 TENSORS_A_RUN = 256
 """How many tensors one run returns, so that their memory stays bounded."""
 
@@ -60,17 +64,19 @@ class Oracle:
     """Compares twins with the model's own FP32 outputs on every sample.
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
-    16-bit products sum in ``accumulator``.
+    16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
 
     Raises:
         RunError: ONNX Runtime cannot run the model.
-        UsageError: The reference has NaN and is not to be masked.
+        SourceError: The model has an operator that ONNX Runtime and ``libraries`` do not have.
+        UsageError: The reference has NaN and is not to be masked, or a library cannot be registered.
     """
 
     caster: Caster
     samples: Sequence[Sample]
     masked: bool = False
     accumulator: Accumulator = Accumulator.FP32
+    libraries: Sequence[str] = ()
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
@@ -99,6 +105,14 @@ class Oracle:
             for name in self.reference[0]
         }
         self.floor = self._scores(self._run(emulate(without_range_limits(self.caster, self.accumulator))))
+
+    def of(self, caster: Caster) -> Oracle:
+        """Return an oracle of another caster on the same samples, under the same conditions.
+
+        Raises:
+            RunError: ONNX Runtime cannot run its model.
+        """
+        return Oracle(caster, self.samples, self.masked, self.accumulator, self.libraries)
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin.
@@ -139,7 +153,8 @@ class Oracle:
     def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
         runtime = _onnxruntime()
         with self._explained(runtime):
-            return runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
+            options = _options(runtime, self.libraries)
+            return runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 
     def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
         names = [output.name for output in session.get_outputs()]
@@ -152,6 +167,10 @@ class Oracle:
             yield
         except _failures(runtime) as error:
             path = self.caster.prepared.path
+            unknown = _UNREGISTERED.search(str(error))
+            if unknown:
+                what = f"has the operator {unknown[1]}.{unknown[2]}, which ONNX Runtime does not know"
+                raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
             raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:
@@ -230,8 +249,14 @@ def _onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
     return onnxruntime
 
 
-def _options(runtime: Any) -> Any:  # noqa: ANN401 - it comes without types
+def _options(runtime: Any, libraries: Sequence[str]) -> Any:  # noqa: ANN401 - it comes without types
     options = runtime.SessionOptions()
+    for library in libraries:
+        try:
+            options.register_custom_ops_library(library)
+        except _failures(runtime) as error:
+            what = f"{library} is no library of operators for ONNX Runtime: {_first_line(error)}"
+            raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = _FATAL_ONLY
     return options

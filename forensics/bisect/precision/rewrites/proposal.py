@@ -57,7 +57,7 @@ def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposa
         return None
     try:
         caster = Caster(rewritten(prepared, proto, "normalisations are operators"), oracle.caster.storage)
-        other = Oracle(caster, oracle.samples, masked=oracle.masked, accumulator=oracle.accumulator)
+        other = oracle.of(caster)
     except (RunError, SourceError):  # this ONNX Runtime lacks the operator, or the converter wrote what ONNX refuses
         return None
     difference = _difference(oracle, caster)
