@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.emulation.converted import ConvertedModel
     from trtforensics.bisect.precision.emulation.judging import OutputJudge
     from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.emulation.ranges import TensorRanges
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
-    from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.runner.options import RunOptions
     from trtforensics.model.accumulator import Accumulator
@@ -96,7 +96,7 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.bisect.precision.answer import answer_text
     from trtforensics.bisect.precision.conclusion import Conclusion
-    from trtforensics.bisect.precision.items import atoms_of
+    from trtforensics.bisect.precision.items import atoms_of, items_of
     from trtforensics.bisect.precision.repair.certificate import Certificate
     from trtforensics.bisect.precision.repair.progress import progress_text
     from trtforensics.bisect.precision.repair.safety import safe_repair
@@ -113,7 +113,8 @@ def run(args: Namespace) -> int:
     lever = _lever(args, directory.absolute())
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
-    items = _items(lever)
+    ranges = _ranges(lever)
+    items = items_of(lever.caster, ranges.by_tensor)
     search = RepairSearch(
         items, atoms_of(lever.caster), lever.narrow.upper(), every=options.find == "all", limit=options.max_builds
     )
@@ -126,7 +127,9 @@ def run(args: Namespace) -> int:
         lever.builds = True
 
     certificate = builds == "certificate" and lever.target is not None
-    plan = Certificate(search, partial(safe_repair, lever.oracle, items), switch_to_building, builds=certificate)
+    plan = Certificate(
+        search, partial(safe_repair, lever.oracle, items, ranges.masked), switch_to_building, builds=certificate
+    )
     begun = time.monotonic()
     with ProgressLine(quiet=args.quiet) as progress:
 
@@ -140,17 +143,16 @@ def run(args: Namespace) -> int:
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
 
 
-def _items(lever: PrecisionLever) -> tuple[PrecisionItem, ...]:
-    """Return the items by the ranges of their tensors, and note what the ranges say of masks."""
+def _ranges(lever: PrecisionLever) -> TensorRanges:
+    """Return the ranges of the tensors, and note what they say of masks."""
     from trtforensics.bisect.precision.emulation.costs import cost_notes
     from trtforensics.bisect.precision.emulation.masks import mask_notes
     from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
-    from trtforensics.bisect.precision.items import items_of
 
     ranges = tensor_ranges(lever.oracle)
     lever.notes += cost_notes(lever.oracle, lever.judge, lever.nodes)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
-    return items_of(lever.caster, ranges.by_tensor)
+    return ranges
 
 
 def _which_builds(args: Namespace) -> str:

@@ -10,7 +10,6 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.integration import precision_nets as nets
-from trtforensics.bisect.precision.emulation import oracle
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -52,11 +51,10 @@ def test_what_is_no_library_of_operators_is_refused(tmp_path: Path, capsys: pyte
 def test_libraries_are_registered_with_every_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registered: list[str] = []
 
-    class Options(runtime.SessionOptions):  # type: ignore[misc]
-        def register_custom_ops_library(self, library: str) -> None:
-            registered.append(library)
+    def register(_options: object, library: str) -> None:
+        registered.append(library)
 
-    monkeypatch.setattr(oracle._onnxruntime(), "SessionOptions", Options)
+    monkeypatch.setattr(runtime.SessionOptions, "register_custom_ops_library", register)
     libraries = [tmp_path / "one.so", tmp_path / "other.so"]
     for library in libraries:
         library.write_bytes(b"")

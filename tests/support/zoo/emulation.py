@@ -228,7 +228,12 @@ def safe_nodes(model: onnx.ModelProto, zoo: ZooModel, repair: Collection[str]) -
             twin = Emulation(model, safe, zoo.precision, zoo.accumulate)
             exact.run(feed)
             twin.run(feed)
-            lost = {name for name, made in twin.seen.items() if any(map(_is_lost, exact.seen[name], made))}
+            masks = _read_by_softmax_only(model)
+            lost = {
+                name
+                for name, made in twin.seen.items()
+                if any(map(partial(_is_lost, mask=name in masks), exact.seen[name], made))
+            }
             first = {
                 name
                 for node in _nodes(model.graph)
@@ -251,9 +256,16 @@ def _touching(model: onnx.ModelProto, tensors: Collection[str]) -> frozenset[str
     )
 
 
-def _is_lost(exact: Values, twin: Values) -> bool:
+def _read_by_softmax_only(model: onnx.ModelProto) -> set[str]:
+    others = {name for node in _nodes(model.graph) if node.op_type != "Softmax" for name in node.input}
+    return {node.input[0] for node in _nodes(model.graph) if node.op_type == "Softmax"} - others
+
+
+def _is_lost(exact: Values, twin: Values, *, mask: bool) -> bool:
     if exact.dtype != np.float32:
         return False
+    if mask:
+        twin = np.where((exact < -_LARGEST["fp16"]) & (twin == -np.inf), exact, twin)
     return bool((np.isfinite(exact) & ~np.isfinite(twin)).any() or (exact.any() and not twin.any()))
 
 
