@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.converted import converted_text
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.emulation.top_rows import top_rows, top_text
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
 from trtforensics.bisect.precision.remarks import headline
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
@@ -71,6 +72,7 @@ def extended(
         "masked": dict(lever.oracle.masked_values),
         **repairs_document(plan, lever, probes),
         "kernels": kernels_document(lever, plan.minimal),
+        "top_rows": {} if plan.minimal is None else top_rows(lever.oracle, lever.caster.kept(plan.minimal)),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
@@ -180,6 +182,8 @@ def _judged(document: Mapping[str, object]) -> list[str]:
     masked = document["masked"]
     for name, count in masked.items() if isinstance(masked, dict) else ():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
+    top = document["top_rows"]
+    lines += top_text(top) if isinstance(top, dict) else []
     near = [str(probe["folder"]) for probe in _list(document["probes"]) if probe["near"]]
     if near:
         lines.append(f"Near the tolerance, so rounding noise may have decided: {', '.join(near[:_SHOWN])}")
