@@ -1,4 +1,4 @@
-"""Excerpts of public threads of which the cause is known are diagnosed, and pasting them in other ways changes little."""
+"""Excerpts of public threads whose cause is known are diagnosed, and pasting them in other ways changes little."""
 
 from __future__ import annotations
 
