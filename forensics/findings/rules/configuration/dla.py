@@ -41,3 +41,17 @@ refused = said(
     fixes=("Leave light layers at the network's end on the GPU; replace others by operations that DLA has.",),
     sources=("TensorRT 10.3 on Jetson",),
 )
+
+candidates = said(
+    "TF443",
+    Severity.NOTE,
+    "How many DLA candidates run on DLA",
+    kinds=("dla_candidates",),
+    says="{taken} of {offered} DLA candidates run on DLA",
+    cause="A candidate is a group of layers that DLA supports; the others run on the GPU. Where all candidates were "
+    "offloaded to DLA, placement is no reason for a slow engine: the precision is (FP16 is slower than INT8 on DLA), "
+    "or the transfers between DLA and GPU.",
+    confirm="The lists of layers on DLA and on GPU in the log.",
+    fixes=("Build for DLA in INT8.", "Where candidates were not taken, leave memory to DLA (--memPoolSize=dlaSRAM:…)."),
+    sources=("TensorRT 8.x and 10.3 on Jetson",),
+)

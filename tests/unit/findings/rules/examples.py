@@ -874,6 +874,21 @@ SAID = {
         'W Skipping tactic 0x0000000000000000 due to Myelin error: Formal output tensor "b" is also a data tensor.',
         'W Skipping tactic 0x0000000000000000 due to Myelin error: Formal output tensor "b" is odd.',
     ),
+    "TF147": _said("W Unused Input: ids", "W Used Input: ids"),
+    "TF222": _said("I Calibration completed in 0.3 seconds.", "I Starting Calibration."),
+    "TF419": _said(
+        'E Cannot find input tensor with name "x" in the network inputs! Please make sure the input tensor names are '
+        "correct.",
+        'E Cannot find output tensor with name "x" in the network.',
+    ),
+    "TF443": _said(
+        "V Number of DLA node candidates offloaded : 2 out of 3",
+        "V Total memory required by accepted candidates : Managed SRAM = 0 MiB",
+    ),
+    "TF648": _said(
+        "W Providing user-owned deserialization memory with weight streaming enabled will increase peak CPU memory.",
+        "V This engine can stream its weights.",
+    ),
     "TF440": _said(
         "E Error[2]: [foreignNode.cpp::determineCandidateForeignNodes::895] Error Code 2: Internal Error (Safety "
         "certified DLA should only have one graph for the whole network.)",
