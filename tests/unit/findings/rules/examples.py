@@ -329,7 +329,7 @@ FAILURES = {
         "CHECK(status == CUDA_SUCCESS) failed.)",
     ),
     "TF309": Example(
-        """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        """> V --------------- Timing Runner: c (CaskConvolution[0x80000009])
         > E 1: [executionContext.cpp::run::100] Error Code 1: Cuda Runtime (an illegal memory access was encountered)
         """,
         """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
