@@ -45,13 +45,13 @@ refused = said(
 candidates = said(
     "TF443",
     Severity.NOTE,
-    "How many DLA candidates run on DLA",
+    "How many candidates run on DLA",
     kinds=("dla_candidates",),
-    says="{taken} of {offered} DLA candidates run on DLA",
-    cause="A candidate is a group of layers that DLA supports; the others run on the GPU. Where all candidates were "
-    "offloaded to DLA, placement is no reason for a slow engine: the precision is (FP16 is slower than INT8 on DLA), "
-    "or the transfers between DLA and GPU.",
-    confirm="The lists of layers on DLA and on GPU in the log.",
-    fixes=("Build for DLA in INT8.", "Where candidates were not taken, leave memory to DLA (--memPoolSize=dlaSRAM:…)."),
+    says="{first} of {second} candidates are offloaded to DLA",
+    cause="The builder offered these parts of the network to DLA, and DLA took them as far as the figure says. Where "
+    "all "
+    "candidates were offloaded, a slow engine is not due to layers that fall back to the GPU.",
+    confirm="The lines 'successfully offloaded to DLA' name the parts.",
+    fixes=("If it is slow although all run on DLA: use INT8 there, for which DLA is built; FP16 is its slower path.",),
     sources=("TensorRT 8.x and 10.3 on Jetson",),
 )

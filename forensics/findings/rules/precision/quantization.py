@@ -141,7 +141,7 @@ calibrated = said(
     "TF222",
     Severity.NOTE,
     "INT8 calibration completed in this build",
-    kinds=("calibration_completed", "calibrated"),
+    kinds=("calibration_completed",),
     cause="The calibrator ran over its batches and TensorRT derived the INT8 ranges of the tensors from them. How good "
     "they are shows only a comparison of the results.",
     confirm="Compare the accuracy of the INT8 engine with that of FP32 on data that was not calibrated with.",

@@ -881,10 +881,6 @@ SAID = {
         "correct.",
         'E Cannot find output tensor with name "x" in the network.',
     ),
-    "TF443": _said(
-        "V Number of DLA node candidates offloaded : 2 out of 3",
-        "V Total memory required by accepted candidates : Managed SRAM = 0 MiB",
-    ),
     "TF648": _said(
         "W Providing user-owned deserialization memory with weight streaming enabled will increase peak CPU memory.",
         "V This engine can stream its weights.",
@@ -901,6 +897,9 @@ SAID = {
     ),
     "TF442": _said(
         "W pool: DLA cores do not support AVG Reduce operation.", "W pool: DLA cores do support AVG Reduce operation."
+    ),
+    "TF443": _said(
+        "V Number of DLA node candidates offloaded : 2 out of 3", "V Number of DLA node candidates : 2 out of 3"
     ),
     "TF630": _said(
         "E Error Code 1: Serialization (Size specified in header does not match archive size)",
