@@ -47,6 +47,7 @@ FOUND = (
     b"\x1b[G\x1b[K",
     b"Name: d, LayerType: a, Inputs: [%b], Outputs: [%b], P, TacticValue:0x\n" % (TENSOR, TENSOR),
     b"[07/07/2026-02:10:58] [I] Latency: min = 6 ms, max = 7 ms, mean = 3 ms, median = f ms, percentile(0%) = 0 ms\n",
+    b"[V] [TRT] a line\n" * 3 + b"[[11/21/2026-10:05:00] [V] [TRT]\n",
 )
 """What the fuzzer found, cut down to what it takes; each once broke a check."""
 
