@@ -30,6 +30,11 @@ def test_damaged_documents_are_read_or_refused() -> None:
     assert set(results) == {"read", "refused"}
 
 
+def test_a_setting_of_five_thousand_digits_is_refused() -> None:
+    """What the fuzzer found: it ended with exit code 70."""
+    assert check_document("trtforensics.toml", b"[report]\nsuppress = " + b"9" * 5000) == "refused"
+
+
 def test_the_fuzzer_notices_a_bug_in_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "main", lambda _: 70)
     with pytest.raises(AssertionError):
