@@ -42,7 +42,7 @@ class KernelFacts:
     stages: int | None = None
     """How many tiles of operands are in flight."""
     split_k: bool | None = None
-    """True where the reduction is split between thread blocks; no name says that it is not."""
+    """True where the reduction is split between thread blocks. No name says that it is not; lines of 8.5 and 8.6 do."""
     sparse: bool | None = None
     """Whether the kernel uses 2:4 structured sparsity."""
     tensor_core: bool | None = None

@@ -152,6 +152,8 @@ class Choice:
     final: bool | None = None
     kernel: str = ""
     """The chosen tactic's kernel, where its row names one."""
+    splits: int | None = None
+    """Into how many parts its row says that the reduction is split (8.5, 8.6)."""
 
     @property
     def near_tie(self) -> bool:
