@@ -176,6 +176,8 @@ class CachedResult:
     span: SourceSpan
     pass_index: int | None
     final: bool | None = None
+    kernel: str = ""
+    """The kernel under which the build timed the tactic elsewhere, where that is sure; the line names none."""
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -10,6 +10,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.pin.plan import PinState
 from trtforensics.pin.verification import PinUse
 from trtforensics.render.json_text import dumps
+from trtforensics.render.kernel_facts import kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -156,6 +157,7 @@ def _offer_row(offer: PinOffer) -> dict[str, Any]:
         "tactic": tactic_text(offer.tactic),
         "kernel": offer.kernel or None,
         "time_ms": _rounded(offer.time_ms),
+        "kernel_facts": kernel_facts(facts),
         "accumulator": facts.accumulator,
         "accumulator_evidence": str(facts.evidence("accumulator")),
         "at": str(offer.span),
