@@ -53,6 +53,8 @@ def _summary(plan: PinPlan, written: str) -> Iterator[str]:
     ties = sum(one.near_tie for one in plan.pinned)
     if ties:
         yield f"  near ties: {ties} of them have another tactic within 2 %, which noise may choose in an unpinned build"
+        if pinnable.base is None:
+            yield "    not predicted: that noise chooses other formats along a path, and so other tactics of its layers"
     silent = sum(one.state is not PinState.STAYS and _silent(one) for one in plan.pinned)
     if plan.conditions.accumulate is not None and silent:
         yield f"  {silent} pinned kernels do not tell in what they accumulate, and neither do their alternatives"
