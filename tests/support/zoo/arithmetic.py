@@ -35,6 +35,9 @@ def models() -> list[ZooModel]:
         ZooModel("classifier that cancels", _classifier, samples, pair, pair),
         ZooModel("top class of a classifier", partial(_classifier, top=True), samples, pair, pair),
         ZooModel("cancellation in BF16", partial(_cancelling, 400.0), samples, pair, pair, precision="bf16"),
+        ZooModel(
+            "BF16 in operator set 11", partial(_cancelling, 400.0, opset=11), samples, pair, pair, precision="bf16"
+        ),
         ZooModel("flushed to zero", partial(_scaled, 1e-9, 1e9), samples, pair, pair),
         ZooModel("GELU by Tanh", _gelu, samples, none, cubes),
         ZooModel("scores beyond FP16", _scores, samples, scores, scores),
@@ -49,8 +52,8 @@ def models() -> list[ZooModel]:
 _ODD = ("up, with: every*character 'and' \"quotes\"", "down\\n\té中 $HOME `x` #;|&{}[]%~^<>")
 
 
-def _cancelling(offset: float) -> onnx.ModelProto:
-    net = Net(seed=31)
+def _cancelling(offset: float, opset: int = 17) -> onnx.ModelProto:
+    net = Net(seed=31, opset=opset)
     hidden = net.linear("/in", "x", _WIDTH, _WIDTH)
     large = net.node("Add", "/up", [hidden, net.tensor("offset", offset)])
     back = net.node("Sub", "/down", [large, net.tensor("offset_again", offset)])
