@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
+from trtforensics.bisect.precision.casting.streaming import values_of
 from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
 from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
@@ -131,8 +132,14 @@ class Oracle:
 
     def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
         runtime = _onnxruntime()
+        options = _options(runtime)
+        kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+        values = values_of(model, self.caster.streamed) if self.caster.prepared.streamed else {}
         with self._explained(runtime):
-            return runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
+            if values:
+                make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
+                options.add_external_initializers(list(values), [make(each, kinds[n]) for n, each in values.items()])
+            return runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 
     def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
         names = [output.name for output in session.get_outputs()]

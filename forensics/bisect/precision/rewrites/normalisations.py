@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper, numpy_helper
 
+from trtforensics.bisect.precision.casting.streaming import key_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -190,7 +192,7 @@ class _ChainSearch:
 
     def _constant(self, tensor: str) -> Floats | None:
         constant = self._survey.constants.get(tensor)
-        return None if constant is None else numpy_helper.to_array(constant)
+        return None if constant is None or key_of(constant) is not None else numpy_helper.to_array(constant)
 
     def _number(self, tensor: str) -> float | None:
         value = self._constant(tensor)

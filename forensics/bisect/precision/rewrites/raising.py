@@ -32,6 +32,9 @@ def raised_for(prepared: PreparedModel, storage: Storage) -> PreparedModel:
     version = operator_set(prepared.proto)
     if storage is not BF16 or version >= FIRST_WITH_BF16:
         return prepared
+    if prepared.streamed:
+        what = f"{_lacking(version)}; onnx.version_converter does not convert models of more than 2 GB"
+        raise SourceError(prepared.path, what, _NEXT)
     try:
         proto = version_converter.convert_version(prepared.proto, FIRST_WITH_BF16)
         return rewritten(prepared, proto, _converted(version))
