@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.emulation.oracle import RunError
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
+from trtforensics.bisect.precision.quantization.effects import cost_document, cost_text
 from trtforensics.bisect.precision.remarks import headline
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
 from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
@@ -64,6 +66,7 @@ def extended(
         "masked": dict(lever.oracle.masked_values),
         **repairs_document(plan, lever, probes),
         "kernels": kernels_document(lever, plan.minimal),
+        "quantization": _quantization(lever),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
@@ -73,6 +76,13 @@ def extended(
         "notes": lever.notes,
         "probes": probes,
     }
+
+
+def _quantization(lever: PrecisionLever) -> Document | None:
+    try:
+        return cost_document(lever.oracle)
+    except RunError:  # the answer does without it: ONNX Runtime does not run this model with switches
+        return None
 
 
 def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path, proof: Mapping[str, str]) -> Document:
@@ -137,6 +147,7 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     lines += _repairs(document)
     lines += repairs_text(document)
     lines += kernels_text(document)
+    lines += cost_text(document)
     lines += _judged(document)
     lines += _constants(document)
     lines += [f"Note: {note}." for note in _list(document["notes"])]

@@ -18,7 +18,7 @@ from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -126,6 +126,15 @@ class Oracle:
             RunError: ONNX Runtime cannot run it.
         """
         return self._run(model)
+
+    def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
+        """Return what runs an FP32 model on every sample, with more inputs that all samples share.
+
+        Raises:
+            RunError: ONNX Runtime cannot load it; the result raises it where it cannot run.
+        """
+        session = self._session(model)
+        return lambda more: self._outputs(session, more)
 
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
         return self._outputs(self._session(model), {})
