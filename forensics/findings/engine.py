@@ -175,7 +175,9 @@ def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
 
 def _source(log: BuildLog) -> ReportSource:
     source = log.source
-    return ReportSource(source.path, source.bytes, source.lines, source.sha256, len(log.builds), coverage_of(log))
+    return ReportSource(
+        source.path, source.bytes, source.lines, source.sha256, len(log.builds), coverage_of(log), source.wrapped_in
+    )
 
 
 def _not_judged(rule: Rule) -> NotJudged:

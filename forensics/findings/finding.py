@@ -122,7 +122,7 @@ class Finding:
 class ReportSource:
     """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not.
 
-    ``coverage`` is what it tells of each of its builds.
+    ``coverage`` is what it tells of each of its builds; ``wrapped_in`` says in words what stood around its lines.
     """
 
     path: str
@@ -131,6 +131,7 @@ class ReportSource:
     sha256: str
     builds: int
     coverage: Coverage
+    wrapped_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

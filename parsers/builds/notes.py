@@ -30,7 +30,7 @@ _SHOWN = 3
 _OF_TENSORRT = ("parser_assertion", "message")
 _SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause."""
-_ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network", "gather_range"})
+_ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network"})
 """Causes that, in a whole log, lines of other programs name for reasons of their own."""
 _MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""

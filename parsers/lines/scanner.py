@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +48,8 @@ _LONGEST_EXCERPT = 500
 """Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
 _MOST_WRAPPED = 3
 """The most lines that were one line before somebody wrapped it."""
-_PHRASE = 14
-"""Bytes of a literal that make a line unmistakable."""
+_PHRASE = re.compile(r"(?=[A-Za-z ]{14})[A-Za-z]+ [A-Za-z ]+")
+"""Words in a literal that make a line unmistakable."""
 _MOST_UNTYPED = 1 << 20
 """Bytes of lines that no rule reads up to which all of them are kept."""
 _SECOND_PREFIX = re.compile(
@@ -162,8 +162,11 @@ def _texts(index: LineIndex, singles: _Singles) -> Iterator[bytes]:
 
 
 def _is_unmistakable(kind: LineKind) -> bool:
-    """Whether a line of this kind is known without its prefix: it holds a phrase that nobody else writes."""
-    return len(kind.needle) >= _PHRASE and " " in kind.needle.strip()
+    """Whether a line of this kind is known without its prefix: its rule has a phrase that nobody else writes.
+
+    Where the rule is a choice of phrases, in its regex, only a kind that findings read counts.
+    """
+    return _PHRASE.search(kind.needle) is not None or (kind.noted and _PHRASE.search(kind.regex) is not None)
 
 
 def _unwrapped(texts: Sequence[bytes]) -> bytes:
@@ -211,7 +214,7 @@ class Scanner:
         batches, said = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
         self._read_glued(window.first_line, index, singles)
         if window.first_line == 1 and len(index) <= _LONGEST_EXCERPT:
-            self._read_cut(batches[0].bodies, singles)
+            self._read_cut(window.first_line, batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_untyped(window.first_line, batches[0].bodies, singles)
         self.scanned.mentioned = self.scanned.mentioned or any(map(_MENTION.search, _texts(index, singles)))
@@ -254,24 +257,28 @@ class Scanner:
         singles.banners += own.banners
         self._keep_untyped(first_line, own.unknown)
 
-    def _read_cut(self, bodies: Bodies, singles: _Singles) -> None:
+    def _read_joined(self, first_line: int, lines: range, texts: Mapping[int, bytes]) -> range:
+        """Read some lines as one; return them if a rule reads that, else none."""
+        found = self._cut.find(_unwrapped([texts[line] for line in lines]))
+        if found is None:
+            return lines[:0]
+        kind, match = found
+        self.scanned.mentioned = True
+        self.scanned.typed += len(lines)
+        if kind.kept is not None:
+            self.scanned.events[kind.name].add(first_line + lines[0], named_fields(kind, match.groups()))
+        return lines
+
+    def _read_cut(self, first_line: int, bodies: Bodies, singles: _Singles) -> None:
         """Read the lines of an excerpt that lost their prefix, or that were wrapped: two or three lines are one."""
         unprefixed = set(singles.unprefixed)
         left = dict(singles.unknown) | {line: bodies.text(line) for line in unprefixed}
         read: set[int] = set()
-        for line in sorted(left):
-            following = list(takewhile(unprefixed.__contains__, range(line + 1, line + _MOST_WRAPPED)))
-            for behind in range(len(following) + 1):
-                lines = (line, *following[:behind])
-                found = None if read.intersection(lines) else self._cut.find(_unwrapped([left[at] for at in lines]))
-                if found is not None:
-                    kind, match = found
-                    read.update(lines)
-                    self.scanned.mentioned = True
-                    self.scanned.typed += len(lines)
-                    if kind.kept is not None:
-                        self.scanned.events[kind.name].add(line + 1, named_fields(kind, match.groups()))
-                    break
+        for size in range(1, _MOST_WRAPPED + 1):  # a line that is whole is no part of another one
+            for line in sorted(left.keys() - read):
+                lines = range(line, line + size)
+                if unprefixed.issuperset(lines[1:]) and not read.intersection(lines):
+                    read.update(self._read_joined(first_line, lines, left))
         singles.unknown = [row for row in singles.unknown if row[0] not in read]
         singles.unprefixed = [line for line in singles.unprefixed if line not in read]
 

@@ -35,7 +35,7 @@ _JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}
 _FRONTS: tuple[tuple[str, bytes], ...] = (
     ("quoted with >", rb"[ \t]{0,8}(?:>[ \t]?)+"),
     ("rows of a table", rb"[ \t]{0,8}\|[ \t]?"),
-    ("items of a list", rb"[ \t]{0,8}[-*\xe2\x80\xa2]{1,3}[ \t](?=\S)"),
+    ("items of a list", rb"[ \t]{0,8}[-*\xe2\x80\xa2]{1,3}[ \t]"),
     ("timestamps of a CI system or a container", _ISO),
     ("timestamps of Jenkins", rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\](?: |$)"),
     ("names of Docker Compose services", rb"[A-Za-z][\w.-]{0,60} *\| "),
@@ -45,10 +45,13 @@ _FRONTS: tuple[tuple[str, bytes], ...] = (
 )
 """What stands before lines, in words and as a regex."""
 
-_NUMBERED = re.compile(rb"^[ \t]*(\d{1,7})(?:[:|.)][ \t]?|\t| {1,2})(?=\S|$)", re.MULTILINE)
+_NUMBERED = re.compile(rb"^[ \t]*(\d{1,7})(?:[:|.)](?:[ \t]|$)|[:|](?=\S)|\t| {1,2}(?=\S|$))", re.MULTILINE)
 """Line numbers, as grep -n, cat -n and code viewers print them."""
 
-_LOGGER = rb"\[(?:\d\d/\d\d/\d{4}-|[EWIVF]\] |TRT\]|TensorRT|TRT-LLM\])|&&&& |(?:ERROR|WARNING|INFO|VERBOSE): "
+_LOGGER = (
+    rb"\[(?:\d\d/\d\d/\d{4}-|\d{4}-\d\d-\d\d |[EWIVF]\] |TRT\]|TensorRT|TRT-LLM\])|&&&& "
+    rb"|(?:ERROR|WARN|WARNING|INFO|VERBOSE)(?:: | +TRT: )"
+)
 _INDENTED_LOGGER = re.compile(rb"^[ \t]+(?=" + _LOGGER + rb")", re.MULTILINE)
 _TICKS = re.compile(rb"^`{1,2}(?=[^`])|(?<=[^`\n])`{1,2}$", re.MULTILINE)
 _TICKED = re.compile(rb"^`{1,2}(?:" + _LOGGER + rb")", re.MULTILINE)

@@ -91,7 +91,7 @@ def test_parse_prints_one_json_document(run: Run, log: Path) -> None:
     done = run("parse", log, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     parsed: dict[str, Any] = json.loads(done.stdout)
-    assert (parsed["schema"], parsed["kind"]) == (1, "build-log")
+    assert (parsed["schema"], parsed["kind"]) == (2, "build-log")
     assert parsed["source"]["path"] == str(log)
     assert [p["chosen"] for p in parsed["builds"][0]["passes"]] == [False, True, False]
 

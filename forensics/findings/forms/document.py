@@ -35,6 +35,7 @@ def document(report: Report) -> JsonObject:
                 "sha256": s.sha256,
                 "builds": s.builds,
                 "coverage": _coverage(s.coverage),
+                "wrapped_in": list(s.wrapped_in),
             }
             for s in report.sources
         ],

@@ -33,7 +33,11 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
     for index, source in enumerate(report.sources):
         roots = report.roots(index)
         counts = tally([one for one in report.findings if one.source == index])
-        yield [visible(f"{source.path}: {counts}"), *_wrapped("", in_words(source.coverage, source.builds))]
+        yield [
+            visible(f"{source.path}: {counts}"),
+            *(_wrapped("", f"read as an excerpt: {', '.join(source.wrapped_in)}") if source.wrapped_in else ()),
+            *_wrapped("", in_words(source.coverage, source.builds)),
+        ]
         for root in roots:
             yield [*_tree(report, root, look, several=source.builds > 1)]
     if report.unreadable:

@@ -41,3 +41,17 @@ refused = said(
     fixes=("Leave light layers at the network's end on the GPU; replace others by operations that DLA has.",),
     sources=("TensorRT 10.3 on Jetson",),
 )
+
+candidates = said(
+    "TF443",
+    Severity.NOTE,
+    "How many candidates run on DLA",
+    kinds=("dla_candidates",),
+    says="{first} of {second} candidates are offloaded to DLA",
+    cause="The builder offered these parts of the network to DLA, and DLA took them as far as the figure says. Where "
+    "all "
+    "candidates were offloaded, a slow engine is not due to layers that fall back to the GPU.",
+    confirm="The lines 'successfully offloaded to DLA' name the parts.",
+    fixes=("If it is slow although all run on DLA: use INT8 there, for which DLA is built; FP16 is its slower path.",),
+    sources=("TensorRT 8.x and 10.3 on Jetson",),
+)

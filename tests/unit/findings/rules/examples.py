@@ -887,6 +887,9 @@ SAID = {
     "TF442": _said(
         "W pool: DLA cores do not support AVG Reduce operation.", "W pool: DLA cores do support AVG Reduce operation."
     ),
+    "TF443": _said(
+        "V Number of DLA node candidates offloaded : 2 out of 3", "V Number of DLA node candidates : 2 out of 3"
+    ),
     "TF630": _said(
         "E Error Code 1: Serialization (Size specified in header does not match archive size)",
         "E Error Code 1: Serialization (An odd reason)",

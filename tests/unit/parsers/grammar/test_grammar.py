@@ -39,6 +39,7 @@ EXAMPLES = {
     "dla_precision": b"DLA only supports FP16 and Int8 precision type. Switching c1 device type to GPU.",
     "dla_restriction": b"/n/Concat: DLA only supports concatenation on the C dimension.",
     "dla_split": b"Splitting DLA subgraph at: /n/Reshape because DLA validation failed for this layer.",
+    "dla_candidates": b"Number of DLA node candidates offloaded : 2 out of 3",
     "dla_subgraphs": b"DLA supports only 8 subgraphs per DLA core. Switching to GPU for layer c6",
     "dla_unsupported": b"Layer '/n/Expand' (SLICE): Unsupported on DLA. Switching this layer's device type to GPU.",
     "dla_validation": b"Validation failed for DLA layer: /n/Reshape. Switching to GPU fallback.",

@@ -1,0 +1,1 @@
+"""Judges ``report`` on excerpts of public threads of which the cause is known."""
