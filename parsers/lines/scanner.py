@@ -58,7 +58,7 @@ _SECOND_PREFIX = re.compile(
 )
 """The prefix of a message in the middle of a line."""
 _MENTION = re.compile(
-    rb"(?i:tensorrt|trtexec|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
+    rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
     rb"|Error Code \d+:|importerUtils|OpImporters\.cpp"
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HEAD = 1 << 15
 """The bytes of a source that decide."""
 
+_FENCE = b"```"
 _LAYERS = 4
 """How many wrappings may lie around each other: a quoted mail of an indented log of a container, say."""
 
@@ -33,9 +34,9 @@ _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE]
 _JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
 
 _FRONTS: tuple[tuple[str, bytes], ...] = (
-    ("quoted with >", rb"[ \t]{0,8}(?:>[ \t]?)+"),
-    ("rows of a table", rb"[ \t]{0,8}\|[ \t]?"),
-    ("items of a list", rb"[ \t]{0,8}[-*\xe2\x80\xa2]{1,3}[ \t]"),
+    ("quoted with >", rb"(?:>[ \t]?)+"),
+    ("rows of a table", rb"\|[ \t]?"),
+    ("items of a list", rb"[-*\xe2\x80\xa2]{1,3}[ \t]"),
     ("timestamps of a CI system or a container", _ISO),
     ("timestamps of Jenkins", rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\](?: |$)"),
     ("names of Docker Compose services", rb"[A-Za-z][\w.-]{0,60} *\| "),
@@ -99,12 +100,13 @@ def wrapping_of(head: bytes) -> Wrapping | None:
 
 def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
     """Return the front that most of the lines share."""
-    lines = [line for line in text.split(b"\n") if line.strip()]
+    lines = [line for line in text.split(b"\n") if line.strip() and not line.startswith(_FENCE)]
     if not lines:
         return None
     for name, front in _FRONTS:
-        if _shared(lines, re.compile(front)):
-            return name, re.compile(b"^" + front, re.MULTILINE)
+        indented = rb"[ \t]{0,8}" + front
+        if _shared(lines, re.compile(indented)):
+            return name, re.compile(b"^" + indented, re.MULTILINE)
     if _is_numbered(lines):
         return "line numbers", _NUMBERED
     if _TICKED.search(text):

@@ -65,7 +65,7 @@ def test_wherever_the_cut_falls_the_builds_are_the_same(tmp_path: Path, monkeypa
     unknown = b"[11/21/2026-07:52:04] [V] [TRT] something that nobody knows 12\n"
     path.write_bytes(b"".join(log.read_bytes() + verdict + unknown for log in SAMPLES[:3]) + b"no line feed at the end")
     one = document(_in_one_go(path))
-    for share in random.Random(5).sample(range(1, 100), 6):  # noqa: S311 - places to cut, not secrets
+    for share in random.Random(5).sample(range(1, 100), 6):
         monkeypatch.setattr(halves, "_FIRST_SHARE", share / 100)
         assert document(load_build_log([str(path)])) == one
 

@@ -80,7 +80,7 @@ def test_invented_lines_in_a_log_are_all_unknown(
     text = next(path for path in samples if path.name == "emulated-trtexec-8.6.log").read_text()
     plain = load(text)
     lines = text.split("\n")
-    pick = random.Random(prefix)  # noqa: S311 - where the lines go
+    pick = random.Random(prefix)
     for body in INVENTED:
         lines.insert(pick.randrange(1, len(lines) - 3), prefix + body)
     log = load("\n".join(lines))
