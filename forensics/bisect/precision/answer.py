@@ -9,6 +9,7 @@ from trtforensics.bisect.precision.emulation.oracle import RunError
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
 from trtforensics.bisect.precision.quantization.effects import cost_document, cost_text
 from trtforensics.bisect.precision.remarks import headline
+from trtforensics.bisect.precision.rewrites.normalisations import behind, other_axes
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
 from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Document = dict[str, object]
 
 _SHOWN = 20
+_CHAIN = 8
+"""Nodes from a normalisation's division back to its source."""
 _SENTENCES = {
     "certified": "Certified: with these nodes in FP32 the model passes, and without any one of them it fails.",
     "named": "Named, not certified",
@@ -73,9 +76,22 @@ def extended(
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
             for each in lever.caster.constants.altered.values()
         ],
-        "notes": lever.notes,
+        "notes": [*lever.notes, *_without_operator(lever, plan)],
         "probes": probes,
     }
+
+
+def _without_operator(lever: PrecisionLever, plan: Certificate) -> list[str]:
+    """Say which kept normalisations have no operator."""
+    kept, survey = plan.safe.nodes if plan.safe else frozenset[str](), lever.caster.survey
+    names = [] if not kept else other_axes(lever.caster.prepared.proto, survey)
+    touched = [name for name in names if kept.intersection(behind(survey, name, _CHAIN))]
+    if not touched:
+        return []
+    more = f" and {len(touched) - _SHOWN} more" if len(touched) > _SHOWN else ""
+    shown = ", ".join(touched[:_SHOWN])
+    what = "whose axes are not the last ones, or of no fixed size"
+    return [f"no operator is proposed for normalisations {what}: {shown}{more}"]
 
 
 def _quantization(lever: PrecisionLever) -> Document | None:
