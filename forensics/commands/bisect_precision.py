@@ -192,17 +192,21 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.emulation.rules import rules_for
     from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.remarks import model_notes, no_candidates
+    from trtforensics.bisect.precision.rewrites.raising import raised_for, require_equal
     from trtforensics.commands.sampling import samples_of
     from trtforensics.errors import SourceError
 
     searched = args.against or args.model
-    caster = Caster(prepare(searched), STORAGES[args.precision])
+    original, storage = prepare(searched), STORAGES[args.precision]
+    caster = Caster(raised_for(original, storage), storage)
     if not caster.candidates:
         raise SourceError(searched, *no_candidates(caster))
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
     sampled = samples_of(args, caster.prepared.proto)
     oracle = _oracle(args, caster, sampled)
+    if caster.prepared is not original:
+        require_equal(oracle, original)
     target = _target(args, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"

@@ -33,6 +33,7 @@ from trtforensics.bisect.precision.emulation.rules import rules_for
 from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.search import RepairSearch
+from trtforensics.bisect.precision.rewrites.raising import raised_for
 from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:
@@ -161,10 +162,11 @@ def measured(zoo: ZooModel, folder: Path) -> list[ModelResult]:
         onnx.save(zoo.build(), path, save_as_external_data=True, location="model.data", size_threshold=0)
     else:
         onnx.save(zoo.build(), path)
-    prepared = prepare(str(path))
-    oracle = Oracle(Caster(prepared, STORAGES[zoo.precision]), zoo.samples)
+    storage = STORAGES[zoo.precision]
+    prepared = raised_for(prepare(str(path)), storage)
+    oracle = Oracle(Caster(prepared, storage), zoo.samples)
     outputs = [output.name for output in prepared.proto.graph.output]
-    judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []), oracle.caster.storage)
+    judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []), storage)
     results = [searched(oracle, judge)]
     if zoo.precision == "fp16":
         there = [tool for tool in PEERS if importlib.util.find_spec(NEEDS[tool])]

@@ -412,3 +412,14 @@ def test_layer_precisions_that_tensorrt_does_not_have_are_refused(
     flags = ("--builder", "tensorrt", "--by", "constraints", "--precision", precision, "--artifacts-dir", out)
     assert says in refuse("bisect", "precision", model, *flags, env=environment(version=version))
     assert not out.exists()
+
+
+def test_a_normalisation_over_the_first_axes_is_said_to_have_no_operator(run: Run, tmp_path: Path) -> None:
+    net = Net(seed=6)
+    large = net.node("Mul", "/up", ["x", net.tensor("k", 400.0)])
+    square = net.node("Mul", "/square", [large, large])
+    root = net.node("Sqrt", "/root", [net.node("ReduceMean", "/mean", [square], axes=[0], keepdims=1)])
+    model = net.model(net.node("Div", "/normal", [large, root]), {"x": (8, 4)}, (8, 4))
+    found = search(run, saved(tmp_path, model), tmp_path / "out")
+    assert found["operators"] is None
+    assert any("no operator is proposed" in note and note.endswith(": /normal") for note in found["notes"])

@@ -68,3 +68,20 @@ def test_the_expected_nodes_are_found(name: str, tmp_path: Path, capsys: pytest.
         worst = errors(zoo.build(), zoo, ())
         assert max(worst.largest, worst.relative_l2) <= CAPS[zoo.precision]
         assert worst.disagreement == 0.0
+
+
+@pytest.mark.parametrize(("name", "unseen"), [("Loop", ["/Loop"]), ("If", ["/If"]), ("cancellation", [])])
+def test_losses_inside_bodies_are_said_not_to_be_looked_for(
+    name: str, unseen: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = search(ZOO[name], tmp_path)
+    said = capsys.readouterr().out
+    assert found["unseen"] == unseen
+    assert ("Losses inside the bodies of" in said) is bool(unseen)
+    assert ("becomes zero as a whole in the main graph of" in said) is bool(unseen)
+
+
+def test_a_gelu_whose_cube_overflows_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = search(ZOO["GELU by Tanh"], tmp_path)
+    assert [each["node"] for each in found["kernels"]["gelu"]] == ["/gelu/Tanh"]
+    assert "x ** 3 is infinite in fp16 where |x| > 40.3: /gelu/Tanh" in capsys.readouterr().out

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.emulation.converted import converted_text
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.emulation.oracle import RunError
 from trtforensics.bisect.precision.emulation.top_rows import top_rows, top_text
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
+from trtforensics.bisect.precision.quantization.effects import cost_document, cost_text
 from trtforensics.bisect.precision.remarks import headline
+from trtforensics.bisect.precision.rewrites.normalisations import behind, other_axes
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
 from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_text
 from trtforensics.bisect.search import Verdict
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     Document = dict[str, object]
 
 _SHOWN = 20
+_CHAIN = 8
+"""Nodes from a normalisation's division back to its source."""
 _SENTENCES = {
     "certified": "Certified: with these nodes in FP32 the model passes, and without any one of them it fails.",
     "named": "Named, not certified",
@@ -73,15 +78,36 @@ def extended(
         **repairs_document(plan, lever, probes),
         "kernels": kernels_document(lever, plan.minimal),
         "top_rows": {} if plan.minimal is None else top_rows(lever.oracle, lever.caster.kept(plan.minimal)),
+        "quantization": _quantization(lever),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
             for each in lever.caster.constants.altered.values()
         ],
-        "notes": lever.notes,
+        "notes": [*lever.notes, *_without_operator(lever, plan)],
         "probes": probes,
     }
+
+
+def _without_operator(lever: PrecisionLever, plan: Certificate) -> list[str]:
+    """Say which kept normalisations have no operator."""
+    kept, survey = plan.safe.nodes if plan.safe else frozenset[str](), lever.caster.survey
+    names = [] if not kept else other_axes(lever.caster.prepared.proto, survey)
+    touched = [name for name in names if kept.intersection(behind(survey, name, _CHAIN))]
+    if not touched:
+        return []
+    more = f" and {len(touched) - _SHOWN} more" if len(touched) > _SHOWN else ""
+    shown = ", ".join(touched[:_SHOWN])
+    what = "whose axes are not the last ones, or of no fixed size"
+    return [f"no operator is proposed for normalisations {what}: {shown}{more}"]
+
+
+def _quantization(lever: PrecisionLever) -> Document | None:
+    try:
+        return cost_document(lever.oracle)
+    except RunError:  # the answer does without it: ONNX Runtime does not run this model with switches
+        return None
 
 
 def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path, proof: Mapping[str, str]) -> Document:
@@ -146,6 +172,7 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     lines += _repairs(document)
     lines += repairs_text(document)
     lines += kernels_text(document)
+    lines += cost_text(document)
     lines += _judged(document)
     lines += _constants(document)
     lines += [f"Note: {note}." for note in _list(document["notes"])]

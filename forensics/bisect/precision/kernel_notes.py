@@ -1,4 +1,4 @@
-"""What TensorRT's kernels may do otherwise than the twin: fused attention, and sums in FP16."""
+"""What TensorRT's kernels do otherwise than the twin, or as badly: fused attention, sums in FP16, GELU by Tanh."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+import numpy as np
+from onnx import numpy_helper
+
+from trtforensics.bisect.precision.casting.storage import STORAGES
 from trtforensics.bisect.precision.emulation.accumulation import product_of, shapes_of
-from trtforensics.bisect.precision.emulation.oracle import RunError
+from trtforensics.bisect.precision.emulation.oracle import RunError, with_outputs
 from trtforensics.bisect.precision.emulation.sums import PRODUCTS, sums_beyond
+from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from trtforensics.bisect.precision.casting.eligibility import Survey
+    from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.lever import PrecisionLever
 
     Document = dict[str, object]
 
 _SHOWN = 8
+
+_TENSORS = 12
+"""About how many tensors before a Tanh are looked at: GELU has eight, in any order."""
+
 _BETWEEN = frozenset({"Add", "Cast", "Div", "Dropout", "Identity", "Mul", "Reshape", "Softmax", "Sub", "Where"})
 """What exporters write between the two products of an attention."""
 
@@ -55,20 +65,66 @@ def _reaches(survey: Survey, name: str, *, forwards: bool, until: str = "MatMul"
     return False
 
 
+def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, tuple[str, float]]:
+    """Return GELUs by Tanh in 16 bits whose cube overflows: by the Tanh, the cubed tensor and its largest magnitude.
+
+    ``x ** 3`` overflows FP16 where ``|x| > 40.3``. Of the main graph; nodes in ``keep`` stay FP32.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model with these tensors as outputs.
+    """
+    survey, storage = oracle.caster.survey, oracle.caster.storage
+    found = {}
+    for name, node in survey.nodes.items():
+        cubed = _cubed(survey, node.input[0]) if node.op_type == "Tanh" and survey.scopes[node.output[0]] == 0 else None
+        if cubed is not None and cubed[1] not in keep and cubed[0] not in survey.constants:
+            found[name] = cubed[0]
+    if not found:
+        return {}
+    runs = oracle.outputs_of(emulate(with_outputs(oracle.caster.prepared.proto, list(dict.fromkeys(found.values())))))
+    largest = {tensor: max(float(np.max(np.abs(run[tensor]), initial=0.0)) for run in runs) for tensor in runs[0]}
+    return {name: (tensor, largest[tensor]) for name, tensor in found.items() if largest[tensor] ** 3 > storage.largest}
+
+
+def _cubed(survey: Survey, tensor: str) -> tuple[str, str] | None:
+    """Return what is cubed in ``c * (x + 0.044715 * x ** 3)``, in any order of factors, and the node of the cube."""
+    ahead = [tensor]
+    for tensor_before in ahead:
+        node = survey.nodes.get(survey.producers.get(tensor_before, ""))
+        if node is None:
+            continue
+        if node.op_type == "Pow" and _is_number(survey, node.input[1], 3.0):
+            return node.input[0], node.name
+        for one, other in (node.input, reversed(node.input)) if node.op_type == "Mul" else ():
+            square = survey.nodes.get(survey.producers.get(one, ""))
+            if square is not None and square.op_type == "Mul" and list(square.input) == [other, other]:
+                return other, node.name
+        if node.op_type in {"Add", "Mul"} and len(ahead) < _TENSORS:
+            ahead += node.input
+    return None
+
+
+def _is_number(survey: Survey, tensor: str, wanted: float) -> bool:
+    constant = survey.constants.get(tensor)
+    if constant is None or any(size != 1 for size in constant.dims):
+        return False
+    return bool(numpy_helper.to_array(constant).item() == wanted)
+
+
 def kernels_document(lever: PrecisionLever, minimal: frozenset[str] | None) -> Document:
-    """Return the kept nodes that a fused attention may absorb, and what sums in FP16 do to products.
+    """Return the kept nodes that a fused attention may absorb, what sums in FP16 do to products, and cubes of GELUs.
 
     ``sums`` names the 16-bit products that may overflow, ``wide_sums`` the kept ones that need FP32 for their sums.
     """
     if minimal is None:
-        return {"attention": [], "sums": [], "wide_sums": None}
+        return {"attention": [], "sums": [], "wide_sums": None, "gelu": []}
     caster, oracle = lever.caster, lever.oracle
-    try:
-        sums = sums_beyond(oracle, ())
-    except RunError:  # the answer does without them: ONNX Runtime returns no such tensors of this model
-        sums = {}
-    shapes = shapes_of(caster.prepared.proto) if oracle.accumulator is Accumulator.FP16 else {}
     keep = caster.kept(minimal)
+    try:
+        sums, cubes = sums_beyond(oracle, ()), cubes_beyond(oracle, keep)
+    except RunError:  # the answer does without them: ONNX Runtime returns no such tensors of this model
+        sums, cubes = {}, {}
+    shapes = shapes_of(caster.prepared.proto) if oracle.accumulator is Accumulator.FP16 else {}
     return {
         "attention": attention_nodes(caster.survey, minimal),
         "sums": [
@@ -81,6 +137,7 @@ def kernels_document(lever: PrecisionLever, minimal: frozenset[str] | None) -> D
             if name not in keep
         ],
         "wide_sums": _wide_sums(lever, minimal, sums) if oracle.accumulator is Accumulator.FP16 else None,
+        "gelu": [{"node": name, "tensor": tensor, "largest": value} for name, (tensor, value) in cubes.items()],
     }
 
 
@@ -127,6 +184,15 @@ def kernels_text(document: Mapping[str, object]) -> list[str]:
         lines.append(
             f"Not emulated, the twin sums them in FP32: {_named(sums)}. By the sum of magnitudes they may be infinite."
         )
+    if kernels["gelu"]:
+        reached = [f"{each['node']} ({each['tensor']} reaches {each['largest']:.3g})" for each in kernels["gelu"]]
+        narrow = STORAGES[str(document["precision"])]
+        limit = f"{np.cbrt(narrow.largest):.3g}"
+        lines += [
+            f"GELU by Tanh: x ** 3 is infinite in {narrow.name} where |x| > {limit}: {_named(reached)}.",
+            "  The Tanh of infinity is 1, so that this alone need not show in the output. A Clip to -10..10 of what is",
+            "  cubed, not of the factor behind the Tanh, changes no value in FP32 and keeps the cube in range.",
+        ]
     return lines
 
 

@@ -297,9 +297,11 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
         for name, array in sorted(sample.items()):
             samples.update(f"{name} {array.dtype} {array.shape}".encode())
             samples.update(array.tobytes())
-    model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True)).hexdigest()
+    model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True))
+    for values in caster.prepared.streamed.values():
+        model.update(values.reshape(-1).view(np.uint8).data)
     return {
-        "model": model,
+        "model": model.hexdigest(),
         "precision": caster.storage.name,
         "samples": samples.hexdigest(),
         "masked": oracle.masked,

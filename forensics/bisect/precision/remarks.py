@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.eligibility import Survey
 
-_FIRST_WITH_BF16 = 13
+FIRST_WITH_BF16 = 13
+"""The ONNX operator set from which on operators compute in BF16."""
+
 _HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
 _NO_ARITHMETIC = frozenset(
     {
@@ -37,12 +39,6 @@ def no_candidates(caster: Caster) -> tuple[str, str]:
         return (
             f"is {'an' if word == 'FP16' else 'a'} {word} model already: {count} nodes compute in {word}, none in FP32",
             "Give the FP32 model that it was made of too, by --against ORIGINAL.onnx",
-        )
-    version = operator_set(caster.prepared.proto)
-    if narrow == "BF16" and version < _FIRST_WITH_BF16:
-        return (
-            f"uses operator set {version}, in which no operator computes in BF16 (from {_FIRST_WITH_BF16} on)",
-            "Convert it by onnx.version_converter, or ask for `--precision fp16`",
         )
     return f"has no node that computes in FP32 and could in {narrow}", "Give a model with nodes that compute in FP32"
 

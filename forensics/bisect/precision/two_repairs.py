@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.precision.casting.preparation import bodies, graphs
 from trtforensics.bisect.session import index_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.emulation.losses import TensorLoss
     from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.repair.certificate import Certificate
@@ -20,20 +22,32 @@ _SHOWN = 8
 
 
 def repairs_document(plan: Certificate, lever: PrecisionLever, probes: Sequence[Mapping[str, object]]) -> Document:
-    """Return ``safe``, ``inside`` and ``left``; ``safe`` is None where there is no repair to make safe.
+    """Return ``safe``, ``inside``, ``left`` and ``unseen``; ``safe`` is None where there is no repair to make safe.
 
-    ``inside`` lists the tensors that the minimal repair loses, ``left`` those that even the safe one does.
+    ``inside`` lists the tensors that the minimal repair loses, ``left`` those that even the safe one does. ``unseen``
+    lists the nodes whose bodies compute in 16 bits under the safe repair: losses in there are not looked for.
     """
     safe = plan.safe
     if safe is None:
-        return {"minimal": None, "safe": None, "inside": [], "left": []}
+        return {"minimal": None, "safe": None, "inside": [], "left": [], "unseen": []}
     minimal = plan.minimal or frozenset()
     return {
         "minimal": _repair(minimal, plan, lever, probes),
         "safe": _repair(safe.nodes, plan, lever, probes),
         "inside": [_loss(each) for each in safe.inside],
         "left": [_loss(each) for each in safe.left],
+        "unseen": _narrow_bodies(lever.caster, safe.nodes),
     }
+
+
+def _narrow_bodies(caster: Caster, chosen: Nodes) -> list[str]:
+    """Return the nodes of the main graph with a node in their bodies that computes in 16 bits."""
+    narrow = caster.candidates.keys() - caster.kept(chosen)
+    return [
+        node.name
+        for node in caster.prepared.proto.graph.node
+        if any(inner.name in narrow for body in bodies(node) for graph in graphs(body) for inner in graph.node)
+    ]
 
 
 def _repair(nodes: Nodes, plan: Certificate, lever: PrecisionLever, probes: Sequence[Mapping[str, object]]) -> Document:
@@ -58,8 +72,10 @@ def repairs_text(document: Mapping[str, object]) -> list[str]:
         return []
     narrow, total = document["precision"], document["items"]
     what = "the repaired model" if minimal["nodes"] else f"the model in {narrow}"
+    unseen = _unseen(document["unseen"])
     if not inside:
-        return [f"On these samples no tensor overflows or becomes zero as a whole inside {what}."]
+        where = "in the main graph of" if unseen else "inside"
+        return [f"On these samples no tensor overflows or becomes zero as a whole {where} {what}.", *unseen]
     lines = [f"Not safe: the outputs of {what} pass, and yet it loses tensors inside."]
     lines += _named("overflows or becomes NaN", [each["tensor"] for each in inside if each["lost"]])
     lines += _named("becomes zero as a whole", [each["tensor"] for each in inside if not each["lost"]])
@@ -71,7 +87,16 @@ def repairs_text(document: Mapping[str, object]) -> list[str]:
     left = document["left"]
     if isinstance(left, list) and left:
         lines += _named("is lost even in the safe repair", [each["tensor"] for each in left])
-    return lines
+    return [*lines, *unseen]
+
+
+def _unseen(names: object) -> list[str]:
+    if not isinstance(names, list) or not names:
+        return []
+    more = f" and {len(names) - _SHOWN} more in result.json" if len(names) > _SHOWN else ""
+    return [
+        f"Losses inside the bodies of {', '.join(names[:_SHOWN])}{more} are not looked for; only the outputs judge."
+    ]
 
 
 def _named(what: str, tensors: Sequence[str]) -> list[str]:

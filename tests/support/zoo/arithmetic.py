@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _ROWS = 32, 4
 _LONG = 750
+_BLOCKS, _PRODUCTS = 29, 9
 
 
 def models() -> list[ZooModel]:
@@ -31,11 +32,15 @@ def models() -> list[ZooModel]:
     factors = nodes("/left", "Mul") | nodes("/right", "Mul")
     hot = frozenset({"/square/Mul", "/ReduceMean", "/Sqrt"})
     long = frozenset(f"/blocks.{index}/{op}" for index in (200, 500) for op in ("Mul", "Mul_1"))
+    most = frozenset(f"/blocks.{index}/{op}" for index in range(_BLOCKS) for op in ("Mul", "Add", "Div"))
     return [
         ZooModel("cancellation", partial(_cancelling, 3000.0), samples, pair, pair),
         ZooModel("classifier that cancels", _classifier, samples, pair, pair),
         ZooModel("top class of a classifier", partial(_classifier, top=True), samples, pair, pair),
         ZooModel("cancellation in BF16", partial(_cancelling, 400.0), samples, pair, pair, precision="bf16"),
+        ZooModel(
+            "BF16 in operator set 11", partial(_cancelling, 400.0, opset=11), samples, pair, pair, precision="bf16"
+        ),
         ZooModel("flushed to zero", partial(_scaled, 1e-9, 1e9), samples, pair, pair),
         ZooModel("GELU by Tanh", _gelu, samples, none, cubes),
         ZooModel("scores beyond FP16", _scores, samples, scores, scores),
@@ -45,6 +50,7 @@ def models() -> list[ZooModel]:
         ZooModel("two clamped factors", _clamped, samples, factors, factors),
         ZooModel("rare tokens", _tokens, tokens, hot, hot),
         ZooModel("names with every character", _names, samples, frozenset(_ODD), frozenset(_ODD)),
+        ZooModel("87 of 125 nodes", _mostly_large, samples, most, most),
         ZooModel("3,000 nodes", _deep, feeds(1, 2, 8), long, long, large=True),
     ]
 
@@ -52,8 +58,8 @@ def models() -> list[ZooModel]:
 _ODD = ("up, with: every*character 'and' \"quotes\"", "down\\n\té中 $HOME `x` #;|&{}[]%~^<>")
 
 
-def _cancelling(offset: float) -> onnx.ModelProto:
-    net = Net(seed=31)
+def _cancelling(offset: float, opset: int = 17) -> onnx.ModelProto:
+    net = Net(seed=31, opset=opset)
     hidden = net.linear("/in", "x", _WIDTH, _WIDTH)
     large = net.node("Add", "/up", [hidden, net.tensor("offset", offset)])
     back = net.node("Sub", "/down", [large, net.tensor("offset_again", offset)])
@@ -153,6 +159,21 @@ def _tokens() -> onnx.ModelProto:
     mean = net.over_axes("ReduceMean", "/ReduceMean", square, [-1], keepdims=1)
     normal = net.node("Div", "/Div", [found, net.node("Sqrt", "/Sqrt", [mean])])
     return net.model(normal, {"ids": (2, 12)}, (2, 12, 16), types={"ids": TensorProto.INT64})
+
+
+def _mostly_large() -> onnx.ModelProto:
+    net = Net(seed=41)
+    tensor = "x"
+    for index in range(_BLOCKS):
+        scope = f"/blocks.{index}"
+        if index < _PRODUCTS:
+            tensor = net.linear(scope, tensor, _WIDTH, _WIDTH)
+        factor = net.tensor(f"{scope}.factor", 60000.0)
+        up = net.node("Mul", f"{scope}/Mul", [tensor, factor])
+        moved = net.node("Add", f"{scope}/Add", [up, net.tensor(f"{scope}.shift", 9000.0)])
+        back = net.node("Div", f"{scope}/Div", [moved, factor])
+        tensor = net.node("Mul", f"{scope}/share", [back, net.tensor(f"{scope}.share", 0.98)])
+    return net.model(tensor, {"x": (_ROWS, _WIDTH)}, (_ROWS, _WIDTH))
 
 
 def _names() -> onnx.ModelProto:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.casting.eligibility import CandidateNode, Use
     from trtforensics.bisect.precision.casting.preparation import PreparedModel
     from trtforensics.bisect.precision.casting.storage import Constants, Storage
+    from trtforensics.bisect.precision.casting.streaming import Streamed
 
 
 class Caster:
@@ -38,7 +39,12 @@ class Caster:
     def constants(self) -> Constants:
         """The 16-bit copies of the constants, made on first access."""
         read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
-        return convert_constants(read, self.suffix, self.storage)
+        return convert_constants(read, self.suffix, self.storage, self.prepared.streamed)
+
+    @property
+    def streamed(self) -> Streamed:
+        """The values of all streamed constants, by their keys."""
+        return {**self.prepared.streamed, **self.constants.streamed}
 
     def kept(self, chosen: Collection[str]) -> frozenset[str]:
         """Return the nodes that stay FP32 if the chosen ones do: those, and the nodes that only move FP32 data."""

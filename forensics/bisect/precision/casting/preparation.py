@@ -1,12 +1,14 @@
 """Prepares a model file: the result is the model that every probe starts from.
 
+What does not fit into one message is streamed: its large constants stay in their files.
+
 Preparation inlines local functions, makes the names of nodes and of tensors inside subgraphs unique, takes initializers
 out of the inputs, and infers types and shapes. The operator set stays, and the results stay, bit for bit.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +17,19 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, external_data_helper
 
+from trtforensics.bisect.precision.casting.streaming import is_worth_streaming, key_of, mapped, reference
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.bisect.precision.casting.streaming import Streamed
 
 _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
 _LARGEST = 1_900_000_000
-"""Bytes of external data: an ONNX message has at most 2 GiB, and a probe is one message."""
+"""Bytes of external data in the message of a model, which has at most 2 GiB; from there on it is streamed."""
+
+_SPLIT = "Cut the model in parts"
 
 _OLDEST = 7
 """Before this operator set, arithmetic did not broadcast; ONNX Runtime runs it no more."""
@@ -32,7 +39,7 @@ _EXPORT_AGAIN = "Export it again, or check it with `onnx.checker.check_model(pat
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """A model ready for casting, whole in memory; ``notes`` say what had to be changed.
+    """A model ready for casting; ``notes`` say what had to be changed.
 
     ``external`` names the constants with values in separate files; models that are written keep them separate too.
     """
@@ -41,6 +48,8 @@ class PreparedModel:
     proto: onnx.ModelProto
     external: frozenset[str]
     notes: tuple[str, ...]
+    streamed: Streamed = field(default_factory=dict)
+    """The values of streamed constants, by name."""
 
 
 def prepare(path: str) -> PreparedModel:
@@ -50,7 +59,7 @@ def prepare(path: str) -> PreparedModel:
         SourceError: It cannot be read, is not a valid ONNX model, or has none of the standard operators.
     """
     model = _read(path)
-    external = _load_data(path, model)
+    external, streamed = _load_data(path, model)
     notes = []
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
@@ -61,7 +70,7 @@ def prepare(path: str) -> PreparedModel:
     if renamed:
         notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
     _unique_body_tensors(model.graph)
-    return PreparedModel(path, _inferred(path, model), external, tuple(notes))
+    return PreparedModel(path, _inferred(path, model), external, tuple(notes), streamed)
 
 
 def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> PreparedModel:
@@ -72,7 +81,7 @@ def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> Pre
     """
     _unique_node_names(proto.graph)
     inferred = _inferred(prepared.path, proto)
-    return PreparedModel(prepared.path, inferred, prepared.external, (*prepared.notes, note))
+    return PreparedModel(prepared.path, inferred, prepared.external, (*prepared.notes, note), prepared.streamed)
 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
@@ -112,18 +121,33 @@ def _read(path: str) -> onnx.ModelProto:
 def _inferred(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         inferred = onnx.shape_inference.infer_shapes(model, check_type=True, data_prop=True)
-        onnx.checker.check_model(inferred)
+        onnx.checker.check_model(_without_references(inferred))
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
     return inferred
 
 
-def _load_data(path: str, model: onnx.ModelProto) -> frozenset[str]:
-    """Read the external data into the model; return the names of its constants.
+def _without_references(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the model with its streamed constants as inputs, for a checker that looks for their files."""
+    streamed = [tensor for tensor in model.graph.initializer if key_of(tensor) is not None]
+    if not streamed:
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    kept = [tensor for tensor in model.graph.initializer if key_of(tensor) is None]
+    copy.graph.ClearField("initializer")
+    copy.graph.initializer.extend(kept)
+    for tensor in streamed:
+        copy.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    return copy
+
+
+def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], Streamed]:
+    """Read the external data into the model; return the names of its constants, and the values of streamed ones.
 
     Raises:
-        SourceError: A data file is missing, cannot be read, lies outside of the model's folder or is too large.
+        SourceError: A data file is missing, cannot be read or lies outside of the model's folder.
     """
     folder = Path(path).resolve().parent
     tensors = [tensor for graph in graphs(model.graph) for tensor in graph.initializer]
@@ -137,17 +161,37 @@ def _load_data(path: str, model: onnx.ModelProto) -> frozenset[str]:
         if not (folder / place).is_file():
             raise SourceError(path, f"needs the file {place} beside it", "Copy that there")
         size += (folder / place).stat().st_size
-    if size > _LARGEST:
-        raise SourceError(
-            path, f"has {size / 1e9:.1f} GB of data, and a probe must fit into 2 GB", "Cut the model in parts"
-        )
     try:
-        onnx.external_data_helper.load_external_data_for_model(model, str(folder))
+        streamed = _mapped(model, folder) if size > _LARGEST else {}
+        _hold(path, [tensor for tensor in external if tensor.name not in streamed], folder)
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
         raise SourceError(
             path, f"its external data cannot be read: {' '.join(str(error).split())}", "Save it anew"
         ) from error
-    return frozenset(tensor.name for tensor in external)
+    return frozenset(tensor.name for tensor in external), streamed
+
+
+def _mapped(model: onnx.ModelProto, folder: Path) -> Streamed:
+    """Map the large constants of the main graph, and leave references in the message."""
+    streamed = {}
+    for tensor in model.graph.initializer:
+        if key_of(tensor) is not None and is_worth_streaming(tensor):
+            streamed[tensor.name] = mapped(tensor, folder)
+            tensor.CopyFrom(reference(tensor.name, tensor.data_type, tuple(tensor.dims)))
+    return streamed
+
+
+def _hold(path: str, external: Sequence[onnx.TensorProto], folder: Path) -> None:
+    """Read the values of external constants into the message."""
+    held = 0
+    for tensor in external:
+        external_data_helper.load_external_data_for_tensor(tensor, str(folder))
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        tensor.ClearField("external_data")
+        held += len(tensor.raw_data)
+        if held > _LARGEST:
+            what = f"has over {_LARGEST / 1e9:.1f} GB of constants that are small, sub-byte or in bodies of nodes"
+            raise SourceError(path, f"{what}; only large ones of the main graph can stay in their file", _SPLIT)
 
 
 def _separate_inputs(model: onnx.ModelProto) -> bool:

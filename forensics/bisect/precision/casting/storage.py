@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
+from trtforensics.bisect.precision.casting.streaming import reference
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
+
+    from trtforensics.bisect.precision.casting.streaming import Streamed
 
     Floats = npt.NDArray[np.float32]
 
@@ -90,19 +94,27 @@ class Constants:
 
     narrow: Mapping[str, TensorProto]
     altered: Mapping[str, AlteredConstant]
+    streamed: Streamed
+    """The bits of those copies that are streamed, by the name of the copy; dtype uint16."""
 
 
-def convert_constants(tensors: Mapping[str, TensorProto], suffix: str, storage: Storage) -> Constants:
-    """Convert FP32 constants; a copy is named after its constant and the suffix."""
-    narrow, altered = {}, {}
+def convert_constants(
+    tensors: Mapping[str, TensorProto], suffix: str, storage: Storage, streamed: Streamed
+) -> Constants:
+    """Convert FP32 constants; a copy is named after its constant and the suffix. Of streamed ones it is streamed."""
+    narrow, altered, copies = {}, {}, {}
     for name, tensor in tensors.items():
-        stored = store(numpy_helper.to_array(tensor), storage)
-        narrow[name] = TensorProto(
-            name=name + suffix, data_type=storage.elem_type, dims=tensor.dims, raw_data=stored.raw
-        )
+        copy = name + suffix
+        if name in streamed:
+            stored = store(streamed[name], storage)
+            narrow[name] = reference(copy, storage.elem_type, tuple(tensor.dims))
+            copies[copy] = np.frombuffer(stored.raw, "<u2").reshape(tuple(tensor.dims))
+        else:
+            stored = store(numpy_helper.to_array(tensor), storage)
+            narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=tensor.dims, raw_data=stored.raw)
         if stored.clamped or stored.flushed:
             altered[name] = AlteredConstant(name, len(stored.raw) // 2, stored.clamped, stored.flushed)
-    return Constants(narrow, altered)
+    return Constants(narrow, altered, copies)
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:

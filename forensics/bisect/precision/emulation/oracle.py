@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
+from trtforensics.bisect.precision.casting.streaming import values_of
 from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
 from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
@@ -19,7 +20,7 @@ from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -147,13 +148,27 @@ class Oracle:
         """
         return self._run(model)
 
+    def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
+        """Return what runs an FP32 model on every sample, with more inputs that all samples share.
+
+        Raises:
+            RunError: ONNX Runtime cannot load it; the result raises it where it cannot run.
+        """
+        session = self._session(model)
+        return lambda more: self._outputs(session, more)
+
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
         return self._outputs(self._session(model), {})
 
     def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
         runtime = _onnxruntime()
+        options = _options(runtime, self.libraries)
+        kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+        values = values_of(model, self.caster.streamed) if self.caster.prepared.streamed else {}
         with self._explained(runtime):
-            options = _options(runtime, self.libraries)
+            if values:
+                make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
+                options.add_external_initializers(list(values), [make(each, kinds[n]) for n, each in values.items()])
             return runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 
     def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's

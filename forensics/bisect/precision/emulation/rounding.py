@@ -81,7 +81,7 @@ class _Rounding:
             mark = f"{tensor}__rounded_{scope}"
             if mark not in done:
                 done.add(mark)
-                if tensor in self._caster.survey.constants:
+                if tensor in self._caster.survey.constants and tensor not in self._caster.prepared.streamed:
                     graph.initializer.append(self._constant(tensor, mark))
                 else:
                     graph.node.extend(self._split.nodes(tensor, mark))

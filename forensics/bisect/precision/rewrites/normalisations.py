@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper, numpy_helper
 
+from trtforensics.bisect.precision.casting.streaming import key_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,6 +53,27 @@ def chains_of(model: onnx.ModelProto, survey: Survey) -> list[NormChain]:
     return [chain for chain in found if chain is not None]
 
 
+def other_axes(model: onnx.ModelProto, survey: Survey) -> list[str]:
+    """Return the divisions of normalisations in the main graph whose axes are not the last ones of known sizes.
+
+    No operator computes such a normalisation without a Transpose or a Reshape around it.
+    """
+    search = _ChainSearch(model, survey)
+    divisions = (node for node in model.graph.node if node.op_type in {"Div", "Mul"})
+    return [node.name for node in divisions if search.chain(node) is None and search.centred(node) is not None]
+
+
+def behind(survey: Survey, name: str, limit: int) -> list[str]:
+    """Return a node and the nodes that it is made of, the nearest first, about so many."""
+    ahead = [name]
+    for node in ahead:
+        if len(ahead) >= limit:
+            break
+        producers = (survey.producers.get(tensor) for tensor in survey.nodes[node].input)
+        ahead += [each for each in producers if each is not None and each not in ahead]
+    return ahead
+
+
 @dataclass(frozen=True, slots=True)
 class _Statistics:
     """``Sqrt(ReduceMean(centred ** 2) + epsilon)``, or what that is the reciprocal of."""
@@ -68,6 +91,21 @@ class _ChainSearch:
 
     def chain(self, last: onnx.NodeProto) -> NormChain | None:
         """Return the chain whose division is this node."""
+        found = self.centred(last)
+        if found is None:
+            return None
+        operator, source, statistics = found
+        shape = self._shapes[source]
+        axis = len(shape) - len(statistics.axes)
+        sizes = tuple(size for size in shape[axis:] if size is not None)
+        if statistics.axes != tuple(range(axis, len(shape))) or len(sizes) < len(statistics.axes):
+            return None
+        scale, bias, result = self._affine(operator, last.output[0], sizes)
+        nodes = self._only_for(result, source)
+        return NormChain(operator, source, result, axis, statistics.epsilon, scale, bias, nodes)
+
+    def centred(self, last: onnx.NodeProto) -> tuple[str, str, _Statistics] | None:
+        """Return the kind, the source and the statistics of the normalisation whose division is this node."""
         for value, statistics in self._divisions(last):
             source = self._mean_subtracted(statistics.centred, statistics.axes)
             if source is None:
@@ -75,16 +113,8 @@ class _ChainSearch:
                 source = value
             else:
                 centred, operator = self._mean_subtracted(value, statistics.axes) == source, LAYER
-            shape = self._shapes.get(source)
-            if not centred or shape is None:
-                continue
-            axis = len(shape) - len(statistics.axes)
-            sizes = tuple(size for size in shape[axis:] if size is not None)
-            if statistics.axes != tuple(range(axis, len(shape))) or len(sizes) < len(statistics.axes):
-                continue
-            scale, bias, result = self._affine(operator, last.output[0], sizes)
-            nodes = self._only_for(result, source)
-            return NormChain(operator, source, result, axis, statistics.epsilon, scale, bias, nodes)
+            if centred and source in self._shapes:
+                return operator, source, statistics
         return None
 
     def _affine(self, operator: str, result: str, wanted: tuple[int, ...]) -> tuple[Floats, Floats | None, str]:
@@ -190,7 +220,7 @@ class _ChainSearch:
 
     def _constant(self, tensor: str) -> Floats | None:
         constant = self._survey.constants.get(tensor)
-        return None if constant is None else numpy_helper.to_array(constant)
+        return None if constant is None or key_of(constant) is not None else numpy_helper.to_array(constant)
 
     def _number(self, tensor: str) -> float | None:
         value = self._constant(tensor)

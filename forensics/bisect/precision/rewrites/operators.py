@@ -8,6 +8,7 @@ import onnx
 from onnx import helper, numpy_helper, version_converter
 
 from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.bisect.precision.casting.streaming import key_of
 from trtforensics.bisect.precision.rewrites.normalisations import LAYER, RMS
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def with_operators(model: onnx.ModelProto, chains: Sequence[NormChain]) -> onnx.
     rewritten = onnx.ModelProto()
     rewritten.CopyFrom(model)
     if present < needed:
+        if any(key_of(tensor) is not None for tensor in model.graph.initializer):  # it loses where the values are
+            return None
         try:
             rewritten = version_converter.convert_version(model, needed)
         except (RuntimeError, ValueError):  # the converter lacks an operator, or the model does not fit into a message

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import rewritten
-from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.safety import safe_repair
 from trtforensics.bisect.precision.repair.search import RepairSearch
+from trtforensics.bisect.precision.rewrites.equality import EQUAL, difference
 from trtforensics.bisect.precision.rewrites.normalisations import chains_of
 from trtforensics.bisect.precision.rewrites.operators import with_operators
 from trtforensics.bisect.search import Verdict
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.emulation.judging import Judgement, OutputJudge
     from trtforensics.bisect.precision.repair.model import Nodes
     from trtforensics.bisect.precision.rewrites.normalisations import NormChain
-
-_EQUAL = 1e-4
-"""By so much of the largest magnitude the rewritten model may differ in FP32: another order of the same sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +57,12 @@ def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposa
         other = oracle.of(caster)
     except (RunError, SourceError):  # this ONNX Runtime lacks the operator, or the converter wrote what ONNX refuses
         return None
-    difference = _difference(oracle, caster)
-    nodes = None if difference is None or difference > _EQUAL else _searched(other, judge)
-    if difference is None or nodes is None or len(nodes) >= len(safe):
+    differs = difference(oracle, caster.prepared.proto)
+    nodes = None if differs is None or differs > EQUAL else _searched(other, judge)
+    if differs is None or nodes is None or len(nodes) >= len(safe):
         return None
     judgement = judge.judge(other.score_mixture(caster.kept(nodes)))
-    return OperatorProposal(caster, chains, nodes, difference, judgement) if judgement.passed else None
-
-
-def _difference(oracle: Oracle, caster: Caster) -> float | None:
-    scores = oracle.score(caster.prepared.proto)
-    worst = [scores.worst(name, METRICS["max-rel"]) for name in scores.outputs]
-    known = [score for score in worst if score is not None]
-    return max(known) if len(known) == len(worst) else None
+    return OperatorProposal(caster, chains, nodes, differs, judgement) if judgement.passed else None
 
 
 def _searched(oracle: Oracle, judge: OutputJudge) -> Nodes | None:

@@ -15,7 +15,7 @@ from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16
 from trtforensics.bisect.precision.emulation.oracle import Oracle
 from trtforensics.bisect.precision.emulation.sums import sums_beyond
-from trtforensics.bisect.precision.kernel_notes import attention_nodes
+from trtforensics.bisect.precision.kernel_notes import attention_nodes, cubes_beyond
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,3 +44,21 @@ def test_a_sum_that_cancels_is_named_though_its_result_fits(tmp_path: Path) -> N
     oracle = Oracle(caster, [{"x": np.full((2, 16), 50.0, np.float32)}])
     assert sums_beyond(oracle, ()) == {"/cancels": 80000.0}
     assert sums_beyond(oracle, {"/cancels"}) == {}
+
+
+@pytest.mark.parametrize("cube", ["Pow", "Mul of a square", "square times Mul"])
+def test_a_gelu_by_tanh_is_named_where_its_cube_overflows(cube: str, tmp_path: Path) -> None:
+    net = Net()
+    if cube == "Pow":
+        third = net.node("Pow", "/cube", ["x", net.constant("/three", 3.0)])
+    else:
+        factors = ["x", net.node("Mul", "/square", ["x", "x"])]
+        third = net.node("Mul", "/cube", factors if cube == "Mul of a square" else factors[::-1])
+    inner = net.node("Add", "/inner", ["x", net.node("Mul", "/share", [net.constant("/c", 0.044715), third])])
+    gate = net.node("Tanh", "/Tanh", [net.node("Mul", "/scaled", [inner, net.constant("/d", 0.797885)])])
+    other = net.node("Tanh", "/no gelu", [net.node("Mul", "/twice", ["x", net.constant("/two", 2.0)])])
+    caster = caster_of(net.model(net.node("Mul", "/both", [gate, other]), {"x": (4,)}, (4,)), tmp_path)
+    beyond, within = (Oracle(caster, [{"x": np.full(4, value, np.float32)}]) for value in (-40.5, -40.2))
+    assert cubes_beyond(beyond, ()) == {"/Tanh": ("x", 40.5)}
+    assert cubes_beyond(beyond, {"/cube"}) == {}
+    assert cubes_beyond(within, ()) == {}

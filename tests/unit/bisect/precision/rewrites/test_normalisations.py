@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.zoo.net import Net
 from trtforensics.bisect.precision.casting.eligibility import survey_of
-from trtforensics.bisect.precision.rewrites.normalisations import LAYER, RMS, chains_of
+from trtforensics.bisect.precision.rewrites.normalisations import LAYER, RMS, chains_of, other_axes
 from trtforensics.bisect.precision.rewrites.operators import with_operators
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def test_what_is_no_normalisation_stays(kind: str) -> None:
             name, value = ("/two", 3.0) if kind == "a power of three" else ("/epsilon", -1.0)
             node[name].attribute[0].t.raw_data = np.float32(value).tobytes()
     assert chains(model) == []
+    said = ["/divide"] if kind in {"axes in the middle", "unknown size", "another mean"} else []
+    assert other_axes(model, survey_of(model)) == said
 
 
 def test_a_node_that_others_read_stays() -> None:

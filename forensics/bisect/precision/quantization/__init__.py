@@ -1,0 +1,1 @@
+"""Quantized models: which pairs of QuantizeLinear and DequantizeLinear cost the accuracy."""
