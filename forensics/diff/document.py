@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.json_text import dumps
+from trtforensics.render.kernel_facts import kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,6 +92,7 @@ def _entry(entry: SideValue) -> JsonObject:
     if layer is None:
         return found
     tensors = layer.tensors
+    facts = read_tactic(layer.kernel or "", None, tensors.texts[tensors.inputs :])
     formats = {"inputs": list(tensors.texts[: tensors.inputs]), "outputs": list(tensors.texts[tensors.inputs :])}
     return {
         **found,
@@ -99,7 +101,8 @@ def _entry(entry: SideValue) -> JsonObject:
         "runner_id": layer.runner_id,
         "tactic": tactic_text(layer.tactic),
         "kernel": layer.kernel,
-        "accumulator": read_kernel(layer.kernel).accumulator if layer.kernel else None,
+        "accumulator": facts.accumulator,
+        "kernel_facts": kernel_facts(facts),
         "precision": None if tensors.types is None else list(tensors.types),
         **formats,
         "time_ms": layer.time_ms,

@@ -107,6 +107,7 @@ def _tuned_layer(build: Build, name: str, tuned: list[Choice | CachedResult]) ->
         runner=first.runner,
         runner_id=build.runner_ids.get(first.runner),
         tactic=None if first.runner in _NO_RUNNER else first.tactic,
+        kernel=first.kernel or None,
         tensors=tensor_views.of_formats(first.inputs, first.outputs),
         time_ms=first.time_ms,
         runner_up_ms=getattr(first, "runner_up_ms", None),

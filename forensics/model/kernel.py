@@ -42,7 +42,7 @@ class KernelFacts:
     stages: int | None = None
     """How many tiles of operands are in flight."""
     split_k: bool | None = None
-    """True where the reduction is split between thread blocks; no name says that it is not."""
+    """True where the reduction is split between thread blocks. No name says that it is not; lines of 8.5 and 8.6 do."""
     sparse: bool | None = None
     """Whether the kernel uses 2:4 structured sparsity."""
     tensor_core: bool | None = None
@@ -57,6 +57,24 @@ class KernelFacts:
             return ""
         implied = " by convention" if "accumulator" in self.by_convention else ""
         return f"sums in {self.accumulator}{implied}"
+
+    @property
+    def text(self) -> str:
+        """Everything told, for people: ``sums in Half; tile 64x64x32, 5 stages, sm80``; may be empty."""
+        split = {True: "split-K", False: "K not split", None: ""}[self.split_k]
+        cores = {True: "tensor cores", False: "no tensor cores", None: ""}[self.tensor_core]
+        words = (
+            f"tile {'x'.join(map(str, self.tile))}" if self.tile else "",
+            f"{self.stages} stage{'' if self.stages == 1 else 's'}" if self.stages else "",
+            split,
+            "2:4 sparse" if self.sparse else "",
+            cores,
+            self.architecture or "",
+        )
+        types = [f"multiplies {self.operand}"] if self.operand else []
+        types += [self.sum_text] if self.sum_text else []
+        types += [f"writes {self.output}"] if self.output else []
+        return "; ".join(filter(None, (", ".join(types), ", ".join(filter(None, words)))))
 
     def evidence(self, field: str) -> NameEvidence:
         """Return how the name supports one of the fields, by the field's name."""

@@ -152,6 +152,8 @@ class Choice:
     final: bool | None = None
     kernel: str = ""
     """The chosen tactic's kernel, where its row names one."""
+    splits: int | None = None
+    """Into how many parts its row says that the reduction is split (8.5, 8.6)."""
 
     @property
     def near_tie(self) -> bool:
@@ -174,6 +176,8 @@ class CachedResult:
     span: SourceSpan
     pass_index: int | None
     final: bool | None = None
+    kernel: str = ""
+    """The kernel under which the build timed the tactic elsewhere, where that is sure; the line names none."""
 
 
 @dataclass(slots=True, unsafe_hash=True)

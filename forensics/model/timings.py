@@ -42,6 +42,8 @@ class Candidate:
     runner: str
     kernel: str
     line: int
+    splits: int | None = None
+    """Into how many parts the line says that the reduction is split (8.5, 8.6); None where it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class TacticTimings:
 
     ``line``, ``tactic``, ``ms`` (NaN: the log printed no finite time) and ``kernel`` have one entry a timed tactic;
     ``runner_line``, ``runner_layer`` and ``runner_name`` one a ``Timing Runner`` line. Kernels, layers and runners are
-    indexes into ``texts``; -1 is "not printed".
+    indexes into ``texts``; -1 is "not printed". ``splits`` has one entry a timed tactic, negative where its line does
+    not say into how many parts K is split; None where no line does.
     """
 
     line: Int64Column
@@ -61,6 +64,7 @@ class TacticTimings:
     runner_layer: Int32Column
     runner_name: Int32Column
     texts: Sequence[str]
+    splits: Int64Column | None = None
 
     def rows(self, first_line: int, last_line: int) -> range:
         """Return which rows were timed on these lines, both ends included."""
@@ -80,12 +84,14 @@ class TacticTimings:
         tactic, ms, kernel = int(self.tactic[row]), float(self.ms[row]), int(self.kernel[row])
         runner = int(self.runner_line.searchsorted(line)) - 1
         name = int(self.runner_name[runner]) if runner >= 0 else -1
+        splits = -1 if self.splits is None else int(self.splits[row])
         return Candidate(
             tactic=None if tactic == NO_TACTIC else tactic,
             time_ms=None if ms != ms else ms,  # noqa: PLR0124 - NaN is the only value unequal to itself
             runner=self.texts[name] if name >= 0 else "",
             kernel=self.texts[kernel] if kernel >= 0 else "",
             line=line,
+            splits=splits if splits >= 0 else None,
         )
 
 

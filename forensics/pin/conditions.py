@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
@@ -64,7 +63,7 @@ class PinConditions:
         if self.no_split_k and offer.facts.split_k:
             return "it splits K"
         for pattern in self.refused:
-            if fnmatchcase(offer.kernel, pattern) or fnmatchcase(tactic_text(offer.tactic) or "", pattern):
+            if _matches(pattern, offer.kernel) or _matches(pattern, tactic_text(offer.tactic) or ""):
                 return f"{pattern} is refused"
         if self.same_as is not None and self.same_as.get(slot.identity) != offer.algorithm:
             return "the other build chose another tactic" if slot.identity in self.same_as else _ABSENT
@@ -75,6 +74,11 @@ _EXACT = frozenset({"Int32"})
 """Sums of integers lose nothing, whatever a floating-point sum was asked to be."""
 
 _ABSENT = "the other build does not show it"
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is a text, ``*`` being any text; every other character, brackets too, is itself."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
 def is_product(slot: PinSlot) -> bool:

@@ -68,7 +68,7 @@ def _timed(build: Build, log: BuildLog) -> dict[_Combination, list[PinOffer]]:
     found: dict[_Combination, list[PinOffer]] = defaultdict(list)
     for choice in build.choices:
         found[_combination(choice)] += [
-            PinOffer(one.runner or choice.runner, one.tactic, one.kernel, one.time_ms, spans.of(one.line))
+            PinOffer(one.runner or choice.runner, one.tactic, one.kernel, one.time_ms, spans.of(one.line), one.splits)
             for one in build.candidates(choice)
             if one.tactic is not None
         ]

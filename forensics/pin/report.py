@@ -10,6 +10,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.pin.plan import PinState
 from trtforensics.pin.verification import PinUse
 from trtforensics.render.json_text import dumps
+from trtforensics.render.kernel_facts import kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,6 +53,8 @@ def _summary(plan: PinPlan, written: str) -> Iterator[str]:
     ties = sum(one.near_tie for one in plan.pinned)
     if ties:
         yield f"  near ties: {ties} of them have another tactic within 2 %, which noise may choose in an unpinned build"
+        if pinnable.base is None:
+            yield "    not predicted: that noise chooses other formats along a path, and so other tactics of its layers"
     silent = sum(one.state is not PinState.STAYS and _silent(one) for one in plan.pinned)
     if plan.conditions.accumulate is not None and silent:
         yield f"  {silent} pinned kernels do not tell in what they accumulate, and neither do their alternatives"
@@ -156,6 +159,7 @@ def _offer_row(offer: PinOffer) -> dict[str, Any]:
         "tactic": tactic_text(offer.tactic),
         "kernel": offer.kernel or None,
         "time_ms": _rounded(offer.time_ms),
+        "kernel_facts": kernel_facts(facts),
         "accumulator": facts.accumulator,
         "accumulator_evidence": str(facts.evidence("accumulator")),
         "at": str(offer.span),

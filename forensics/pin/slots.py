@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import read_tactic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PinOffer:
-    """A tactic that was timed for a slot. ``time_ms`` is on the scale of the first log."""
+    """A tactic that was timed for a slot. ``time_ms`` is on the scale of the first log.
+
+    ``splits`` is into how many parts its line says that the reduction is split, None where the line does not say.
+    """
 
     runner: str
     tactic: int
     kernel: str
     time_ms: float | None
     span: SourceSpan
+    splits: int | None = None
 
     @property
     def facts(self) -> KernelFacts:
-        """What the kernel's name tells."""
-        return read_kernel(self.kernel)
+        """What the kernel's name and its line tell."""
+        return read_tactic(self.kernel, self.splits)
 
     @property
     def algorithm(self) -> Algorithm:
@@ -101,7 +105,7 @@ def merged(won: PinOffer, tables: Sequence[Sequence[PinOffer]]) -> tuple[PinOffe
             if known is None or (known.time_ms is None and time is not None):
                 found[offer.algorithm] = replace(offer, time_ms=time)
             elif not known.kernel and offer.kernel:
-                found[offer.algorithm] = replace(known, kernel=offer.kernel)
+                found[offer.algorithm] = replace(known, kernel=offer.kernel, splits=offer.splits)
     best = found.pop(won.algorithm, won)
     best = replace(best, time_ms=won.time_ms if won.time_ms is not None else best.time_ms, span=won.span)
     return best, *sorted(found.values(), key=lambda one: (one.time_ms is None, one.time_ms or 0.0, one.span.line))

@@ -8,7 +8,9 @@ from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.json_text import dumps, text
+from trtforensics.render.kernel_facts import kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +44,13 @@ def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:
     """Give the keys as JSON objects; ``line`` is the line of the source that states the key."""
     for key in keys:
         candidates = [
-            {"tactic": tactic_text(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in key.candidates
+            {
+                "tactic": tactic_text(c.tactic),
+                "time_ms": c.time_ms,
+                "kernel": c.kernel,
+                "kernel_facts": kernel_facts(read_kernel(c.kernel)),
+            }
+            for c in key.candidates
         ]
         yield {
             "op": key.op,

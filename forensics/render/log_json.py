@@ -12,8 +12,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.timings import tactic_text
-from trtforensics.parsers.notation.kernels import read_kernel
-from trtforensics.render.json_text import boolean, number, render, text, texts
+from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.render.json_text import boolean, dumps, number, render, text, texts
+from trtforensics.render.kernel_facts import kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -228,7 +229,8 @@ def _choice(choice: Choice) -> str:
         f'"runner_up_ms": {number(choice.runner_up_ms)}, "candidates": {choice.candidates}, '
         f'"inputs": {_repeated(choice.inputs)}, "outputs": {_repeated(choice.outputs)}, "line": {choice.span.line}, '
         f'"pass": {number(choice.pass_index)}, "final": {boolean(choice.final)}, '
-        f'"kernel": {_or_null(choice.kernel)}, "accumulator": {_accumulator(choice.kernel)}}}'
+        f'"kernel": {_or_null(choice.kernel)}, "accumulator": {_accumulator(choice.kernel)}, '
+        f'"kernel_facts": {_kernel_facts(choice.kernel, choice.splits, choice.outputs)}}}'
     )
 
 
@@ -240,12 +242,26 @@ def _accumulator(kernel: str) -> str:
     return f'{{"type": {text(facts.accumulator)}, "evidence": {text(facts.evidence("accumulator"))}}}'
 
 
+def _kernel_facts(kernel: str, splits: int | None = None, outputs: tuple[str, ...] = ()) -> str:
+    if not kernel and splits is None:
+        return "null"
+    return _facts_of_types(kernel, splits, tuple({text.partition("(")[0] for text in outputs}))
+
+
+@lru_cache(maxsize=1 << 14)
+def _facts_of_types(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
+    """A log writes a kernel's types in many strides, of which only the types count."""
+    return dumps(kernel_facts(read_tactic(kernel, splits, types)))
+
+
 def _cached(result: CachedResult) -> str:
     return (
         f'{{"layer": {text(result.layer)}, "runner": {text(result.runner)}, "tactic": {_tactic(result.tactic)}, '
         f'"time_ms": {number(result.time_ms)}, "inputs": {_repeated(result.inputs)}, '
         f'"outputs": {_repeated(result.outputs)}, "line": {result.span.line}, "pass": {number(result.pass_index)}, '
-        f'"final": {boolean(result.final)}}}'
+        f'"final": {boolean(result.final)}, "kernel": {_or_null(result.kernel)}, '
+        f'"accumulator": {_accumulator(result.kernel)}, '
+        f'"kernel_facts": {_kernel_facts(result.kernel, None, result.outputs)}}}'
     )
 
 
@@ -327,7 +343,8 @@ def _cache_key(operation: MyelinOperation) -> str:
 def _candidate(candidate: Candidate) -> str:
     return (
         f'{{"tactic": {_tactic(candidate.tactic)}, "time_ms": {number(candidate.time_ms)}, '
-        f'"kernel": {text(candidate.kernel)}, "accumulator": {_accumulator(candidate.kernel)}}}'
+        f'"kernel": {text(candidate.kernel)}, "accumulator": {_accumulator(candidate.kernel)}, '
+        f'"kernel_facts": {_kernel_facts(candidate.kernel)}}}'
     )
 
 

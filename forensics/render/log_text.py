@@ -13,7 +13,7 @@ from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import Outcome
 from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.results import result_name, result_text
 
 if TYPE_CHECKING:
@@ -237,13 +237,22 @@ def _near(choice: Choice) -> str:
 
 
 def _sums(build: Build) -> Iterator[str]:
-    """Say in what the sums of the choices are held that the engine uses, or may use, by their kernels' names."""
-    facts = [read_kernel(choice.kernel) for choice in build.choices if choice.final is not False and choice.kernel]
+    """Say how the choices sum that the engine uses, or may use, by their kernels' names and lines."""
+    used = [choice for choice in build.choices if choice.final is not False and choice.kernel]
+    facts = [read_tactic(choice.kernel, choice.splits) for choice in used]
     counts = Counter(one.accumulator for one in facts if one.accumulator is not None)
     implied = sum(one.evidence("accumulator") is NameEvidence.CONVENTION for one in facts)
     if counts:
         told = ", ".join(f"{count:,} in {name}" for name, count in counts.most_common())
         yield f"{told}{f'; {implied:,} of them by convention of the kernel names' if implied else ''}"
+    ways = {
+        "on tensor cores": sum(one.tensor_core is True for one in facts),
+        "with K split": sum(one.split_k is True for one in facts),
+        "2:4 sparse": sum(one.sparse is True for one in facts),
+    }
+    told = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
+    if told:
+        yield f"{told}, as far as names and lines tell"
 
 
 def _engine(log: BuildLog, build: Build) -> Iterator[Row]:

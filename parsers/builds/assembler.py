@@ -30,7 +30,7 @@ from trtforensics.parsers.notation.precision import compute_precision
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.log import Choice, EngineLayer, SourceInfo
+    from trtforensics.model.log import CachedResult, Choice, EngineLayer, SourceInfo
     from trtforensics.model.notes import Note, StarvedLayer
     from trtforensics.model.timings import OpenBlock, TacticTimings
     from trtforensics.parsers.lines.scanned import ScannedLines
@@ -64,7 +64,7 @@ def _builds(log: Log) -> tuple[Build, ...]:
     for tuning in zip(layers, choices, cached, foreign, reformats, passes.of_builds, strict=True):
         if any(tuning[:3]):
             resolve(Tuning(*tuning))
-    _describe(log, layers, choices, timed)
+    _describe(log, layers, choices, cached, timed)
     runs = list(map(with_times, layers, profiles(log), choices, cached))
     columns: dict[str, Sequence[Any]] = {
         "index": range(log.size),
@@ -104,11 +104,16 @@ def _builds(log: Log) -> tuple[Build, ...]:
 
 
 def _describe(
-    log: Log, engines: Iterable[tuple[EngineLayer, ...]], choices: Iterable[tuple[Choice, ...]], timed: TacticTimings
+    log: Log,
+    engines: Iterable[tuple[EngineLayer, ...]],
+    choices: Iterable[tuple[Choice, ...]],
+    cached: Iterable[tuple[CachedResult, ...]],
+    timed: TacticTimings,
 ) -> None:
     """Add what follows from the tuning and from types: the layers' kernels, and what they compute in."""
-    for layers, own, timings in zip(engines, choices, autotuning.timings_of_builds(timed, log), strict=True):
-        name_kernels(layers, own, timings)
+    by_build = autotuning.timings_of_builds(timed, log)
+    for layers, own, found, timings in zip(engines, choices, cached, by_build, strict=True):
+        name_kernels(layers, own, found, timings)
         for layer in layers:
             layer.compute_precision = compute_precision(layer)
 

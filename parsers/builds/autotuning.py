@@ -14,7 +14,7 @@ import numpy as np
 from trtforensics.model.log import Autotuning, CachedResult, Choice, LayerTuning
 from trtforensics.model.timings import NO_TACTIC, TacticTimings
 from trtforensics.parsers.builds.views import latest
-from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_or_none
+from trtforensics.parsers.lines.events import NO_INTEGER, NO_TEXT, duration_or_none, integer_or_none, tactic_or_none
 from trtforensics.parsers.notation.formats import both_sides
 
 if TYPE_CHECKING:
@@ -40,11 +40,12 @@ _LOW = (1 << _HALF) - 1
 
 def timings(log: Log) -> TacticTimings:
     """Gather every timed tactic and runner block of a log, sorted by line."""
-    line, tactic, ms, kernel = log.columns(TIMED, "tactic", "ms", "kernel")
+    line, tactic, ms, kernel, splits = log.columns(TIMED, "tactic", "ms", "kernel", "splits")
     runner_line, layer, runner = log.columns(RUNNERS, "layer", "runner")
     if log.has("set_tactic_name") and len(line):
-        kernel = _named_kernels(log, line, tactic, kernel)
-    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all())
+        kernel, splits = _named_kernels(log, line, tactic, kernel, splits)
+    said = splits if (splits != NO_INTEGER).any() else None
+    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all(), said)
 
 
 def timings_of_builds(timed: TacticTimings, log: Log) -> list[TacticTimings]:
@@ -67,20 +68,23 @@ def _rows_of(timed: TacticTimings, tactics: slice, runners: slice) -> TacticTimi
         runner_layer=timed.runner_layer[runners],
         runner_name=timed.runner_name[runners],
         texts=timed.texts,
+        splits=None if timed.splits is None else timed.splits[tactics],
     )
 
 
-def _named_kernels(log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """Give a timed tactic the kernel of the ``Set Tactic Name`` line (7.x to 8.5) that stands right before it.
+def _named_kernels(
+    log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray, splits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give a timed tactic kernel and split of K of the ``Set Tactic Name`` line (7.x to 8.5) right before it.
 
     Since 8.0 that line names the tactic too.
     """
-    named_line, named_tactic, named_kernel = log.columns(("set_tactic_name",), "tactic", "kernel")
+    named_line, named_tactic, *named = log.columns(("set_tactic_name",), "tactic", "kernel", "splits")
     before = named_line.searchsorted(line) - 1
     previous = np.maximum(np.concatenate(([0], line[:-1])), log.build_of(line) - 1)
     same = (named_tactic[before] == tactic) | (named_tactic[before] == np.uint64(NO_TACTIC))
     fits = (before >= 0) & same & (named_line[before] > previous) & (kernel == NO_TEXT)
-    return np.where(fits, named_kernel[before], kernel)
+    return np.where(fits, named[0][before], kernel), np.where(fits, named[1][before], splits)
 
 
 def runner_ids(log: Log) -> Sequence[dict[str, int]]:
@@ -145,7 +149,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
     """Return the choices of each build; ``final`` is not decided here."""
     blocks = _blocks(log)
     layer, runner_id = _layers(log, blocks)
-    time, other, candidates, kernel = _races(timed, blocks)
+    time, other, candidates, kernel, splits = _races(timed, blocks)
     made = map(
         Choice,
         log.texts(layer),
@@ -161,6 +165,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
         passes.indexes(blocks.line),
         repeat(None),
         log.texts(kernel),
+        map(integer_or_none, splits.tolist()),
     )
     return log.divide(blocks.line, made)
 
@@ -216,10 +221,11 @@ def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
     return np.where(is_cut, runner_line[change], begin)
 
 
-def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts]:
-    """Return by block the chosen tactic's time and the best other one's in ms, the number of timed tactics, its kernel.
+def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts, Lines]:
+    """Return by block the chosen tactic's time and the best other one's in ms, and the number of timed tactics.
 
-    A kernel is a text's index. A time that the log does not print is infinite.
+    Then the chosen tactic's kernel, a text's index, and the split of K that its line prints.
+    A time that the log does not print is infinite.
     A tactic may have been timed under several runners; its time is that under the chosen one, if there is one.
     """
     rows = blocks.rows(timed.line)
@@ -236,11 +242,14 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Inde
     times[won] = ms[winner[won]]
     kernels = np.full(len(winner), NO_TEXT, np.int32)
     kernels[won] = timed.kernel[rows.row[winner[won]]]
+    splits = np.full(len(winner), NO_INTEGER)
+    if timed.splits is not None:
+        splits[won] = timed.splits[rows.row[winner[won]]]
     ms[winner[won]] = np.inf
     some = np.flatnonzero(rows.size)
     if len(some):
         others[some] = np.minimum.reduceat(ms, (np.cumsum(rows.size) - rows.size)[some])
-    return times, others, rows.size, kernels
+    return times, others, rows.size, kernels, splits
 
 
 def _fastest(rows: _BlockRows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:

@@ -1,4 +1,4 @@
-"""The kernels of engine layers whose lines name none, as the autotuner's lines name them."""
+"""The kernels of engine layers and cached results whose lines name none, as the autotuner's lines name them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.model.log import Choice, EngineLayer
+    from trtforensics.model.log import CachedResult, Choice, EngineLayer
     from trtforensics.model.timings import TacticTimings
 
 _HASHED = 1 << 32
 """Ids from here on are hashes of a kernel: in a build, the same id is the same kernel. Smaller ids only count."""
 
 
-def name_kernels(layers: Iterable[EngineLayer], choices: Sequence[Choice], timed: TacticTimings) -> None:
-    """Give layers without a kernel's name that under which their tactic was timed."""
+def name_kernels(
+    layers: Iterable[EngineLayer], choices: Sequence[Choice], cached: Sequence[CachedResult], timed: TacticTimings
+) -> None:
+    """Give layers and cached results without a kernel's name that under which their tactic was timed."""
     unnamed = [layer for layer in layers if not layer.tactic_name and layer.tactic is not None]
     named = np.flatnonzero(timed.kernel >= 0)
-    if not unnamed or not len(named):
+    if not (unnamed or cached) or not len(named):
         return
-    by_id = _by_id(unnamed, timed, named)
+    tactics = [*(layer.tactic for layer in unnamed), *(result.tactic for result in cached)]
+    by_id = _by_id(tactics, timed, named)
+    for result in cached:
+        result.kernel = by_id.get(result.tactic or 0, "")
     for layer in unnamed:
         if layer.choice is not None:
             choice = choices[layer.choice]
@@ -32,9 +37,9 @@ def name_kernels(layers: Iterable[EngineLayer], choices: Sequence[Choice], timed
         layer.tactic_name = layer.tactic_name or by_id.get(layer.tactic or 0, "")
 
 
-def _by_id(layers: Iterable[EngineLayer], timed: TacticTimings, named: npt.NDArray[np.intp]) -> dict[int, str]:
-    """Return the kernels of the layers' hashed ids; an id that two kernels have is left out."""
-    wanted = {layer.tactic for layer in layers if layer.tactic is not None and layer.tactic >= _HASHED}
+def _by_id(tactics: Iterable[int | None], timed: TacticTimings, named: npt.NDArray[np.intp]) -> dict[int, str]:
+    """Return the kernels of those tactics that are hashes; an id that two kernels have is left out."""
+    wanted = {tactic for tactic in tactics if tactic is not None and tactic >= _HASHED}
     rows = named[np.isin(timed.tactic[named], np.array(sorted(wanted), np.uint64))]
     pairs = set(zip(timed.tactic[rows].tolist(), timed.kernel[rows].tolist(), strict=True))
     ids = [tactic for tactic, _ in pairs]

@@ -42,7 +42,7 @@ TACTIC_FIELDS = frozenset({"tactic", "hash"})
 DURATION_FIELDS = frozenset(
     {"ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms", "percent"}
 )
-INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "strategy"})
+INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "splits", "strategy"})
 NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 
 _ALL_BITS = (1 << 64) - 1

@@ -7,6 +7,7 @@ the regexes that are compiled from them. A name that no family reads has no fact
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,6 +51,23 @@ def read_kernel(name: str) -> KernelFacts:
         if match is not None:
             return _facts(name, rule, _captured(names, match))
     return KernelFacts(name)
+
+
+@lru_cache(maxsize=1 << 16)
+def read_tactic(kernel: str, splits: int | None, outputs: tuple[str, ...] = ()) -> KernelFacts:
+    """Return what the lines of a tactic tell: its kernel's name, and what overrides the name.
+
+    ``splits`` is into how many parts its line says that the reduction is split, None where the line does not say.
+    ``outputs`` are the formats that the layer writes (``Half(1,2:8)``): where all have one type, the kernel writes it.
+    """
+    facts = read_kernel(kernel)
+    told: dict[str, Any] = {}
+    if splits is not None:
+        told["split_k"] = splits > 1
+    types = {text.partition("(")[0] for text in outputs}
+    if facts.family is not None and len(types) == 1:
+        told["output"] = types.pop()
+    return replace(facts, **told, by_convention=facts.by_convention - told.keys()) if told else facts
 
 
 @cache

@@ -143,7 +143,11 @@ def test_from_a_bad_build_to_a_proved_pin(
     changed = [row for row in offered["pinned"] if row["state"] == "changed" and row["in_engine"]]
     assert len(changed) > 4
     assert {(row["won"]["accumulator"], row["pinned"]["accumulator"]) for row in changed} == {("Half", "Float")}
-    planted = [changed[1], changed[3]]
+    near = report(run, bad, "TF324")
+    named = [row for row in changed if row["layer"] in near["layers"]]
+    assert {row["layer"] for row in named} == set(near["layers"]), "a pinning cures each layer that the report names"
+    assert all(row["cost_ms"] <= 0.05 * row["won"]["time_ms"] for row in named)
+    planted = [named[0], next(row for row in reversed(changed) if row not in named)]
     hidden = tmp_path / "hidden.json"
     place = "layer" if mode == "tactics" else "key"
     hidden.write_text(json.dumps([[{place: row[place], "kernel": _half(row)}] for row in planted]))
@@ -174,6 +178,15 @@ def test_from_a_bad_build_to_a_proved_pin(
     assert proof.returncode == 0, proof.stdout + proof.stderr
     assert f"{len(kept['pinned'])} used, 0 not used, 0 unknown" in proof.stdout
     assert checked(tmp_path / "rebuilt.engine", hidden) == 0
+    assert not set(report(run, sources[0], "TF324").get("layers", ())) & {row["layer"] for row in planted}
+
+
+def report(run: Run, log: Path, code: str) -> dict[str, Any]:
+    """Return the finding of a rule in a log; nothing where the rule does not speak."""
+    done = run("report", log, "--format", "json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    return next((one for one in found if one["code"] == code), {})
 
 
 def _half(row: dict[str, Any]) -> str:

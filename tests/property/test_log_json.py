@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
 from trtforensics.model.timings import NO_TACTIC, Candidate
+from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.render.kernel_facts import kernel_facts
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
 
@@ -26,6 +28,14 @@ LOG = load_build_log(
 NAMES = st.text(max_size=4) | st.sampled_from(('"', "\\", "}, {", "\n", "\x1e", "é", "\u2028", "a%s"))
 TACTICS = st.sampled_from((None, NO_TACTIC, 0, 7, (1 << 64) - 1))
 TIMES = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+def told(kernel: str, splits: int | None = None, outputs: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what a record says of its kernel."""
+    facts = read_tactic(kernel, splits, outputs)
+    evidence = str(read_kernel(kernel).evidence("accumulator"))
+    accumulator = {"type": facts.accumulator, "evidence": evidence} if facts.accumulator else None
+    return {"accumulator": accumulator, "kernel_facts": kernel_facts(facts)}
 
 
 def tactic(value: int | None) -> str | None:
@@ -56,6 +66,8 @@ EXPECTED: dict[str, Callable[[Build], list[dict[str, Any]]]] = {
             "line": c.span.line,
             "pass": c.pass_index,
             "final": c.final,
+            "kernel": c.kernel or None,
+            **told(c.kernel, c.splits, c.outputs),
         }
         for c in build.choices
     ],
@@ -85,7 +97,8 @@ EXPECTED: dict[str, Callable[[Build], list[dict[str, Any]]]] = {
             "selected": tactic(m.selected),
             "time_ms": m.time_ms,
             "candidates": [
-                {"tactic": tactic(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel} for c in m.candidates
+                {"tactic": tactic(c.tactic), "time_ms": c.time_ms, "kernel": c.kernel, **told(c.kernel)}
+                for c in m.candidates
             ],
             "line": m.span.line,
         }

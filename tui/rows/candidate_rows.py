@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import tactic_text
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tui.rows.layer_index import formats_text, subject_name
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
 from trtforensics.tui.rows.timed_tactics import tactics_of
@@ -157,11 +157,18 @@ def _heading(subject: Subject, origin: Choice | None, count: int) -> tuple[Line,
     else:
         verdict.append(Piece(f"  {subject.runner} {tactic_text(subject.tactic) or 'no tactic'}"))
     lines = [name, tuple(verdict), (Piece(f" {formats_text(subject)}", Role.DIM),)]
+    facts = read_tactic((origin or subject).kernel, _splits(origin or subject), subject.outputs).text
+    if facts:
+        lines.append((Piece(f" {facts}", Role.DIM),))
     if origin is not None:
         layer = "" if origin.layer == subject.layer else f" for {origin.layer}"
         text = f" cached result; timed at lines {origin.first_line:,} to {origin.span.line:,}{layer}"
         lines.append((Piece(text, Role.ACCENT),))
     return tuple(lines)
+
+
+def _splits(timed: Choice | CachedResult) -> int | None:
+    return timed.splits if isinstance(timed, Choice) else None
 
 
 def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:

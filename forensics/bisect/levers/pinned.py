@@ -59,7 +59,7 @@ def _plans(path: str, request: str, form: PinForm, max_bytes: int) -> tuple[PinP
     good = make_plan([log], request_of(request), form, max_bytes=max_bytes)
     if not good.of(PinState.CHANGED):
         stays = good.of(PinState.STAYS)
-        why = f": {len(stays)} layers stay, such as {stays[0].slot.name} ({stays[0].why})" if stays else ""
+        why = f": what stays ({len(stays)}) is such as {stays[0].slot.name} ({stays[0].why})" if stays else ""
         raise UsageError(request, f"changes no tactic of {path}{why}", "Ask for less, or give good builds with --good")
     return good, plan(good.pinnable, PinConditions())
 

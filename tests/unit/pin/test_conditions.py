@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,26 @@ def test_other_conditions_object_to_their_kernels() -> None:
     ]
     assert objections(PinConditions(same_as={"a": ("CaskGemm", 2)})) == ["the other build chose another tactic", ""]
     assert objections(PinConditions(same_as={})) == ["the other build does not show it"] * 2
+
+
+def test_a_refused_name_is_itself_but_for_its_stars() -> None:
+    template = "void cutlass::Kernel<Shape[64, 64]>(Params)"
+    one = slot("a", offer(1, template), offer(2, kernel(HALF)))
+
+    def refused(pattern: str) -> list[bool]:
+        return [bool(PinConditions(refused=(pattern,)).objection(one, each)) for each in one.offers]
+
+    assert refused(template) == [True, False]
+    assert refused("*Shape[64*") == [True, False]
+    assert refused("*[ft]16*") == [False, False]
+    assert refused("sm80?xmma*") == [False, False]
+    assert refused("sm80_*_tensor16x8x16") == [False, True]
+
+
+def test_a_line_that_prints_the_split_of_k_is_believed() -> None:
+    plain = kernel(HALF)
+    one = slot("a", *(replace(offer(number, plain), splits=splits) for number, splits in ((1, 8), (2, 1), (3, None))))
+    assert [PinConditions(no_split_k=True).objection(one, each) for each in one.offers] == ["it splits K", "", ""]
 
 
 def test_conditions_concern_the_layers_that_the_expression_matches_and_only_where_they_ask() -> None:

@@ -253,3 +253,17 @@ def test_no_text_of_the_log_carries_control_characters_into_the_summary(single: 
     assert all(
         line.startswith(("  ", "Build 1", str(single.source.path), "every")) for line in text.splitlines() if line
     )
+
+
+def test_how_the_choices_sum_is_counted_by_names_and_lines(single: BuildLog) -> None:
+    names = ("sm80_xmma_gemm_f16f16_f16f16_f16_tn_n_tilesize64x64x32_tensor16x8x16", "ampere_h16816gemm_128x64_nn_v1")
+    base = single.builds[0].choices[0]
+    own = tuple(
+        replace(base, kernel=name, final=final, splits=splits)
+        for name, final, splits in ((names[0], True, None), (names[1], None, 4), (names[1], False, 4), ("", True, None))
+    )
+    assert rows(summary(single, choices=own), "sums") == [
+        "2 in Half; 1 of them by convention of the kernel names",
+        "2 on tensor cores, 1 with K split, as far as names and lines tell",
+    ]
+    assert rows(summary(single, choices=(replace(base, kernel="whatever"),)), "sums") == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.engine_facts import in_engine
 from trtforensics.parsers.builds.views import Spans
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import read_tactic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ def sums_of(build: Build, log: BuildLog) -> list[TunedSum]:
 def _layers(build: Build, spans: Spans) -> Iterator[TunedSum]:
     for choice in build.choices:
         if choice.final is not False and in_engine(build, choice.pass_index):
-            offers = _read(build.candidates(choice), spans)
+            offers = _read(build.candidates(choice), spans, choice.outputs)
             yield from _sum(choice.layer, (), choice.tactic, offers, used=choice.final is True)
 
 
@@ -67,8 +67,11 @@ def _operations(build: Build, spans: Spans) -> Iterator[TunedSum]:
             yield from _sum(operation.op, operation.onnx_nodes, operation.selected, offers, used=inside)
 
 
-def _read(offers: Iterable[Candidate], spans: Spans) -> list[SumTactic]:
-    return [SumTactic(one.tactic, one.time_ms, read_kernel(one.kernel), spans.of(one.line)) for one in offers]
+def _read(offers: Iterable[Candidate], spans: Spans, outputs: tuple[str, ...] = ()) -> list[SumTactic]:
+    return [
+        SumTactic(one.tactic, one.time_ms, read_tactic(one.kernel, one.splits, outputs), spans.of(one.line))
+        for one in offers
+    ]
 
 
 def _sum(

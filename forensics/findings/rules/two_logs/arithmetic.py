@@ -56,7 +56,9 @@ def arithmetic(case: Case) -> Iterator[Observation]:
 def _differs(one: TunedSum, other: TunedSum, fact: str) -> bool:
     """Whether both names tell a fact, and differently; of split-K, that one tells it and the other does not."""
     values = [getattr(tactic.chosen.facts, fact) for tactic in (one, other)]
-    return values[0] != values[1] and (fact == "split_k" or None not in values)
+    if fact == "split_k":
+        return bool(values[0]) != bool(values[1])
+    return values[0] != values[1] and None not in values
 
 
 def _pairs(found: list[tuple[TunedSum, TunedSum]], fact: str, names: list[str]) -> str:

@@ -54,3 +54,21 @@ def test_a_block_that_was_cut_has_nothing_of_the_layer_before(load: Callable[[st
     (choice,) = build.choices
     assert (choice.layer, choice.time_ms, choice.runner_up_ms, choice.candidates) == ("conv", 0.5, None, 1)
     assert (choice.inputs, choice.first_line) == ((), 4)
+
+
+def test_a_split_of_k_is_read_from_the_line_that_names_the_kernel(load: Callable[[str], BuildLog]) -> None:
+    first, second = "0x0000000000000005", "0x0000000000000006"
+    split = "numSplitK: {} numBuffers: 1 numKernels: 2"
+    before = (f"a Set Tactic Name: k Tactic: {first} {split.format(8)}", f"Tactic: {first} Time: 0.5")
+    beside = (f"Tactic Name: k {split.format(1)} Tactic: {second} Time: 0.75",)
+    silent = ("Tactic Name: k Tactic: 0x0000000000000007 Time: 0.875",)
+    (build,) = load(_log(RUNNER, *before, *beside, *silent, CHOSE)).builds
+    (choice,) = build.choices
+    assert [one.splits for one in build.candidates(choice)] == [8, 1, None]
+    assert (choice.kernel, choice.splits) == ("k", 8)
+
+
+def test_a_log_without_splits_of_k_has_no_column_of_them(load: Callable[[str], BuildLog]) -> None:
+    (build,) = load(_log(RUNNER, "Tactic Name: k Tactic: 0x0000000000000005 Time: 0.5", CHOSE)).builds
+    assert build.timings.splits is None
+    assert build.choices[0].splits is None

@@ -52,3 +52,13 @@ def test_up_to_7_the_line_before_the_time_names_the_kernel(load: Callable[[str],
         "[V] [TRT] >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 1062367460111450758",
     )
     assert kernels(load, "1062367460111450758", *lines) == ["volta_scudnn_128x32_relu"]
+
+
+def test_a_cached_result_has_the_kernel_under_which_its_hashed_tactic_was_timed(
+    load: Callable[[str], BuildLog],
+) -> None:
+    cached = f"{V}conv2 [Float(1) -> Float(1)] got cached result: CaskConvolution, tactic {{}}, 0.5 ms"
+    counted = "0x0000000000000005"
+    lines = (*tuned("sm80_kernel", HASHED), *tuned("small", counted), cached.format(HASHED), cached.format(counted))
+    (build,) = load("".join(f"{line}\n" for line in lines)).builds
+    assert [(one.tactic, one.kernel) for one in build.cached] == [(int(HASHED, 16), "sm80_kernel"), (5, "")]

@@ -12,7 +12,7 @@ import pytest
 from trtforensics.model.kernel import KernelFacts, NameEvidence
 from trtforensics.parsers.grammar import reference
 from trtforensics.parsers.grammar.line_kinds import KERNEL
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 S, C, U = NameEvidence.STATED, NameEvidence.CONVENTION, NameEvidence.UNKNOWN
 
+LETTERS = "ampere_h16816gemm_128x64_ldg8_stages_64x3_nn_v1"
 XMMA = "sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize96x64x32_stage3_warpsize2x2x1_tensor16x8x16"
 
 TYPES = [
@@ -128,6 +129,17 @@ def invented(seed: int) -> str:
 @pytest.mark.parametrize("name", [*map(invented, range(50)), "", "x", "sm80_xmma_", "__Myl", "ampere_q16816gemm_8x8"])
 def test_a_name_of_no_family_is_not_guessed(name: str) -> None:
     assert read_kernel(name) == KernelFacts(name)
+
+
+def test_what_a_tactics_line_and_its_layer_say_overrides_the_name() -> None:
+    named = read_kernel(LETTERS)
+    assert (named.output, named.evidence("output"), named.split_k) == ("Half", NameEvidence.CONVENTION, None)
+    told = read_tactic(LETTERS, 4, ("Float(1,2)", "Float(3)"))
+    assert (told.output, told.evidence("output"), told.split_k) == ("Float", NameEvidence.STATED, True)
+    assert (told.accumulator, told.evidence("accumulator")) == (named.accumulator, NameEvidence.CONVENTION)
+    assert read_tactic(LETTERS, 1).split_k is False
+    assert read_tactic(LETTERS, None, ("Half(1)", "Float(1)")) == named
+    assert read_tactic("whatever", None, ("Half(1)",)) == KernelFacts("whatever")
 
 
 def test_reading_names_needs_no_lark() -> None:

@@ -125,3 +125,12 @@ def test_an_operation_inside_a_foreign_node_has_candidates_too(log: BuildLog) ->
     table = candidate_table(build, build.timing_cache_keys[0])
     assert [candidate.kernel for candidate in table.candidates] == ["sm80_gemm", "sm80_other"]
     assert table.chosen == 0
+
+
+def test_the_heading_says_what_the_chosen_kernel_and_its_formats_tell(log: BuildLog) -> None:
+    build = log.builds[0]
+    named = replace(build.choices[2], kernel="ampere_h16816gemm_128x64_nn_v1", splits=4, outputs=("Float(1)",))
+    told = "multiplies Half, sums in Half by convention, writes Float; tile 128x64, split-K, tensor cores, ampere"
+    assert told in [text_of(line).strip() for line in candidate_table(build, named).heading]
+    silent = candidate_table(build, replace(named, kernel="whatever", splits=None)).heading
+    assert len(candidate_table(build, named).heading) == len(silent) + 1
