@@ -312,7 +312,7 @@ def test_the_ending_of_the_output_picks_the_form(name: str, begin: str, failed: 
 
 def test_the_text_says_first_what_the_log_tells_and_puts_consequences_below_their_root(failed: Path, run: Run) -> None:
     lines = run("report", failed.name, cwd=failed.parent).out.split("\n")
-    assert lines[1] == "    the log tells: verdict, options; not: engine layers, tactics, times"
+    assert lines[1] == "    the log tells: verdict, options, model; not: engine layers, tactics, times"
     below = lines.index("    so: error TF717 The build gave no engine, line 4")
     assert any(line.startswith("error TF301 ") for line in lines[:below])
 

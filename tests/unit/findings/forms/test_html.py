@@ -73,4 +73,4 @@ def test_a_page_of_nothing_found_says_so() -> None:
     report = Report((ReportSource("build.log", 1, 1, "0" * 64, 1, NOTHING_TOLD),), ())
     texts = Page(render(report, "html", Look())).texts
     assert "Nothing found in what the log tells." in texts
-    assert "The log tells nothing; not: verdict, engine layers, tactics, times, options." in texts
+    assert "The log tells nothing; not: verdict, engine layers, tactics, times, options, model." in texts
