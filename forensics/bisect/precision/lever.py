@@ -24,15 +24,16 @@ from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
 from trtforensics.bisect.precision.emulation.rules import spelled
-from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
 from trtforensics.bisect.precision.fixes.files import SAFE_FOLDER, write_fixes, write_gpu_check
 from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, describe
 from trtforensics.bisect.search import Item, Verdict
+from trtforensics.bisect.session.job import digest, json_bytes
 from trtforensics.bisect.session.lever import Lever
-from trtforensics.console.output import write_bytes
+from trtforensics.console.output import write_bytes, write_text
+from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.trt.build import BuildJob
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.converted import ConvertedModel
     from trtforensics.bisect.precision.emulation.judging import Judgement
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.emulation.rules import OutputRule
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Described
 
 SCORES = "scores.json"
+_MOST_SCORES = 16 << 20
+"""Bytes; values of a longer file would take hundreds of megabytes, and no probe has so many."""
 _BUILD = f"exec {shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/build-job.json > {{log}} 2>&1"
 _REPORT = "build-report.json"
 _JOB = "build-job.json"
@@ -70,6 +74,7 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
+    ``converted`` is a model in 16 bits that the caller has judged besides.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
     run.
@@ -94,6 +99,7 @@ class PrecisionLever(Lever):
         self.target = target
         self.build = None if target is None else _BUILD
         self.samples_are = f"{len(oracle.samples)} samples"
+        self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
@@ -128,9 +134,7 @@ class PrecisionLever(Lever):
         """Write the nodes that stay FP32, and the models if a build or a check command reads them."""
         keep = self.keep_of(active)
         self._keeps[str(folder)] = keep
-        (folder / self.file).write_text(
-            "".join(f"{n}\n" for n in self.caster.candidates if n in keep), encoding="utf-8"
-        )
+        write_text(folder / self.file, "".join(f"{n}\n" for n in self.caster.candidates if n in keep))
         if not (self.builds or self.needs_files):
             return {}
         place, stem = folder, ""
@@ -140,11 +144,11 @@ class PrecisionLever(Lever):
         self._save_samples(folder.parent.parent / "samples")
         paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
         typed = self.caster.cast(keep)
-        save(self.caster, emulate(typed), paths["twin"])
+        save(self.caster, self.oracle.twin_of(typed), paths["twin"])
         save(self.caster, typed, paths["model"])
         if self.target is not None:
             job = self._job(self.target, paths["model"], keep, folder)
-            (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
+            write_text(folder / _JOB, json.dumps(asdict(job), indent=1))
         return paths
 
     def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
@@ -194,7 +198,7 @@ class PrecisionLever(Lever):
             scores = self._scores_of(self._keeps[str(folder)])
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
-        (folder / SCORES).write_text(json.dumps({"schema": 1, "outputs": scores.outputs}, indent=1), encoding="utf-8")
+        write_scores(folder, scores)
         return _verdict_of(self.judgement(scores), self.rules)
 
     def _scores_of(self, keep: frozenset[str]) -> Scores:
@@ -299,17 +303,33 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
         "precision": caster.storage.name,
         "samples": samples.hexdigest(),
         "masked": oracle.masked,
+        "accumulate": oracle.accumulator,
+        "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
         "measures": list(METRICS),
     }
 
 
 def read_scores(folder: Path) -> Scores | None:
-    """Read a probe's stored scores; None if there are none."""
+    """Read a probe's stored scores; None if there are none, or other ones than were written."""
     try:
-        document = json.loads((folder / SCORES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = read_own(folder / SCORES)
+        document = json.loads(data if len(data) <= _MOST_SCORES else b"{}")
+    except (FileNotFoundError, SourceError, ValueError, RecursionError):
         return None
-    return Scores({name: tuple(samples) for name, samples in document["outputs"].items()})
+    outputs = document.get("outputs") if isinstance(document, dict) else None
+    if not isinstance(outputs, dict) or document.get("sum") != digest(outputs):
+        return None
+    return Scores({name: tuple(samples) for name, samples in outputs.items()})
+
+
+def write_scores(folder: Path, scores: Scores) -> None:
+    """Write a probe's scores, with the SHA-256 by which a changed digit shows.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    document = {"schema": 1, "sum": digest(scores.outputs), "outputs": scores.outputs}
+    write_bytes(folder / SCORES, json_bytes(document))
 
 
 def was_built(folder: Path) -> bool | None:
