@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.converted import ConvertedModel
+    from trtforensics.bisect.precision.emulation.judging import OutputJudge
     from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.emulation.ranges import TensorRanges
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
-    from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.runner.options import RunOptions
+    from trtforensics.model.accumulator import Accumulator
 
 BUILDS = ("certificate", "every", "none")
 _COMPUTE_CAPABILITY = "SM89"
@@ -30,6 +33,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
         "--precision", choices=("fp16", "bf16"), default="fp16", help="the type of all other nodes (default: fp16)"
+    )
+    parser.add_argument(
+        "--accumulate",
+        choices=("fp32", "fp16"),
+        default="fp32",
+        help="the type in which kernels sum matrix products and convolutions (default: fp32)",
+    )
+    parser.add_argument(
+        "--custom-ops",
+        action="append",
+        default=[],
+        metavar="LIBRARY",
+        help="a shared library of custom operators for ONNX Runtime; repeat",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="ORIGINAL",
+        help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
     )
     add_sample_arguments(parser)
     parser.add_argument(
@@ -75,7 +96,7 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.bisect.precision.answer import answer_text
     from trtforensics.bisect.precision.conclusion import Conclusion
-    from trtforensics.bisect.precision.items import atoms_of
+    from trtforensics.bisect.precision.items import atoms_of, items_of
     from trtforensics.bisect.precision.repair.certificate import Certificate
     from trtforensics.bisect.precision.repair.progress import progress_text
     from trtforensics.bisect.precision.repair.safety import safe_repair
@@ -92,7 +113,8 @@ def run(args: Namespace) -> int:
     lever = _lever(args, directory.absolute())
     options = check_commands(_only_ours(run_options(args, lever.judged)), lever)
     lever.needs_files = options.check is not None
-    items = _items(lever)
+    ranges = _ranges(lever)
+    items = items_of(lever.caster, ranges.by_tensor)
     search = RepairSearch(
         items, atoms_of(lever.caster), lever.narrow.upper(), every=options.find == "all", limit=options.max_builds
     )
@@ -105,7 +127,9 @@ def run(args: Namespace) -> int:
         lever.builds = True
 
     certificate = builds == "certificate" and lever.target is not None
-    plan = Certificate(search, partial(safe_repair, lever.oracle, items), switch_to_building, builds=certificate)
+    plan = Certificate(
+        search, partial(safe_repair, lever.oracle, items, ranges.masked), switch_to_building, builds=certificate
+    )
     begun = time.monotonic()
     with ProgressLine(quiet=args.quiet) as progress:
 
@@ -119,17 +143,16 @@ def run(args: Namespace) -> int:
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
 
 
-def _items(lever: PrecisionLever) -> tuple[PrecisionItem, ...]:
-    """Return the items by the ranges of their tensors, and note what the ranges say of masks."""
+def _ranges(lever: PrecisionLever) -> TensorRanges:
+    """Return the ranges of the tensors, and note what they say of masks."""
     from trtforensics.bisect.precision.emulation.costs import cost_notes
     from trtforensics.bisect.precision.emulation.masks import mask_notes
     from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
-    from trtforensics.bisect.precision.items import items_of
 
     ranges = tensor_ranges(lever.oracle)
     lever.notes += cost_notes(lever.oracle, lever.judge, lever.nodes)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
-    return items_of(lever.caster, ranges.by_tensor)
+    return ranges
 
 
 def _which_builds(args: Namespace) -> str:
@@ -172,28 +195,76 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.commands.sampling import samples_of
     from trtforensics.errors import SourceError
 
-    caster = Caster(prepare(args.model), STORAGES[args.precision])
+    searched = args.against or args.model
+    caster = Caster(prepare(searched), STORAGES[args.precision])
     if not caster.candidates:
-        raise SourceError(args.model, *no_candidates(caster))
+        raise SourceError(searched, *no_candidates(caster))
     outputs = [output.name for output in caster.prepared.proto.graph.output]
     rules = rules_for(floating_outputs(caster.prepared.proto, outputs), args.metric, args.tolerance)
     sampled = samples_of(args, caster.prepared.proto)
-    oracle = _oracle(caster, sampled, masked=args.mask_nonfinite)
+    oracle = _oracle(args, caster, sampled)
     target = _target(args, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
     lever.notes += [*model_notes(caster), *sampled.notes]
+    lever.converted = _converted(args, oracle, lever.judge) if args.against else None
     return lever
 
 
-def _oracle(caster: Caster, sampled: SampleSet, *, masked: bool) -> Oracle:
+def _converted(args: Namespace, oracle: Oracle, judge: OutputJudge) -> ConvertedModel:
+    """Judge the model of ``--against``'s 16-bit form.
+
+    Raises:
+        SourceError: the model cannot be read or run.
+        UsageError: it does not compute in the type of ``--precision``, or has another interface than the original.
+    """
+    from trtforensics.bisect.precision.casting.eligibility import survey_of
+    from trtforensics.bisect.precision.casting.preparation import prepare
+    from trtforensics.bisect.precision.emulation.converted import judged
+    from trtforensics.bisect.precision.remarks import computing_in_halves
+    from trtforensics.errors import UsageError
+
+    prepared = prepare(args.model)
+    words = computing_in_halves(survey_of(prepared.proto))
+    if not words:
+        raise UsageError("--against", f"{args.model} has no node that computes in 16 bits", "Leave it out")
+    if args.precision.upper() not in words:
+        word = next(iter(words))
+        raise UsageError("--precision", f"{args.model} computes in {word}", f"Give `--precision {word.lower()}`")
+    return judged(prepared, oracle, judge)
+
+
+def _oracle(args: Namespace, caster: Caster, sampled: SampleSet) -> Oracle:
     from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
     from trtforensics.commands.sampling import explained
 
+    accumulator = _accumulator(args, caster)
     try:
-        return Oracle(caster, sampled.samples, masked=masked)
+        return Oracle(caster, sampled.samples, args.mask_nonfinite, accumulator, args.custom_ops)
     except RunError as error:
         raise explained(error, caster.prepared.proto) if sampled.drawn else error from None
+
+
+def _accumulator(args: Namespace, caster: Caster) -> Accumulator:
+    """Return the type in which products sum.
+
+    Raises:
+        UsageError: no kernel sums BF16 in FP16, or the operator set lacks what the sums need.
+    """
+    from trtforensics.bisect.precision.emulation.accumulation import FIRST_OPERATOR_SET
+    from trtforensics.bisect.precision.remarks import operator_set
+    from trtforensics.errors import UsageError
+    from trtforensics.model.accumulator import Accumulator
+
+    accumulator = Accumulator(args.accumulate)
+    if accumulator is Accumulator.FP16:
+        if args.precision != "fp16":
+            raise UsageError("--accumulate fp16", "is for FP16: BF16 products sum in FP32", "Leave it out")
+        version = operator_set(caster.prepared.proto)
+        if version < FIRST_OPERATOR_SET:
+            what = f"needs operator set {FIRST_OPERATOR_SET} or later, and {args.model} uses {version}"
+            raise UsageError("--accumulate fp16", what, "Convert it by onnx.version_converter")
+    return accumulator
 
 
 def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:

@@ -28,6 +28,7 @@ from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError, floating_outputs
+from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisect.precision.emulation.rules import rules_for
 from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 from trtforensics.bisect.precision.items import atoms_of, items_of
@@ -89,7 +90,8 @@ NEEDS = {"onnxconverter-common": "onnxconverter_common", "onnxruntime": "onnxrun
 def searched(oracle: Oracle, judge: OutputJudge) -> ModelResult:
     """Search the minimal repair in this process, without a session's files."""
     caster, begun = oracle.caster, time.process_time()
-    search = RepairSearch(items_of(caster, oracle.ranges()), atoms_of(caster), caster.storage.name)
+    items = items_of(caster, tensor_ranges(oracle).by_tensor)
+    search = RepairSearch(items, atoms_of(caster), caster.storage.name)
     probes = 0
     while not search.done:
         for ask in search.asks():

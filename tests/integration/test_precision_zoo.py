@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +25,30 @@ ZOO = {model.name: model for model in models() if not model.large}
 def search(zoo: ZooModel, folder: Path, *options: str) -> dict[str, Any]:
     """Search a model of the zoo on its own samples; return ``result.json``."""
     path, out = folder / "model.onnx", folder / "out"
+    folder.mkdir(exist_ok=True)
     onnx.save(zoo.build(), path, save_as_external_data=zoo.external, location="weights", size_threshold=0)
     arguments = ["bisect", "precision", str(path), "--artifacts-dir", str(out), "--quiet", "--build", "none"]
     for number, sample in enumerate(zoo.samples):
         np.savez(folder / f"{number}.npz", **sample)  # type: ignore[arg-type]
         arguments += ["--inputs", str(folder / f"{number}.npz")]
-    main([*arguments, "--precision", zoo.precision, *options])
+    main([*arguments, "--precision", zoo.precision, "--accumulate", zoo.accumulate, *options])
     document: dict[str, Any] = json.loads((out / "result.json").read_text())
     return document
+
+
+@pytest.mark.parametrize("name", ["sum that leaves FP16 on the way", "convolution that leaves FP16 on the way"])
+def test_a_product_that_only_needs_fp32_sums_is_said_to(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (node,) = ZOO[name].expected_minimal
+    found = search(ZOO[name], tmp_path / "narrow")
+    wide = found["kernels"]["wide_sums"]
+    assert (wide["nodes"][0]["node"], wide["others"], wide["passes"]) == (node, [], True)
+    assert f"trtforensics pin build.log --accumulate fp32 --layers {node} -o" in capsys.readouterr().out
+    assert search(replace(ZOO[name], accumulate="fp32"), tmp_path / "wide")["status"] == "not-reproduced"
+    assert f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {node}." in (
+        capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("name", ZOO)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.precision.emulation.converted import converted_text
 from trtforensics.bisect.precision.emulation.judging import rules_document, rules_text
+from trtforensics.bisect.precision.emulation.top_rows import top_rows, top_text
 from trtforensics.bisect.precision.kernel_notes import kernels_document, kernels_text
 from trtforensics.bisect.precision.remarks import headline
 from trtforensics.bisect.precision.rewrites.operator_fix import operators_text
@@ -12,6 +14,7 @@ from trtforensics.bisect.precision.two_repairs import repairs_document, repairs_
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.console.terminal import visible
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +34,10 @@ _SENTENCES = {
     "inconclusive": "Inconclusive",
     "not-reproduced": "Nothing to search",
 }
-_CAVEAT = "Emulated: 16-bit storage of every result, on the CPU. No engine was run, and fused kernels may differ."
+_EMULATED: Mapping[object, str] = {
+    Accumulator.FP32: "16-bit storage of every result, on the CPU",
+    Accumulator.FP16: "16-bit storage of every result, and of the sums of products after each 16 terms, on the CPU",
+}
 
 
 def extended(
@@ -52,6 +58,8 @@ def extended(
         "builds": len(folders),
         "oracle_probes": len({str(probe["active"]) for probe in probes if probe["scores"]}),
         "precision": lever.narrow,
+        "accumulate": lever.oracle.accumulator,
+        "converted": None if lever.converted is None else lever.converted.document(),
         "builder": None if lever.target is None else lever.target.module,
         "evidence": {
             "emulated": any(p["scores"] for p in probes),
@@ -64,6 +72,7 @@ def extended(
         "masked": dict(lever.oracle.masked_values),
         **repairs_document(plan, lever, probes),
         "kernels": kernels_document(lever, plan.minimal),
+        "top_rows": {} if plan.minimal is None else top_rows(lever.oracle, lever.caster.kept(plan.minimal)),
         "tensors": _tensors(search, items),
         "nodes": _nodes(search, lever, probes),
         "constants": [
@@ -131,7 +140,7 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
 def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
-    lines = headline(document)
+    lines = headline(document) + converted_text(document)
     lines += [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += operators_text(document)
     lines += _repairs(document)
@@ -154,7 +163,7 @@ def _repairs(document: Mapping[str, object]) -> list[str]:
         nodes = [each for each in _list(document["nodes"]) if each["set"] == number]
         for node in nodes[:_SHOWN]:
             others = "; other nodes can do its part" if node["needed"] is False and len(sets) == 1 else ""
-            lines.append(f"  {node['node']} [{node['op']}]{_spelled(node['dropped'], '  without it: ')}{others}")
+            lines.append(f"  {node['node']} [{node['op']}]{_without(node, document)}{others}")
         lines += [f"  and {len(nodes) - _SHOWN} more in result.json"] if len(nodes) > _SHOWN else []
         for tensor in (each for each in _list(document["tensors"]) if each["set"] == number and each["why"]):
             lines.append(f"  because {tensor['tensor']} {tensor['why']}")
@@ -173,6 +182,8 @@ def _judged(document: Mapping[str, object]) -> list[str]:
     masked = document["masked"]
     for name, count in masked.items() if isinstance(masked, dict) else ():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
+    top = document["top_rows"]
+    lines += top_text(top) if isinstance(top, dict) else []
     near = [str(probe["folder"]) for probe in _list(document["probes"]) if probe["near"]]
     if near:
         lines.append(f"Near the tolerance, so rounding noise may have decided: {', '.join(near[:_SHOWN])}")
@@ -184,7 +195,9 @@ def _constants(document: Mapping[str, object]) -> list[str]:
     shown = [f"  {each['name']}: {each['clamped']} of {each['values']} values" for each in clamped[:_SHOWN]]
     more = [f"  and {len(clamped) - _SHOWN} more in result.json"] if len(clamped) > _SHOWN else []
     return (
-        [f"Constants beyond {document['precision']}, clamped where they are read so:", *shown, *more] if clamped else []
+        [f"Constants beyond {document['precision']}, clamped where nodes in 16 bits read them:", *shown, *more]
+        if clamped
+        else []
     )
 
 
@@ -202,14 +215,20 @@ def _evidence(document: Mapping[str, object]) -> list[str]:
     evidence = document["evidence"]
     if isinstance(evidence, dict):
         lines.append("Evidence: " + ", ".join(f"{k} {'yes' if v else 'no'}" for k, v in evidence.items()) + ".")
-        lines += [_CAVEAT] if evidence["emulated"] else []
+        emulated = _EMULATED[document["accumulate"]]
+        lines += [f"Emulated: {emulated}. No engine was run, and fused kernels may differ."] * evidence["emulated"]
     return lines
 
 
-def _spelled(scores: object, label: str) -> str:
-    if not isinstance(scores, dict) or not scores:
+def _without(node: Mapping[str, object], document: Mapping[str, object]) -> str:
+    """Return the scores of a repair without one of its nodes."""
+    scores, judged = node["dropped"], document["judged"]
+    if not isinstance(scores, dict) or not isinstance(judged, dict) or not scores:
         return ""
-    return label + ", ".join(f"{name} {'not finite' if v is None else format(v, '.3g')}" for name, v in scores.items())
+    return "  without it: " + ", ".join(
+        f"{name} not finite" if score is None else f"{name} {judged[name]['metric']} {score:.3g}"
+        for name, score in scores.items()
+    )
 
 
 def _list(value: object) -> list:  # type: ignore[type-arg]

@@ -112,7 +112,7 @@ def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, Range]) -> _Sus
     storage = caster.storage
     altered = caster.constants.altered.get(tensor)
     if altered is not None and altered.clamped:
-        why = f"{altered.clamped} of {altered.values} values are beyond {storage.name}"
+        why = f"has {altered.clamped} of {altered.values} values beyond {storage.name}"
         return _Suspicion(_OUT_OF_RANGE, why, Beyond.CLAMP)
     return _by_range(ranges[tensor].largest, storage) if tensor in ranges else _Suspicion()
 
@@ -122,10 +122,10 @@ def _by_range(largest: float, storage: Storage) -> _Suspicion:
         why = f"reaches {largest:.3g}, {storage.name} ends at {storage.largest:.5g}"
         return _Suspicion(_OUT_OF_RANGE, why, Beyond.OVERFLOW)
     if 0.0 < largest <= storage.smallest / 2.0:  # half of the smallest value rounds to the even neighbour, zero
-        why = f"stays below {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
+        why = f"reaches only {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
         return _Suspicion(_OUT_OF_RANGE, why, Beyond.FLUSH)
     if 0.0 < largest < storage.smallest_normal:
-        why = f"stays below {largest:.3g}, where {storage.name} has fewer digits (subnormal numbers)"
+        why = f"reaches only {largest:.3g}, where {storage.name} has fewer digits (subnormal numbers)"
         return _Suspicion(_NEARLY, why)
     if largest > storage.largest * _NEAR_THE_LIMIT:
         return _Suspicion(_NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}")

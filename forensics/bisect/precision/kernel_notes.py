@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING
 
+from trtforensics.bisect.precision.emulation.accumulation import product_of, shapes_of
 from trtforensics.bisect.precision.emulation.oracle import RunError
-from trtforensics.bisect.precision.emulation.sums import sums_beyond
+from trtforensics.bisect.precision.emulation.sums import PRODUCTS, sums_beyond
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -52,17 +56,51 @@ def _reaches(survey: Survey, name: str, *, forwards: bool, until: str = "MatMul"
 
 
 def kernels_document(lever: PrecisionLever, minimal: frozenset[str] | None) -> Document:
-    """Return the kept nodes that a fused attention may absorb, and the products that overflow in FP16 sums."""
+    """Return the kept nodes that a fused attention may absorb, and what sums in FP16 do to products.
+
+    ``sums`` names the 16-bit products that may overflow, ``wide_sums`` the kept ones that need FP32 for their sums.
+    """
     if minimal is None:
-        return {"attention": [], "sums": []}
-    caster = lever.caster
+        return {"attention": [], "sums": [], "wide_sums": None}
+    caster, oracle = lever.caster, lever.oracle
     try:
-        sums = sums_beyond(lever.oracle, caster.kept(minimal))
+        sums = sums_beyond(oracle, ())
     except RunError:  # the answer does without them: ONNX Runtime returns no such tensors of this model
         sums = {}
+    shapes = shapes_of(caster.prepared.proto) if oracle.accumulator is Accumulator.FP16 else {}
+    keep = caster.kept(minimal)
     return {
         "attention": attention_nodes(caster.survey, minimal),
-        "sums": [{"node": name, "largest": value} for name, value in sums.items()],
+        "sums": [
+            {
+                "node": name,
+                "largest": value,
+                "emulated": product_of(caster.survey.nodes[name], shapes) is not None,
+            }
+            for name, value in sums.items()
+            if name not in keep
+        ],
+        "wide_sums": _wide_sums(lever, minimal, sums) if oracle.accumulator is Accumulator.FP16 else None,
+    }
+
+
+def _wide_sums(lever: PrecisionLever, minimal: frozenset[str], sums: Mapping[str, float]) -> Document | None:
+    """Return the kept products, and whether they may be in 16 bits if a kernel sums them in FP32; None without any."""
+    caster, oracle = lever.caster, lever.oracle
+    products = [name for name in lever.nodes if name in minimal and caster.candidates[name].op in PRODUCTS]
+    if not products:
+        return None
+    others = [name for name in lever.nodes if name in minimal and name not in products]
+    try:
+        scores = oracle.score(oracle.twin_of(caster.cast(caster.kept(others)), products))
+    except RunError:
+        return None
+    judgement = lever.judgement(scores)
+    return {
+        "nodes": [{"node": name, "largest": sums.get(name)} for name in products],
+        "others": others,
+        "passes": judgement.passed,
+        "scores": dict(judgement.worst),
     }
 
 
@@ -78,13 +116,36 @@ def kernels_text(document: Mapping[str, object]) -> list[str]:
             "  absorbs the Casts around Softmax, so that these nodes are FP32 on paper only. A cheap test: mark the",
             "  scores as an output, which breaks the fusion, and build again (`bisect outputs`).",
         ]
-    if kernels["sums"]:
-        names = [each["node"] for each in kernels["sums"]]
+    lines += _wide_text(kernels["wide_sums"], str(document["precision"]))
+    sums = [each["node"] for each in kernels["sums"] if not each["emulated"]]
+    if sums and document["accumulate"] == Accumulator.FP32:
+        lines += [
+            f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {_named(sums)}.",
+            "  The twin accumulates in FP32; `--accumulate fp16` emulates the other.",
+        ]
+    elif sums:
         lines.append(
-            f"Infinite where a kernel accumulates in FP16, by the sum of magnitudes: {_named(names)}. "
-            "The twin accumulates in FP32."
+            f"Not emulated, the twin sums them in FP32: {_named(sums)}. By the sum of magnitudes they may be infinite."
         )
     return lines
+
+
+def _wide_text(wide: object, narrow: str) -> list[str]:
+    if not isinstance(wide, dict):
+        return []
+    names = [each["node"] for each in wide["nodes"]]
+    if not wide["passes"]:
+        return [f"Accumulation in FP32 is not enough for {_named(names)}: in {narrow} the model fails even so."]
+    rest = f"with the other {len(wide['others'])} nodes in FP32" if wide["others"] else f"with every node in {narrow}"
+    beyond = [each for each in wide["nodes"] if each["largest"] is not None]
+    reasons = [f"  because the magnitudes that {e['node']} sums reach {e['largest']:.3g}" for e in beyond[:_SHOWN]]
+    layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _SHOWN else "EXPR"
+    return [
+        f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_named(names)},",
+        *reasons,
+        f"  and so summed, the model passes {rest}. Pin such tactics by a verbose log of that build:",
+        f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
+    ]
 
 
 def _named(names: list[str]) -> str:

@@ -24,7 +24,6 @@ from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.metrics import METRICS
 from trtforensics.bisect.precision.emulation.oracle import RunError, Scores
 from trtforensics.bisect.precision.emulation.rules import spelled
-from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.evidence import differences, unreached
 from trtforensics.bisect.precision.fixes.files import SAFE_FOLDER, write_fixes, write_gpu_check
 from trtforensics.bisect.precision.items import atoms_of
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.emulation.converted import ConvertedModel
     from trtforensics.bisect.precision.emulation.judging import Judgement
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.emulation.rules import OutputRule
@@ -74,6 +74,7 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
+    ``converted`` is a model in 16 bits that the caller has judged besides.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
     run.
@@ -98,6 +99,7 @@ class PrecisionLever(Lever):
         self.target = target
         self.build = None if target is None else _BUILD
         self.samples_are = f"{len(oracle.samples)} samples"
+        self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
@@ -142,7 +144,7 @@ class PrecisionLever(Lever):
         self._save_samples(folder.parent.parent / "samples")
         paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
         typed = self.caster.cast(keep)
-        save(self.caster, emulate(typed), paths["twin"])
+        save(self.caster, self.oracle.twin_of(typed), paths["twin"])
         save(self.caster, typed, paths["model"])
         if self.target is not None:
             job = self._job(self.target, paths["model"], keep, folder)
@@ -301,6 +303,8 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
         "precision": caster.storage.name,
         "samples": samples.hexdigest(),
         "masked": oracle.masked,
+        "accumulate": oracle.accumulator,
+        "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
         "measures": list(METRICS),
     }
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import onnx
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.casting.eligibility import Survey
 
 _FIRST_WITH_BF16 = 13
 _HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
@@ -30,12 +31,12 @@ _SHOWN = 5
 def no_candidates(caster: Caster) -> tuple[str, str]:
     """Return why no node may change its type, and the next step."""
     narrow = caster.storage.name.upper()
-    halves = _computing_in_halves(caster)
+    halves = computing_in_halves(caster.survey)
     if halves:
         word, count = halves.most_common(1)[0]
         return (
             f"is {'an' if word == 'FP16' else 'a'} {word} model already: {count} nodes compute in {word}, none in FP32",
-            "Give the FP32 model that it was made of; its export or cast decides what TensorRT is asked for",
+            "Give the FP32 model that it was made of too, by --against ORIGINAL.onnx",
         )
     version = operator_set(caster.prepared.proto)
     if narrow == "BF16" and version < _FIRST_WITH_BF16:
@@ -49,7 +50,7 @@ def no_candidates(caster: Caster) -> tuple[str, str]:
 def model_notes(caster: Caster) -> list[str]:
     """Return notes on the nodes that stay as they are, whatever the answer is."""
     notes = []
-    for word, count in _computing_in_halves(caster).items():
+    for word, count in computing_in_halves(caster.survey).items():
         notes.append(f"{count} nodes compute in {word} in the model itself; they stay so in every mixture")
     foreign, untyped = _without_narrow_form(caster)
     if foreign:
@@ -85,10 +86,11 @@ def last_error(lines: Sequence[str]) -> str:
     return said[-1].strip() if said else "its log is empty"
 
 
-def _computing_in_halves(caster: Caster) -> Counter[str]:
-    types = caster.survey.types
+def computing_in_halves(survey: Survey) -> Counter[str]:
+    """Count the nodes of a model that compute in 16 bits, by ``FP16`` and ``BF16``."""
+    types = survey.types
     found: Counter[str] = Counter()
-    for node in caster.survey.nodes.values():
+    for node in survey.nodes.values():
         words = {_HALVES[kind] for name in node.output if (kind := types.get(name, 0)) in _HALVES}
         if node.op_type not in _NO_ARITHMETIC:
             found.update(sorted(words)[:1])

@@ -64,7 +64,10 @@ def repairs_text(document: Mapping[str, object]) -> list[str]:
     lines += _named("overflows or becomes NaN", [each["tensor"] for each in inside if each["lost"]])
     lines += _named("becomes zero as a whole", [each["tensor"] for each in inside if not each["lost"]])
     lines.append("Layers that these feed may be dead: with other inputs the output can show it.")
-    lines += [_side("minimal", minimal, total, "fixed/"), _side("safe", safe, total, "fixed/safe/")]
+    lines += [
+        _side("minimal", minimal, total, "in fixed/" if minimal["nodes"] else "the model as it is"),
+        _side("safe", safe, total, "in fixed/safe/"),
+    ]
     left = document["left"]
     if isinstance(left, list) and left:
         lines += _named("is lost even in the safe repair", [each["tensor"] for each in left])
@@ -87,4 +90,4 @@ def _side(kind: str, repair: Mapping[str, object], total: object, place: str) ->
     )
     error = f", error {spelled}" if spelled else ""
     verdict = "" if repair["verdict"] == "good" else f", {repair['verdict']}"
-    return f"The {kind} repair: {count} of {total} nodes in FP32{error}{verdict}, in {place}."
+    return f"The {kind} repair: {count} of {total} nodes in FP32{error}{verdict}, {place}."

@@ -23,6 +23,7 @@ def models() -> list[ZooModel]:
     samples = feeds(3, _ROWS, _WIDTH)
     pair = frozenset({"/up", "/down"})
     none: frozenset[str] = frozenset()
+    product, filters, images = frozenset({"/out/MatMul"}), frozenset({"/filters/Conv"}), feeds(2, 1, 8, 6, 6)
     scores = nodes("/attention", "MatMul", "Mul")
     exponential = frozenset({"/Exp", "/ReduceSum", "/Log"})
     cubes = nodes("/gelu", "Pow", "Mul")
@@ -38,6 +39,8 @@ def models() -> list[ZooModel]:
         ZooModel("flushed to zero", partial(_scaled, 1e-9, 1e9), samples, pair, pair),
         ZooModel("GELU by Tanh", _gelu, samples, none, cubes),
         ZooModel("scores beyond FP16", _scores, samples, scores, scores),
+        ZooModel("sum that leaves FP16 on the way", _partial_sums, samples, product, product, accumulate="fp16"),
+        ZooModel("convolution that leaves FP16 on the way", _filters, images, filters, filters, accumulate="fp16"),
         ZooModel("sum of exponentials", _exponentials, samples, exponential, exponential),
         ZooModel("two clamped factors", _clamped, samples, factors, factors),
         ZooModel("rare tokens", _tokens, tokens, hot, hot),
@@ -98,6 +101,29 @@ def _scores() -> onnx.ModelProto:
     small = net.node("Mul", "/attention/Mul", [scores, net.constant("/attention/scale", 1e-6)])
     weights = net.node("Softmax", "/attention/Softmax", [small], axis=-1)
     return net.model(net.node("MatMul", "/attention/MatMul_1", [weights, "x"]), {"x": (_ROWS, _WIDTH)}, (_ROWS, _WIDTH))
+
+
+def _partial_sums() -> onnx.ModelProto:
+    net = Net(seed=41)
+    gates = net.node("Sigmoid", "/gates/Sigmoid", [net.linear("/gates", "x", _WIDTH, 2 * _WIDTH)])
+    weights = np.repeat([[8000.0], [-8000.0]], _WIDTH, axis=0) * np.linspace(0.9, 1.1, _WIDTH)
+    sums = net.node("MatMul", "/out/MatMul", [gates, net.tensor("signed", weights)])
+    small = net.node("Mul", "/out/Mul", [sums, net.constant("/out/scale", 1e-3)])
+    return net.model(small, {"x": (_ROWS, _WIDTH)}, (_ROWS, _WIDTH))
+
+
+def _filters() -> onnx.ModelProto:
+    net = Net(seed=42)
+    gates = net.node("Sigmoid", "/gates/Sigmoid", ["x"])
+    signs = np.repeat([8000.0, -8000.0], 4)[None, :, None, None]
+    weights = np.broadcast_to(signs, (3, 8, 3, 3)) * np.linspace(0.9, 1.1, 3)[:, None, None, None]
+    inputs = [gates, net.tensor("signed", weights), net.tensor("bias", [1.0, 2.0, 3.0])]
+    sums = net.node("Conv", "/filters/Conv", inputs, pads=[1, 1, 1, 1])
+    return net.model(
+        net.node("Tanh", "/Tanh", [net.node("Mul", "/Mul", [sums, net.tensor("scale", 1e-4)])]),
+        {"x": (1, 8, 6, 6)},
+        (1, 3, 6, 6),
+    )
 
 
 def _exponentials() -> onnx.ModelProto:

@@ -32,6 +32,9 @@ def models() -> list[ZooModel]:
         ZooModel("mask selects -1e9", partial(_attention, "where", -1e9), _samples(), none, none),
         ZooModel("mask times -1e4", partial(_attention, "product", -1e4), _samples(), none, none),
         ZooModel(
+            "low scores under a mask", partial(_attention, "product", _LOWEST, scale=14.0), _samples(), none, none
+        ),
+        ZooModel(
             "row without keys",
             partial(_attention, "product", _LOWEST, scale=8.0),
             _samples(empty_row=True),

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.emulation.oracle import Oracle, Outputs
+    from trtforensics.bisect.precision.emulation.oracle import Oracle
+
+    Pair = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 _TENSORS_A_RUN = 128
 """How many tensors a pair of runs returns, so that their memory stays bounded."""
@@ -44,8 +46,10 @@ class TensorLoss:
     first: bool
 
 
-def losses(oracle: Oracle, keep: Collection[str]) -> tuple[TensorLoss, ...]:
+def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> tuple[TensorLoss, ...]:
     """Return the losses of the main graph's 16-bit tensors if some nodes stay FP32, in the order of the model.
+
+    Of the tensors ``masked``, values below the type's range only mask positions: minus infinity is no loss there.
 
     Raises:
         RunError: ONNX Runtime cannot run the twin.
@@ -57,8 +61,13 @@ def losses(oracle: Oracle, keep: Collection[str]) -> tuple[TensorLoss, ...]:
     for start in range(0, len(names), _TENSORS_A_RUN):
         part = names[start : start + _TENSORS_A_RUN]
         exact = oracle.outputs_of(_with_outputs(emulate(caster.prepared.proto), {name: name for name in part}))
-        seen = oracle.outputs_of(_with_outputs(emulate(typed), {name: name + caster.suffix for name in part}))
-        found.update((name, loss) for name in part if (loss := _loss(caster, name, exact, seen, found)) is not None)
+        seen = oracle.outputs_of(_with_outputs(oracle.twin_of(typed), {name: name + caster.suffix for name in part}))
+        for name in part:
+            lowest = -caster.storage.largest if name in masked else -np.inf
+            pairs = [_without_masks(w[name + _TAP], g[name + _TAP], lowest) for w, g in zip(exact, seen, strict=True)]
+            loss = _loss(caster, name, pairs, found)
+            if loss is not None:
+                found[name] = loss
     return tuple(found.values())
 
 
@@ -78,17 +87,19 @@ def _with_outputs(model: onnx.ModelProto, tensors: Mapping[str, str]) -> onnx.Mo
     return model
 
 
-def _loss(
-    caster: Caster, name: str, exact: Sequence[Outputs], seen: Sequence[Outputs], before: Collection[str]
-) -> TensorLoss | None:
-    pairs = [(wanted[name + _TAP], got[name + _TAP]) for wanted, got in zip(exact, seen, strict=True)]
-    worst = max((_lost(*pair) for pair in pairs), key=int)
+def _loss(caster: Caster, name: str, pairs: Sequence[Pair], before: Collection[str]) -> TensorLoss | None:
+    worst = max(_lost(*pair) for pair in pairs)
     flushed = any(bool(wanted.any()) and not got.any() for wanted, got in pairs)
     if not worst and not flushed:
         return None
     producer = caster.survey.nodes.get(caster.survey.producers.get(name, ""))
     first = producer is None or not any(tensor in before for tensor in producer.input)
     return TensorLoss(name, worst, pairs[0][0].size, flushed, first)
+
+
+def _without_masks(wanted: npt.NDArray[Any], got: npt.NDArray[Any], lowest: float) -> Pair:
+    """Return the FP32 values and the others, in which infinity below ``lowest`` is as low as FP32's value."""
+    return wanted, np.where((wanted < lowest) & (got == -np.inf), wanted, got)
 
 
 def _lost(wanted: npt.NDArray[Any], got: npt.NDArray[Any]) -> int:

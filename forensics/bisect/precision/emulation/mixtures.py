@@ -7,6 +7,7 @@ A node that only moves data needs no switch: values that are rounded once stay a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import bodies
-from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.emulation.accumulation import accumulated, product_of, shapes_of
+from trtforensics.bisect.precision.emulation.twin import emulate, store_and_read
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -39,12 +42,15 @@ def can_mix(caster: Caster) -> bool:
     return version >= _FIRST_WITH_WHERE and proto.ByteSize() < _LARGEST_MODEL
 
 
-def mixture_of(caster: Caster) -> onnx.ModelProto:
-    """Return the twin of all typed models of a caster, with one more input: :data:`SWITCHES`."""
+def mixture_of(caster: Caster, accumulator: Accumulator = Accumulator.FP32) -> onnx.ModelProto:
+    """Return the twin of all typed models of a caster, with one more input: :data:`SWITCHES`.
+
+    16-bit products sum in ``accumulator``.
+    """
     model = onnx.ModelProto()
     model.CopyFrom(caster.prepared.proto)
     graph = model.graph
-    mixing = _Mixing(caster)
+    mixing = _Mixing(caster, accumulator)
     nodes = list(graph.node)
     graph.ClearField("node")
     graph.input.append(helper.make_tensor_value_info(SWITCHES, TensorProto.BOOL, [len(mixing.switched)]))
@@ -72,8 +78,9 @@ def _switch(node: str) -> str:
 class _Mixing:
     """One run over the model."""
 
-    def __init__(self, caster: Caster) -> None:
+    def __init__(self, caster: Caster, accumulator: Accumulator) -> None:
         self.switched = _switched(caster)
+        self._shapes = shapes_of(caster.prepared.proto) if accumulator is Accumulator.FP16 else {}
         self._caster = caster
         self._elem_type = caster.storage.elem_type
         self._numbers: Iterator[int] = iter(range(1 << 30))
@@ -97,6 +104,7 @@ class _Mixing:
         self, node: onnx.NodeProto, candidate: CandidateNode, graph: onnx.GraphProto, mark: str, rounded: set[str]
     ) -> None:
         exact = list(node.input)
+        product = product_of(node, self._shapes)
         for slot in candidate.inputs:
             narrow = f"{exact[slot]}{mark}"
             if narrow not in rounded:
@@ -110,8 +118,12 @@ class _Mixing:
             node.output[slot] = f"{result}{mark}_exact"
         graph.node.append(node)
         for result in results.values():
-            stored = f"{result}{mark}_stored"
-            self._round(f"{result}{mark}_exact", stored, graph)
+            stored, sums = f"{result}{mark}_stored", f"{result}{mark}_exact"
+            if product is not None:
+                sums = f"{result}{mark}_summed"
+                rounding = partial(store_and_read, elem_type=self._elem_type)
+                graph.node.extend(accumulated(node, product, sums, rounding))
+            self._round(sums, stored, graph)
             graph.node.append(_where(_switch(node.name), stored, f"{result}{mark}_exact", result))
 
     def _round(self, source: str, target: str, graph: onnx.GraphProto) -> None:

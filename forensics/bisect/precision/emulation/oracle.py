@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, 
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 _FATAL_ONLY = 4
 """ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""
 
+
+_UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
+"""What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
 
 TENSORS_A_RUN = 256
 """How many tensors one run returns, so that their memory stays bounded."""
@@ -59,15 +64,19 @@ class Oracle:
     """Compares twins with the model's own FP32 outputs on every sample.
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
+    16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
 
     Raises:
         RunError: ONNX Runtime cannot run the model.
-        UsageError: The reference has NaN and is not to be masked.
+        SourceError: The model has an operator that ONNX Runtime and ``libraries`` do not have.
+        UsageError: The reference has NaN and is not to be masked, or a library cannot be registered.
     """
 
     caster: Caster
     samples: Sequence[Sample]
     masked: bool = False
+    accumulator: Accumulator = Accumulator.FP32
+    libraries: Sequence[str] = ()
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
@@ -95,7 +104,15 @@ class Oracle:
             name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
             for name in self.reference[0]
         }
-        self.floor = self._scores(self._run(emulate(without_range_limits(self.caster))))
+        self.floor = self._scores(self._run(emulate(without_range_limits(self.caster, self.accumulator))))
+
+    def of(self, caster: Caster) -> Oracle:
+        """Return an oracle of another caster on the same samples, under the same conditions.
+
+        Raises:
+            RunError: ONNX Runtime cannot run its model.
+        """
+        return Oracle(caster, self.samples, self.masked, self.accumulator, self.libraries)
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin.
@@ -112,11 +129,15 @@ class Oracle:
             RunError: ONNX Runtime cannot run it.
         """
         if not can_mix(self.caster):
-            return self.score(emulate(self.caster.cast(keep)))
+            return self.score(self.twin_of(self.caster.cast(keep)))
         with self._opening:
             if self._mixture is None:
-                self._mixture = self._session(mixture_of(self.caster))
+                self._mixture = self._session(mixture_of(self.caster, self.accumulator))
         return self._scores(self._outputs(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+
+    def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
+        """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
+        return emulate(typed, self.accumulator, wide_sums)
 
     def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
         """Run an FP32 model on every sample.
@@ -132,7 +153,8 @@ class Oracle:
     def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
         runtime = _onnxruntime()
         with self._explained(runtime):
-            return runtime.InferenceSession(model.SerializeToString(), _options(runtime), ["CPUExecutionProvider"])
+            options = _options(runtime, self.libraries)
+            return runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 
     def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
         names = [output.name for output in session.get_outputs()]
@@ -145,6 +167,10 @@ class Oracle:
             yield
         except _failures(runtime) as error:
             path = self.caster.prepared.path
+            unknown = _UNREGISTERED.search(str(error))
+            if unknown:
+                what = f"has the operator {unknown[1]}.{unknown[2]}, which ONNX Runtime does not know"
+                raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
             raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:
@@ -223,8 +249,14 @@ def _onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
     return onnxruntime
 
 
-def _options(runtime: Any) -> Any:  # noqa: ANN401 - it comes without types
+def _options(runtime: Any, libraries: Sequence[str]) -> Any:  # noqa: ANN401 - it comes without types
     options = runtime.SessionOptions()
+    for library in libraries:
+        try:
+            options.register_custom_ops_library(library)
+        except _failures(runtime) as error:
+            what = f"{library} is no library of operators for ONNX Runtime: {_first_line(error)}"
+            raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = _FATAL_ONLY
     return options

@@ -1,7 +1,8 @@
 """The rounding floor: what 16 bits of storage cost if their exponent had no limits.
 
 The operands and results of every candidate are rounded to the type's digits in FP32, by Veltkamp's splitting
-(``c = x * (2**s + 1); c - (c - x)``), so that rounding shows and overflow does not.
+(``c = x * (2**s + 1); c - (c - x)``), so that rounding shows and overflow does not. Where products sum in FP16, the
+partial sums are rounded likewise.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import bodies
 from trtforensics.bisect.precision.casting.storage import rounded
+from trtforensics.bisect.precision.emulation.accumulation import accumulated, product_of, shapes_of
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.storage import Storage
@@ -31,19 +34,21 @@ _FIRST_WITH_BROADCAST_MAX = 8
 """Before this operator set, Max and Min take operands of one shape only, but Clip has its limits as attributes."""
 
 
-def without_range_limits(caster: Caster) -> onnx.ModelProto:
-    """Return the model with every candidate rounded, nothing clamped."""
+def without_range_limits(caster: Caster, accumulator: Accumulator = Accumulator.FP32) -> onnx.ModelProto:
+    """Return the model with every candidate rounded, nothing clamped; products sum in ``accumulator``."""
     model = onnx.ModelProto()
     model.CopyFrom(caster.prepared.proto)
     version = max(entry.version for entry in model.opset_import if entry.domain in {"", "ai.onnx"})
     split = _Split(caster.storage, broadcasts=version >= _FIRST_WITH_BROADCAST_MAX)
     model.graph.initializer.extend(split.factors())
-    _Rounding(caster, split).graph(model.graph)
+    shapes = shapes_of(caster.prepared.proto) if accumulator is Accumulator.FP16 else {}
+    _Rounding(caster, split, shapes).graph(model.graph)
     return model
 
 
 class _Rounding:
-    def __init__(self, caster: Caster, split: _Split) -> None:
+    def __init__(self, caster: Caster, split: _Split, shapes: Mapping[str, Sequence[int]]) -> None:
+        self._shapes = shapes
         self._caster = caster
         self._split = split
         self._numbers: Iterator[int] = iter(range(1 << 30))
@@ -68,6 +73,7 @@ class _Rounding:
 
     def _node(self, node: onnx.NodeProto, scope: int, graph: onnx.GraphProto, done: set[str]) -> None:
         candidate = self._caster.candidates[node.name]
+        product = product_of(node, self._shapes)
         for slot in candidate.inputs:
             tensor = node.input[slot]
             if tensor in self._written:
@@ -85,7 +91,11 @@ class _Rounding:
             node.output[slot] += "__exact"
         graph.node.append(node)
         for tensor in results:
-            graph.node.extend(self._split.nodes(f"{tensor}__exact", tensor))
+            sums = f"{tensor}__exact"
+            if product is not None:
+                sums = f"{tensor}__summed"
+                graph.node.extend(accumulated(node, product, sums, self._split.nodes))
+            graph.node.extend(self._split.nodes(sums, tensor))
 
     def _constant(self, tensor: str, name: str) -> TensorProto:
         exact = numpy_helper.to_array(self._caster.survey.constants[tensor])

@@ -72,10 +72,15 @@ def tolerance_of(metric: Metric, given: float | None, floor: float | None, peak:
     if given is not None:
         return Tolerance(metric, given, floor, None)
     scale = (peak or 1.0) if metric.name == "max-abs" else 1.0
-    cap = metric.error_of(_CAPS[storage.name][metric.name]) * scale
+    cap = cap_of(metric, storage) * scale
     least = 0.0 if metric.name == "mismatch" else _UNITS * storage.half_unit * scale
     wanted = math.inf if floor is None else max(FLOOR_FACTOR * metric.error_of(floor), least)
     return Tolerance(metric, metric.score_of(min(cap, wanted)), floor, metric.score_of(cap))
+
+
+def cap_of(metric: Metric, storage: Storage) -> float:
+    """Return the loosest default as an error; of ``max-abs``, as a share of the output's largest magnitude."""
+    return metric.error_of(_CAPS[storage.name][metric.name])
 
 
 def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, OutputRule]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.emulation.oracle import Oracle
 
-_PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _MARK = "__magnitudes"
 _OPERANDS = 2
 _NODES_A_RUN = 64
@@ -35,9 +35,7 @@ def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
     """
     caster = oracle.caster
     names = [
-        name
-        for name, node in caster.candidates.items()
-        if node.op in _PRODUCTS and node.scope == 0 and name not in keep
+        name for name, node in caster.candidates.items() if node.op in PRODUCTS and node.scope == 0 and name not in keep
     ]
     largest: dict[str, float] = {}
     for start in range(0, len(names), _NODES_A_RUN):

@@ -9,7 +9,7 @@ from trtforensics.bisect.precision.emulation.losses import losses
 from trtforensics.bisect.precision.items import Beyond
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from trtforensics.bisect.precision.emulation.losses import TensorLoss
     from trtforensics.bisect.precision.emulation.oracle import Oracle
@@ -29,22 +29,24 @@ class SafeRepair:
     left: tuple[TensorLoss, ...]
 
 
-def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], minimal: Nodes) -> SafeRepair:
+def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collection[str], minimal: Nodes) -> SafeRepair:
     """Add to a repair what it takes that nothing is lost, on the samples of the oracle.
+
+    In the tensors ``masked``, what is below the type's range only masks positions and is not lost.
 
     Raises:
         RunError: ONNX Runtime cannot run a twin.
     """
     caster = oracle.caster
     touching = {tensor: item.nodes for item in items for tensor in item.tensors}
-    inside = losses(oracle, caster.kept(minimal))
+    inside = losses(oracle, caster.kept(minimal), masked)
     out_of_range = (item.nodes for item in items if item.beyond in {Beyond.OVERFLOW, Beyond.FLUSH})
     nodes: Nodes = minimal.union(*out_of_range) if inside else minimal
-    left = losses(oracle, caster.kept(nodes)) if inside else ()
+    left = losses(oracle, caster.kept(nodes), masked) if inside else ()
     for _ in range(_ROUNDS):
         more = nodes.union(*(touching.get(loss.tensor, nodes) for loss in left if loss.first))
         if more == nodes:
             break
         nodes = more
-        left = losses(oracle, caster.kept(nodes))
+        left = losses(oracle, caster.kept(nodes), masked)
     return SafeRepair(nodes, inside, left)

@@ -57,7 +57,7 @@ def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposa
         return None
     try:
         caster = Caster(rewritten(prepared, proto, "normalisations are operators"), oracle.caster.storage)
-        other = Oracle(caster, oracle.samples, masked=oracle.masked)
+        other = oracle.of(caster)
     except (RunError, SourceError):  # this ONNX Runtime lacks the operator, or the converter wrote what ONNX refuses
         return None
     difference = _difference(oracle, caster)
@@ -78,7 +78,8 @@ def _difference(oracle: Oracle, caster: Caster) -> float | None:
 def _searched(oracle: Oracle, judge: OutputJudge) -> Nodes | None:
     """Return the safe repair of the rewritten model, no nodes if it needs none; None if there is no repair."""
     caster = oracle.caster
-    items = items_of(caster, tensor_ranges(oracle).by_tensor)
+    ranges = tensor_ranges(oracle)
+    items = items_of(caster, ranges.by_tensor)
     search = RepairSearch(items, atoms_of(caster), caster.storage.name, every=False)
     while not search.done:
         for ask in search.asks():
@@ -88,5 +89,5 @@ def _searched(oracle: Oracle, judge: OutputJudge) -> Nodes | None:
     if search.answer is None or not (search.answer.repairs or search.answer.passes_narrow):
         return None
     minimal: Nodes = search.answer.repairs[0].nodes if search.answer.repairs else frozenset()
-    safe = safe_repair(oracle, items, minimal)
+    safe = safe_repair(oracle, items, ranges.masked, minimal)
     return None if safe.left else safe.nodes

@@ -17,6 +17,7 @@ from trtforensics.bisect.precision.emulation.mixtures import can_mix
 from trtforensics.bisect.precision.emulation.oracle import Oracle
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.inputs.drawing import random_samples
+from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,10 +35,12 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
 }
 
 
-def oracle_of(model: onnx.ModelProto, storage: Storage, folder: Path) -> Oracle:
+def oracle_of(
+    model: onnx.ModelProto, storage: Storage, folder: Path, accumulator: Accumulator = Accumulator.FP32
+) -> Oracle:
     onnx.save(model, folder / "model.onnx")
     prepared = prepare(str(folder / "model.onnx"))
-    return Oracle(Caster(prepared, storage), random_samples(prepared.proto, {}, 3))
+    return Oracle(Caster(prepared, storage), random_samples(prepared.proto, {}, 3), accumulator=accumulator)
 
 
 @pytest.mark.parametrize("storage", [FP16, BF16], ids=["fp16", "bf16"])
@@ -51,6 +54,18 @@ def test_a_mixture_scores_as_its_typed_model_does(name: str, storage: Storage, t
     for share in (0.0, 0.1, 0.5, 0.9, 1.0):
         keep = caster.kept([node for node in computing if random.random() < share])
         assert oracle.score_mixture(keep) == oracle.score(emulate(caster.cast(keep)))
+
+
+def test_a_mixture_sums_in_fp16_as_its_typed_model_does(tmp_path: Path) -> None:
+    oracle = oracle_of(MODELS["transformer"](), FP16, tmp_path, Accumulator.FP16)
+    caster = oracle.caster
+    exact = [oracle.score(emulate(caster.cast(caster.kept(part)))) for part in ((), list(caster.candidates)[::2])]
+    summed = [oracle.score_mixture(caster.kept(part)) for part in ((), list(caster.candidates)[::2])]
+    assert summed != exact
+    assert summed == [
+        oracle.score(oracle.twin_of(caster.cast(caster.kept(part)))) for part in ((), list(caster.candidates)[::2])
+    ]
+    assert oracle.score(oracle.twin_of(caster.cast(caster.kept(())), caster.candidates)) == exact[0]
 
 
 def test_an_operator_set_without_a_selection_runs_the_typed_model(tmp_path: Path) -> None:

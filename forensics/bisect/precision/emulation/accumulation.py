@@ -1,0 +1,190 @@
+"""Matrix products and convolutions that accumulate in FP16, as nodes of a twin.
+
+The model is a tensor core's instruction with FP16 accumulators: it adds the products of 16 operands at once to the sum
+(``mma.m16n8k16`` in NVIDIA's PTX ISA), and the sum is stored in FP16 after each. The 16 products are added in FP32.
+Real kernels take the operands in an order of their own, round inside an instruction too, or split the reduction, so
+that rounding differs from theirs in detail. A sum that leaves FP16 after any block is infinite from there on.
+
+A convolution is the product of its weights with the patches of its input; the reduction goes over channels, then over
+the positions of the filter. Where an operand is not finite, the result is that of FP32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from trtforensics.bisect.precision.casting.preparation import graphs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
+    Shapes = Mapping[str, Sequence[int]]
+
+BLOCK = 16
+"""How many products one instruction adds to the sum."""
+
+FIRST_OPERATOR_SET = 11
+"""Before it, neither Pad nor Scan takes what the sums need."""
+
+_MATRIX_RANK = 2
+_LARGEST = float(np.finfo(np.float32).max)
+_GEOMETRY = frozenset({"auto_pad", "dilations", "pads", "strides"})
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A node that sums: the ranks of both operands as they are multiplied. ``weights`` is the shape of a filter."""
+
+    ranks: tuple[int, int]
+    weights: tuple[int, ...] = ()
+
+
+def shapes_of(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each tensor of a model with inferred types; 0 where a size is not known."""
+    shapes = {}
+    for graph in graphs(model.graph):
+        for value in (*graph.input, *graph.output, *graph.value_info):
+            if value.type.tensor_type.HasField("shape"):
+                shapes[value.name] = tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
+        shapes.update((tensor.name, tuple(tensor.dims)) for tensor in graph.initializer)
+    return shapes
+
+
+def product_of(node: onnx.NodeProto, shapes: Shapes) -> Product | None:
+    """Return how a node's sums can be emulated; None if it has none, or where they are not emulated.
+
+    Not emulated are ConvTranspose, operators that multiply inside, products of vectors, and what has no known rank.
+    """
+    if node.domain not in {"", "ai.onnx"}:
+        return None
+    known = [shapes.get(name) for name in node.input[:2]]
+    left, right = (*known, None, None)[:2]
+    if left is None or right is None:
+        return None
+    if node.op_type == "Gemm" or (node.op_type == "MatMul" and min(len(left), len(right)) >= _MATRIX_RANK):
+        return Product((len(left), len(right)))
+    if node.op_type == "Conv" and len(right) > _MATRIX_RANK and all(right):
+        return Product((3, 4), tuple(right))
+    return None
+
+
+def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: Rounding) -> list[onnx.NodeProto]:
+    """Return nodes that compute a product's result with rounded sums from the inputs of ``node``, as ``target``.
+
+    ``node`` itself must be in the graph too: its output is the exact result, of the same shape. ``rounding`` returns
+    the nodes that round one tensor into another.
+    """
+    writer = _Writer(target)
+    exact = node.output[0]
+    attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+    if node.op_type == "Conv":
+        left, right, like = _patches(writer, node, product.weights, attributes)
+    else:
+        left, right, like = node.input[0], node.input[1], exact
+        if attributes.get("transA"):
+            left = writer.add("Transpose", left, perm=[1, 0])
+        if attributes.get("transB"):
+            right = writer.add("Transpose", right, perm=[1, 0])
+    result = _summed(writer, (left, right), product.ranks, like, rounding)
+    if node.op_type == "Conv":
+        result = writer.add("Reshape", result, writer.add("Shape", exact))
+    result = _finished(writer, node, product, result, attributes)
+    finite = writer.add("Less", writer.add("Abs", exact), writer.constant(_LARGEST, np.float32))
+    writer.nodes.append(helper.make_node("Where", [finite, result, exact], [target], name=f"{target}__Where"))
+    return writer.nodes
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Nodes in the making; names begin with the name of what is computed."""
+
+    prefix: str
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+
+    def add(self, op: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401 - as make_node takes them
+        """Add a node of one output, and return that."""
+        name = f"{self.prefix}__{op}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
+        return name
+
+    def constant(self, values: npt.ArrayLike, dtype: npt.DTypeLike = np.int64) -> str:
+        """Add a constant."""
+        return self.add("Constant", value=numpy_helper.from_array(np.asarray(values, dtype), "value"))
+
+
+def _patches(
+    writer: _Writer, node: onnx.NodeProto, weights: tuple[int, ...], attributes: Mapping[str, Any]
+) -> tuple[str, str, str]:
+    """Return a convolution as a product by groups: weights, the patches of the input, and the result's shape.
+
+    Shapes: (groups, filters, reduction), (batch, groups, reduction, places), (batch, groups, filters, places).
+    """
+    group = int(attributes.get("group", 1))
+    taps, channels = prod(weights[2:]), weights[1] * group
+    one_hot = np.tile(np.eye(taps, dtype=np.float32), (channels, 1)).reshape(channels * taps, 1, *weights[2:])
+    geometry = {name: value for name, value in attributes.items() if name in _GEOMETRY}
+    selecting = writer.constant(one_hot, np.float32)
+    patches = writer.add("Conv", node.input[0], selecting, group=channels, kernel_shape=list(weights[2:]), **geometry)
+    filters = weights[0] // group
+    return (
+        writer.add("Reshape", node.input[1], writer.constant([group, filters, weights[1] * taps])),
+        writer.add("Reshape", patches, writer.constant([0, group, weights[1] * taps, -1])),
+        writer.add("Reshape", node.output[0], writer.constant([0, group, filters, -1])),
+    )
+
+
+def _summed(writer: _Writer, operands: tuple[str, str], ranks: tuple[int, int], like: str, rounding: Rounding) -> str:
+    """Add the products block by block and round the sum after each; ``like`` has the result's shape."""
+    last = list(range(ranks[1]))
+    last[-2:] = last[:-3:-1]
+    turned = writer.add("Transpose", operands[1], perm=last)
+    blocks = [_blocks(writer, name, rank) for name, rank in zip((operands[0], turned), ranks, strict=True)]
+    zero = numpy_helper.from_array(np.zeros(1, np.float32), "value")
+    start = writer.add("ConstantOfShape", writer.add("Shape", like), value=zero)
+    inner = _Writer(f"{writer.prefix}__block")
+    names = [f"{inner.prefix}_{word}" for word in ("sum", "left", "right")]
+    block = inner.add("MatMul", names[1], inner.add("Transpose", names[2], perm=last))
+    total, rounded = inner.add("Add", names[0], block), f"{inner.prefix}_rounded"
+    inner.nodes += rounding(total, rounded)
+    body = helper.make_graph(inner.nodes, "block", [_value(name) for name in names], [_value(rounded)])
+    axes = [rank - 1 for rank in ranks]
+    return writer.add("Scan", start, *blocks, num_scan_inputs=2, scan_input_axes=axes, body=body)
+
+
+def _blocks(writer: _Writer, tensor: str, rank: int) -> str:
+    """Cut the last axis into blocks, the last one filled up with zeros; shape: (…, blocks, 16)."""
+    size = writer.add("Gather", writer.add("Shape", tensor), writer.constant([rank - 1]))
+    missing = writer.add("Mod", writer.add("Sub", writer.constant([0]), size), writer.constant([BLOCK]))
+    pads = writer.add("Concat", writer.constant([0] * (2 * rank - 1)), missing, axis=0)
+    whole = writer.add("Pad", tensor, pads)
+    return writer.add("Reshape", whole, writer.constant([0] * (rank - 1) + [-1, BLOCK]))
+
+
+def _finished(
+    writer: _Writer, node: onnx.NodeProto, product: Product, result: str, attributes: Mapping[str, Any]
+) -> str:
+    """Add what comes after the sum, in FP32: factors and bias."""
+    alpha, beta = (float(attributes.get(name, 1.0)) for name in ("alpha", "beta"))
+    if alpha != 1.0:
+        result = writer.add("Mul", result, writer.constant(alpha, np.float32))
+    bias = node.input[2] if len(node.input) > _MATRIX_RANK else ""
+    if not bias:
+        return result
+    if product.weights:
+        bias = writer.add("Reshape", bias, writer.constant([-1] + [1] * (len(product.weights) - 2)))
+    if beta != 1.0:
+        bias = writer.add("Mul", bias, writer.constant(beta, np.float32))
+    return writer.add("Add", result, bias)
+
+
+def _value(name: str) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
