@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LARGEST = 1 << 30
+LARGEST = 128 << 20
 """Bytes; a longer file is none of ours."""
 
 _CANNOT_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EROFS}
@@ -54,7 +54,7 @@ def read_own(path: Path) -> bytes:
     except OSError as error:
         raise SourceError(str(path), (error.strerror or str(error)).lower()) from error
     if len(data) > LARGEST:
-        raise SourceError(str(path), f"is longer than {LARGEST >> 30} GiB, so it is not from this program")
+        raise SourceError(str(path), f"is longer than {LARGEST >> 20} MiB, so it is not from this program")
     return data
 
 

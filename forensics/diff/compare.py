@@ -228,7 +228,7 @@ def _near_ties(entries: Collection[SideValue], side: str) -> list[str]:
             slower = layer.runner_up_ms / layer.time_ms - 1
             limit = f"{NEAR_TIE_RATIO - 1:.0%}"
             found.append(
-                f"near tie in {side} ({layer.span}): {layer.time_ms:g} ms, the runner-up {slower:.1%} slower; "
+                f"near tie in {side} ({layer.span}): tuned at {layer.time_ms:g} ms, the runner-up {slower:.1%} slower; "
                 f"up to {limit} build noise may flip it"
             )
     return found

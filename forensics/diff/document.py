@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.json_text import dumps
@@ -102,6 +103,7 @@ def _entry(entry: SideValue) -> JsonObject:
         "precision": None if tensors.types is None else list(tensors.types),
         **formats,
         "time_ms": layer.time_ms,
+        "time_is": None if layer.time_ms is None else TimeSource.TUNED.value,
         "runner_up_ms": layer.runner_up_ms,
         "near_tie": layer.near_tie,
     }

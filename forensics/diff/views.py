@@ -46,7 +46,8 @@ class LayerView:
     """A layer of an engine, or an operation inside a ForeignNode (then ``key`` is its timing-cache key).
 
     ``reads`` and ``writes`` are names of tensors, empty where not known. ``undecided``: the log tunes several
-    combinations of formats and does not say which of them the engine uses.
+    combinations of formats and does not say which of them the engine uses. Times are tuned ones: those of one run of
+    the autotuner, also where the log holds a profile.
     """
 
     name: str

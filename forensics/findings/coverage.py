@@ -22,6 +22,7 @@ def coverage_of(log: BuildLog) -> Coverage:
         tactics=all(one.tactics for one in each),
         times=_times([one.times for one in each]),
         options=all(one.options for one in each),
+        model=all(one.model for one in each),
         own_lines=sum(one.own_lines for one in each),
         other_lines=sum(one.other_lines for one in each),
     )
@@ -43,6 +44,7 @@ def in_words(coverage: Coverage, builds: int = 1) -> str:
         "measured times": coverage.times is TimeSource.MEASURED,
         "tuned times": coverage.times is TimeSource.TUNED,
         "options": coverage.options,
+        "model": coverage.model,
     }
     known = [name for name, is_known in facts.items() if is_known]
     missing = [name for name, is_known in facts.items() if not is_known]

@@ -115,7 +115,7 @@ def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
         return None
     except RecursionError as error:
         raise UsageError(str(file), "cannot be read: it nests too deep", "Mend or remove it") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # no UTF-8, no TOML, or a number with more digits than Python reads
         raise UsageError(str(file), f"cannot be read: {error}", "Mend or remove it") from error
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None

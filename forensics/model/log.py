@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.model.precision import ComputePrecision
     from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timings import Candidate, Int64Column, TacticTimings
+    from trtforensics.model.timings import Candidate, Int64Column, OpenBlock, TacticTimings
 
 
 class Tool(StrEnum):
@@ -266,8 +266,9 @@ class Coverage:
     """What a log lets one judge of a build.
 
     ``verdict``: how it ended; ``engine_layers``: the engine's layers with their types; ``tactics``: what was chosen for
-    them; ``times``: measured, tuned, or None; ``options``: a command or a block of options. ``own_lines`` are lines of
-    TensorRT and the programs that drive it, ``other_lines`` those of other programs; blank lines are neither.
+    them; ``times``: measured, tuned, or None; ``options``: a command or a block of options; ``model``: the model's file
+    or its nodes. ``own_lines`` are lines of TensorRT and the programs that drive it, ``other_lines`` those of other
+    programs; blank lines are neither.
     """
 
     verdict: bool
@@ -275,6 +276,7 @@ class Coverage:
     tactics: bool
     times: TimeSource | None
     options: bool
+    model: bool
     own_lines: int
     other_lines: int
 
@@ -369,6 +371,8 @@ class Build(Deferred):
     """Every profile (``--dumpProfile``) that the log prints or that was given beside it, in order."""
     notes: tuple[Note, ...] = ()
     """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
+    open_blocks: tuple[OpenBlock, ...] = ()
+    """The blocks of autotuning that no ``Chose`` line ends, in the log's order."""
     starved: tuple[StarvedLayer, ...] = ()
     """The layers that wanted more workspace than there was, most wanting first."""
     runner_ids: Mapping[str, int] = field(default_factory=dict)

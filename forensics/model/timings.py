@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from trtforensics.model.span import SourceSpan
+
     Int32Column = npt.NDArray[np.int32]
     Int64Column = npt.NDArray[np.int64]
     UInt64Column = npt.NDArray[np.uint64]
@@ -127,3 +129,24 @@ class TimedTactics(Sequence[Candidate]):
     def _widest(self, texts: Int32Column) -> int:
         indexes = set(texts[texts >= 0].tolist())
         return max((len(self._timings.texts[index]) for index in indexes), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBlock:
+    """A block that no ``Chose`` line ends: the log stops in it, or nothing worked, as where a kernel crashes.
+
+    ``first_line`` and ``last_line``: where it begins, and the last line before the next block or build begins.
+    ``tactic`` and ``kernel`` are those of the first ``Set Tactic Name`` line (7.x to 8.5) behind the last tactic with a
+    time: it was announced, and its time never came. ``inputs`` and ``outputs`` are formats as printed, empty where no
+    line names them.
+    """
+
+    layer: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tactic: int | None
+    kernel: str
+    first_line: int
+    last_line: int
+    span: SourceSpan
+    """The block's first runner."""

@@ -301,7 +301,8 @@ def _coverage(known: Coverage) -> str:
     return (
         f'{{"verdict": {boolean(known.verdict)}, "engine_layers": {boolean(known.engine_layers)}, '
         f'"tactics": {boolean(known.tactics)}, "times": {text(known.times or "none")}, '
-        f'"options": {boolean(known.options)}, "own_lines": {known.own_lines}, "other_lines": {known.other_lines}}}'
+        f'"options": {boolean(known.options)}, "model": {boolean(known.model)}, '
+        f'"own_lines": {known.own_lines}, "other_lines": {known.other_lines}}}'
     )
 
 

@@ -83,6 +83,11 @@ def _cut(source: SourceInfo) -> Iterator[str]:
 def _understood(log: BuildLog) -> str:
     unknown = log.lines.unknown
     if not unknown:
+        others = sum(build.coverage.other_lines for build in log.builds)
+        own = log.lines.total - log.lines.blank - others
+        if others:
+            whose = "is another program's" if others == 1 else "are other programs'"
+            return f"every line of TensorRT and its tools was understood ({own:,}); {_count(others, 'line')} {whose}"
         return "every logged line was understood"
     most = log.unknown_samples[0]
     return (

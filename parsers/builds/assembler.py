@@ -17,6 +17,7 @@ from trtforensics.parsers.builds.kernels import name_kernels
 from trtforensics.parsers.builds.myelin import myelin_operations
 from trtforensics.parsers.builds.notes import NOTED, SKIPPED, notes, starved_layers
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
+from trtforensics.parsers.builds.open_blocks import OF_BLOCKS, open_blocks
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.passes import Passes
 from trtforensics.parsers.builds.profiles import profiles, with_times
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import Choice, EngineLayer, SourceInfo
     from trtforensics.model.notes import Note, StarvedLayer
-    from trtforensics.model.timings import TacticTimings
+    from trtforensics.model.timings import OpenBlock, TacticTimings
     from trtforensics.parsers.lines.scanned import ScannedLines
 
 
@@ -112,7 +113,7 @@ def _describe(
             layer.compute_precision = compute_precision(layer)
 
 
-_DEFERRED = ("messages", "notes", "starved", "timings")
+_DEFERRED = ("messages", "notes", "open_blocks", "starved", "timings")
 
 
 class _DeferredFields:
@@ -122,7 +123,7 @@ class _DeferredFields:
     """
 
     def __init__(self, log: Log, timed: TacticTimings) -> None:
-        self._events = log.events.only(("message", "untyped", *NOTED, *SKIPPED))
+        self._events = log.events.only(("message", "untyped", *NOTED, *SKIPPED, *OF_BLOCKS))
         self._edges, self._spans = log.edges, log.spans
         self._timed = timed
 
@@ -138,6 +139,10 @@ class _DeferredFields:
     @cached_property
     def notes(self) -> Sequence[tuple[Note, ...]]:
         return notes(self._log)
+
+    @cached_property
+    def open_blocks(self) -> Sequence[tuple[OpenBlock, ...]]:
+        return open_blocks(self._log, self._timed)
 
     @cached_property
     def starved(self) -> list[tuple[StarvedLayer, ...]]:

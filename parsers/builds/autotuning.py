@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 RUNNERS = ("timing_runner", "timing_old")
 CHOSEN = ("chose", "chose_old")
-_TIMED = ("tactic_timed", "tactic_named", "tactic_old")
-_BLOCK_BEGINS = ("format_combination", "costs_begin", *CHOSEN, "reformat_costs_begin", "reformat_combination")
+TIMED = ("tactic_timed", "tactic_named", "tactic_old")
+BLOCK_BEGINS = ("format_combination", "costs_begin", *CHOSEN, "reformat_costs_begin", "reformat_combination")
 _HALF = 32
 _LOW = (1 << _HALF) - 1
 
 
 def timings(log: Log) -> TacticTimings:
     """Gather every timed tactic and runner block of a log, sorted by line."""
-    line, tactic, ms, kernel = log.columns(_TIMED, "tactic", "ms", "kernel")
+    line, tactic, ms, kernel = log.columns(TIMED, "tactic", "ms", "kernel")
     runner_line, layer, runner = log.columns(RUNNERS, "layer", "runner")
     if log.has("set_tactic_name") and len(line):
         kernel = _named_kernels(log, line, tactic, kernel)
@@ -100,7 +100,7 @@ def runner_ids(log: Log) -> Sequence[dict[str, int]]:
 
 def counts(log: Log) -> list[Autotuning]:
     """Count the lines of each build's autotuning."""
-    kinds = (("timing_runner",), _TIMED, ("tactic_skipped", "tactic_skipped_old"), ("cached_result",))
+    kinds = (("timing_runner",), TIMED, ("tactic_skipped", "tactic_skipped_old"), ("cached_result",))
     return list(map(Autotuning, *(log.counts(*own).tolist() for own in kinds)))
 
 
@@ -198,7 +198,7 @@ class _BlockRows(NamedTuple):
 
 def _blocks(log: Log) -> _Blocks:
     line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
-    (begins,) = log.columns(_BLOCK_BEGINS)
+    (begins,) = log.columns(BLOCK_BEGINS)
     build = log.build_of(line)
     begin = _since_other_layer(log, np.maximum(build, latest(begins, begins, line - 1)), line)
     return _Blocks(build, begin, line, runner, tactic)

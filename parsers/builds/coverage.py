@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from trtforensics.model.profile import ProfileRun
     from trtforensics.parsers.builds.views import Log
 
-_FACTS = ("outcome", "engine_layers", "choices", "cached", "profiles", "command", "options")
+_MODEL_FILE = re.compile(r"\.(?:onnx|uff|caffemodel|prototxt)\b")
+_FACTS = ("outcome", "engine_layers", "choices", "cached", "profiles", "command", "options", "onnx_nodes")
 
 
 def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
@@ -24,12 +26,14 @@ def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
     blank, other = log.counts("blank"), log.counts("other")
     lines = zip((np.diff(log.edges) - blank - other).tolist(), other.tolist(), strict=True)
     builds = zip(*(columns[name] for name in _FACTS), strict=True)
+    named = log.having("onnx_header").tolist()
     return [
-        _coverage(dict(zip(_FACTS, facts, strict=True)), *counts) for facts, counts in zip(builds, lines, strict=True)
+        _coverage(dict(zip(_FACTS, facts, strict=True)), is_named, *counts)
+        for facts, is_named, counts in zip(builds, named, lines, strict=True)
     ]
 
 
-def _coverage(facts: Mapping[str, Any], own_lines: int, other_lines: int) -> Coverage:
+def _coverage(facts: Mapping[str, Any], is_named: bool, own_lines: int, other_lines: int) -> Coverage:  # noqa: FBT001 - a fact among facts
     tuned: Sequence[Choice | CachedResult] = (*facts["choices"], *facts["cached"])
     layers: Sequence[EngineLayer] = facts["engine_layers"]
     return Coverage(
@@ -38,6 +42,7 @@ def _coverage(facts: Mapping[str, Any], own_lines: int, other_lines: int) -> Cov
         tactics=bool(tuned) or any(layer.tactic is not None for layer in layers),
         times=_times(facts["profiles"], tuned),
         options=bool(facts["command"]) or any(facts["options"].values()),
+        model=is_named or bool(facts["onnx_nodes"]) or _MODEL_FILE.search(facts["command"] or "") is not None,
         own_lines=own_lines,
         other_lines=other_lines,
     )

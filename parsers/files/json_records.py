@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import NotEngineInfoError
@@ -38,9 +38,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode = json.JSONDecoder(strict=False, object_pairs_hook=_unique).raw_decode
 _CLOSES = re.compile(r'(?<!\\)"(?=\s*(?::|[\]}]\s*(?:[,\]}]|$)|,\s*["{\[]|$))')
 """A quote that ends a text: behind it stands what follows a key or a value, which rarely stands inside a name."""
-_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
-_FORBIDDEN = re.compile(r'["\\]')
+_ESCAPE_OR_MARK = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(["\\])')
 _SHOWN = 60
+_MOST_UNESCAPED = 1 << 17
+"""Quotes and backslashes in need of repair: eight for each of 16,000 layers. Each takes some hundred bytes."""
+_MOST_ITEMS = 1 << 16
+"""Layers of an engine or entries of a profile; a layer takes some kilobytes until it is printed."""
 
 
 class PlacedValue(NamedTuple):
@@ -109,6 +112,8 @@ class PlacedJson:
             else:
                 item, at = self._record(at, depth - 1)
                 items.append(item)
+                if len(items) > _MOST_ITEMS:
+                    raise self._error(begin, f"a list holds more than {_MOST_ITEMS:,} entries, which no export does")
             at = skip(self._text, at)
         return PlacedValue(pairs if keyed else items, span), at + 1
 
@@ -135,11 +140,14 @@ class PlacedJson:
         while opening >= 0:
             closing = _CLOSES.search(old, opening + 1)
             end = closing.start() if closing else len(old)
-            unescaped = _unescaped(old, opening + 1, end)
+            unescaped = [*islice(_unescaped(old, opening + 1, end), _MOST_UNESCAPED + 1)]
             if unescaped:
                 shown = old[opening + 1 : min(end, opening + _SHOWN)]
                 self.repairs.append(Repair(self._place(opening), f"a name that is not escaped: {shown}"))
             marks += unescaped
+            if len(marks) > _MOST_UNESCAPED:
+                what = f"more than {_MOST_UNESCAPED:,} quotes and backslashes are not escaped up to here"
+                raise self._error(opening, what)
             opening = old.find('"', end + 1)
         cuts = [0, *marks, len(old)]
         self._text = "\\".join(old[a:b] for a, b in pairwise(cuts))
@@ -161,7 +169,6 @@ class PlacedJson:
 _COPY = "Copy the file again, or export it again"
 
 
-def _unescaped(text: str, begin: int, end: int) -> list[int]:
-    """Return the places in a text of quotes and backslashes that must be escaped in JSON."""
-    escapes = {at for found in _ESCAPE.finditer(text, begin, end) for at in range(*found.span())}
-    return [found.start() for found in _FORBIDDEN.finditer(text, begin, end) if found.start() not in escapes]
+def _unescaped(text: str, begin: int, end: int) -> Iterator[int]:
+    """Yield the places in a text of quotes and backslashes that must be escaped in JSON."""
+    return (found.start() for found in _ESCAPE_OR_MARK.finditer(text, begin, end) if found[1])

@@ -30,8 +30,11 @@ _key = json.JSONDecoder().raw_decode
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?[0-9]+")
 _SHOWN = 20
-MOST_LOCATED = 1 << 16
+_MOST_LOCATED = 1 << 16
 """Values of a text whose every place is known: a tree of them takes a hundred megabytes."""
+_LEAST_BYTES_A_MEMBER = 64
+_LONGEST_KEY = 1 << 20
+_GIVE = "Give the file that Polygraphy's `--save-tactics` wrote"
 
 
 class Lines:
@@ -63,7 +66,9 @@ class ObjectMember(NamedTuple):
     value: Any
 
 
-def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -> tuple[list[ObjectMember], int]:
+def members(
+    text: str, at: int, decode: Callable[[str, int], tuple[Any, int]], file: str
+) -> tuple[list[ObjectMember], int]:
     """Read the object that begins at ``at``: its members in order, repeated keys included, and the offset behind it.
 
     ``decode`` reads the value at an offset and returns it with the offset behind it, as
@@ -71,10 +76,11 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
 
     Raises:
         ValueError: this is no object, or one that is damaged.
+        NotAReplayError: the object has more members than a replay of its size, or a key of a million characters.
     """
     if text[at : at + 1] != "{":
         raise json.JSONDecodeError("Expecting an object", text, at)
-    found: list[ObjectMember] = []
+    begin, found = at, list[ObjectMember]()
     at = skip(text, at + 1)
     if text[at : at + 1] == "}":
         return found, at + 1
@@ -82,11 +88,16 @@ def members(text: str, at: int, decode: Callable[[str, int], tuple[Any, int]]) -
         if text[at : at + 1] != '"':
             raise json.JSONDecodeError("Expecting a key", text, at)
         key, end = _key(text, at)
+        if len(key) > _LONGEST_KEY:
+            raise NotAReplayError(file, f"holds a name of {len(key):,} characters, which no layer has", _GIVE)
         end = skip(text, end)
         if text[end : end + 1] != ":":
             raise json.JSONDecodeError("Expecting ':' delimiter", text, end)
         value, end = decode(text, skip(text, end + 1))
         found.append(ObjectMember(key, at, value))
+        if len(found) > _MOST_LOCATED and len(found) * _LEAST_BYTES_A_MEMBER > end - begin:
+            what = f"an object begins with {len(found):,} members in {end - begin:,} characters, which no replay does"
+            raise NotAReplayError(file, what, _GIVE)
         end = skip(text, end)
         if text[end : end + 1] == "}":
             return found, end + 1
@@ -205,10 +216,10 @@ class EntryPlaces:
     A syntax tree takes some hundred times the memory of its text, so that :func:`locate` makes it of small texts only.
 
     Raises:
-        NotAReplayError: this is no JSON; it says where.
+        NotAReplayError: this is no JSON, and the error says where; or it has more entries than a replay of its size.
     """
 
-    def __init__(self, text: str, lines: Lines) -> None:
+    def __init__(self, text: str, file: str, lines: Lines) -> None:
         self._lines = lines
         self._keys: dict[FieldPath, int] = {}
         self._repeated: list[tuple[FieldPath, int]] = []
@@ -227,10 +238,10 @@ class EntryPlaces:
             return [*twice], end
 
         def below_top(text: str, at: int) -> tuple[Any, int]:
-            return members(text, at, entry) if text[at : at + 1] == "{" else decode(text, at)
+            return members(text, at, entry, file) if text[at : at + 1] == "{" else decode(text, at)
 
         try:
-            top, end = members(text, skip(text, 0), below_top)
+            top, end = members(text, skip(text, 0), below_top, file)
         except json.JSONDecodeError as error:
             what = f"this is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
             raise NotAReplayError(str(lines.place(error.pos)), what, "Mend or replace the file") from error
@@ -291,8 +302,8 @@ def locate(text: str, file: str) -> Places | EntryPlaces:
         NotAReplayError: this is no JSON; it says where and what was expected.
     """
     lines = Lines(text, file)
-    if values_in(text) > MOST_LOCATED:
-        return EntryPlaces(text, lines)
+    if values_in(text) > _MOST_LOCATED:
+        return EntryPlaces(text, file, lines)
     try:
         tree = nested.parser("replay").parse(text)
     except UnexpectedInput as error:

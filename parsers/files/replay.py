@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
 from trtforensics.parsers.files.json_text import (
-    MOST_LOCATED,
     EntryPlaces,
     Lines,
     ObjectMember,
@@ -22,7 +21,7 @@ from trtforensics.parsers.files.json_text import (
     skip,
 )
 from trtforensics.parsers.files.lookalikes import not_json, other_json
-from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw
+from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw, check_count
 
 if TYPE_CHECKING:
     from trtforensics.model.replay import FieldPath
@@ -30,13 +29,14 @@ if TYPE_CHECKING:
 
 _TOP = "TacticReplayData"
 _GIVE = "Give the file that Polygraphy's `--save-tactics` wrote"
-_LEAST_BYTES_A_LAYER = 64
 _ANY_LATER = "0.30.0 and later"
 """The versions that write an empty replay, which has no tensor that shows its form."""
 
 
 class _Object(list[ObjectMember]):
     """The members of an object that stands right below the top, repeated ones included."""
+
+    __slots__ = ()
 
     @property
     def value(self) -> dict[str, Any]:
@@ -90,13 +90,13 @@ def read_replay(document: Document) -> Replay:
     check_opening(document.data, info.path)
     text = decoded(document)
     values = _values(text, info.path)
-    reader, lines = EntryReader(), Lines(text, info.path)
+    reader, lines = EntryReader(info.path), Lines(text, info.path)
     every = [reader.entry(m.key, m.value, lines.place(m.at)) for m in values.layers]
     form = reader.finish()
     flaws = [*_storing(document), *_top_class(values.top), *reader.flaws]
     problems: tuple[Problem, ...] = ()
     if flaws or values.repeated:
-        problems = _located(flaws, locate(text, info.path))
+        problems = _located(flaws, locate(text, info.path), info.path)
     last = {entry.layer: entry for entry in every}
     shadowed = tuple(entry for entry in every if last[entry.layer] is not entry)
     return Replay(info, form, _range(form, values.top), tuple(last.values()), shadowed, problems)
@@ -116,28 +116,28 @@ def _values(text: str, file: str) -> _Values:
     def below_top(text: str, at: int) -> tuple[Any, int]:
         if text[at : at + 1] != "{":
             return decode(text, at)
-        found, end = members(text, at, decode)
+        found, end = members(text, at, decode, file)
         return _Object(found), end
 
     begin = skip(text, 0)
+    damage = ""
     try:
         if text[begin] != "{":
             raise _not_this(file, json.loads(text))
-        found, end = members(text, begin, below_top)
+        found, end = members(text, begin, below_top, file)
     except ValueError as error:
-        locate(text, file)
-        raise NotAReplayError(file, f"cannot be read as JSON: {error}", _GIVE) from error
+        damage = str(error)
     except RecursionError as error:
         raise NotAReplayError(file, "nests too deeply for a replay", _GIVE) from error
+    if damage:  # not while the error holds the values read so far
+        locate(text, file)
+        raise NotAReplayError(file, f"cannot be read as JSON: {damage}", _GIVE)
     if skip(text, end) < len(text):
         locate(text, file)
     top = {m.key: m.value for m in found}
     layers = top.get("replay")
     if not isinstance(layers, _Object):
         raise _not_this(file, {k: value.value if isinstance(value, _Object) else value for k, value in top.items()})
-    if len(layers) > MOST_LOCATED and len(layers) * _LEAST_BYTES_A_LAYER > len(text):
-        what = f"holds {len(layers):,} layers in {len(text):,} characters, which no replay does"
-        raise NotAReplayError(file, what, _GIVE)
     return _Values(top, layers, repeated or len(top) < len(found) or len(layers.value) < len(layers))
 
 
@@ -169,8 +169,10 @@ def _top_class(top: dict[str, Any]) -> list[Flaw]:
     return [Flaw("unknown-class", ProblemSeverity.ERROR, "", (CLASS,), what, advice)]
 
 
-def _located(flaws: list[Flaw], places: Places | EntryPlaces) -> tuple[Problem, ...]:
-    problems = [_repeated(path, span, places) for path, span in places.repeated()]
+def _located(flaws: list[Flaw], places: Places | EntryPlaces, file: str) -> tuple[Problem, ...]:
+    repeated = places.repeated()
+    check_count(len(repeated) + len(flaws), file)
+    problems = [_repeated(path, span, places) for path, span in repeated]
     for flaw in flaws:
         span = places.of(flaw.path)
         problems.append(Problem(flaw.code, flaw.severity, flaw.layer, flaw.path, span, flaw.what, flaw.next_step))

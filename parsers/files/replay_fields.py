@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import ProblemSeverity, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ _TENSOR_KEYS = {"tensor_format", "dtype", "strides", "vectorized_dim", "componen
 _SIGNED = 1 << 63
 _UNSIGNED = 1 << 64
 _RUNNERS = 1 << 32
+_MOST_FLAWS = 1 << 15
+"""Four for each of 8,000 layers. A flaw takes some kilobytes until it is printed."""
+
 _NEVER = "Polygraphy loads it, and then it never equals what TensorRT offers"
 _REFUSED = "Polygraphy does not load it"
 
@@ -56,10 +60,22 @@ class Flaw(NamedTuple):
     next_step: str
 
 
+def check_count(problems: int, file: str) -> None:
+    """Refuse a file that has too many problems to list.
+
+    Raises:
+        NotAReplayError: it has.
+    """
+    if problems > _MOST_FLAWS:
+        what = f"has more than {_MOST_FLAWS:,} problems as a replay"
+        raise NotAReplayError(file, what, "Give the file that Polygraphy's `--save-tactics` wrote")
+
+
 class EntryReader:
     """Reads the entries of one replay, collects their flaws, and finds the form."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: str) -> None:
+        self._file = file
         self.flaws: list[Flaw] = []
         self._forms: Counter[ReplayForm] = Counter()
         self._first: dict[ReplayForm, FieldPath] = {}
@@ -68,7 +84,11 @@ class EntryReader:
         self._layer = ""
 
     def entry(self, layer: str, value: Any, span: TextSpan) -> ReplayEntry:  # noqa: ANN401 - any JSON value
-        """Read what a replay has for a layer."""
+        """Read what a replay has for a layer.
+
+        Raises:
+            NotAReplayError: the replay has too many flaws to list.
+        """
         self._layer = layer
         path: FieldPath = ("replay", layer)
         if not isinstance(value, dict):
@@ -105,6 +125,7 @@ class EntryReader:
 
     def _refuse(self, code: str, path: FieldPath, what: str, next_step: str) -> None:
         self.flaws.append(Flaw(code, ProblemSeverity.ERROR, self._layer, path, what, next_step))
+        check_count(len(self.flaws), self._file)
 
     def _class(self, value: dict[str, Any], path: FieldPath, name: str, legacy_key: str) -> bool:
         """Check the class marker of an object; True for the marker of form F1."""
@@ -129,6 +150,7 @@ class EntryReader:
         for key in value.keys() - known:
             count, layer, first = self._ignored.get(key, (0, self._layer, (*path, key)))
             self._ignored[key] = (count + 1, layer, first)
+            check_count(len(self._ignored), self._file)
 
     def _missing(self, value: dict[str, Any], path: FieldPath, key: str) -> bool:
         if key in value:

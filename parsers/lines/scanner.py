@@ -211,7 +211,9 @@ class Scanner:
         before = self.scanned.events.sizes()
         prefixes, singles = self._prefixes.read(index), _Singles()
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
-        batches, said = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
+        batches, blank = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
+        said = prefixes.dialect >= 0
+        said[blank] = False
         self._read_glued(window.first_line, index, singles)
         if window.first_line == 1 and len(index) <= _LONGEST_EXCERPT:
             self._read_cut(window.first_line, batches[0].bodies, singles)
@@ -227,19 +229,19 @@ class Scanner:
 
     def _read_all(
         self, first_line: int, index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], singles: _Singles
-    ) -> tuple[list[_LineBatch], npt.NDArray[np.bool_]]:
-        """Read the texts of an index, which stand on these lines of the window; say which are a logger's, not blank."""
+    ) -> tuple[list[_LineBatch], npt.NDArray[np.int64]]:
+        """Read the texts of an index, which stand on these lines of the window; return the lines of blank ones too."""
         prefixed = prefixes.dialect >= 0
-        said = prefixed.copy()
         batches = _batches(index, prefixes, lines)
+        blanks = [np.zeros(0, np.int64)]
         for batch in batches:
             self._note_messages(first_line, batch, prefixes.severity[batch.rows])
             blank = batch.drop_blanks()
             self.scanned.blank += len(blank)
             self.scanned.events["blank"].extend(blank + first_line, {})
-            said[blank] = False
+            blanks.append(blank)
             self._read(first_line, batch, prefixed[batch.rows], singles)
-        return batches, said
+        return batches, np.concatenate(blanks)
 
     def _read_glued(self, first_line: int, index: LineIndex, singles: _Singles) -> None:
         """Read the parts of glued lines, of those that no rule reads as a whole. Each line counts as typed."""

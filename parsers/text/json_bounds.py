@@ -1,8 +1,8 @@
 """Refuses JSON that would take far more memory or time than its size, before a reader makes values of it.
 
 TensorRT and Polygraphy write values of a dozen bytes and more on average, a few containers deep, and numbers that fit
-64 bits. A text of brackets and commas becomes a hundred times its size in memory, and a reader that calls itself for
-each container ends at a depth that depends on where it was called.
+64 bits. A text of brackets and commas, or of quotes and backslashes, becomes a hundred times its size in memory, and a
+reader that calls itself for each container ends at a depth that depends on where it was called.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ MAX_DOCUMENT_BYTES = 256 << 20
 """The most text of a document where the user names no other bound. Values take some ten times as much memory."""
 
 MAX_DEPTH = 64
-_FEW_VALUES = 1 << 16
-_LEAST_BYTES_A_VALUE = 8
+_FEW = 1 << 16
+_VALUES = "values"
+_DENSEST = ((_VALUES, b",[{", 8), ("quotes", b'"', 4), ("backslashes", b"\\", 16), ("lines", b"\n", 8))
+"""What a document may hold of, the marks that count it, and the least bytes for each."""
 _CHUNK = 1 << 20
 _OPEN, _CLOSE = b"[{", b"]}"
 _SUSPECT = re.compile(rb"[0-9]{300}|NaN|Infinity|[0-9.][eE]\+?(?:0*[3-9][0-9]{2}|0*[1-9][0-9]{3})")
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _TOKEN = re.compile(
     rb'"(?:[^"\\]|\\.)*+"?'
     rb"|(?P<number>NaN|-?Infinity|-?[0-9.]{300,}|-?[0-9]+(?:\.[0-9]+)?[eE]\+?(?:0*[3-9][0-9]{2}|0*[1-9][0-9]{3})[0-9]*)"
@@ -37,21 +40,28 @@ def values_in(text: str) -> int:
     return text.count(",") + text.count("[") + text.count("{")
 
 
-def check_json(data: bytes, path: str) -> None:
+def check_json(data: bytes, path: str, next_step: str = _NEXT_STEP) -> None:
     """Check a document, in time that grows with its size alone; a text that opens no JSON is not looked at.
 
     Raises:
-        SourceError: the document nests too deep, holds a value for every few bytes, or a number beyond a double's
-            range or no number (``NaN``).
+        SourceError: the document nests too deep, holds a value, a quote, a backslash or a line for every few bytes, or
+            a number beyond a double's range or no number (``NaN``).
     """
     if data.lstrip()[:1] not in {b"{", b"["}:
         return
-    values = data.count(b",") + data.count(b"[") + data.count(b"{")
-    if values > _FEW_VALUES and values * _LEAST_BYTES_A_VALUE > len(data):
-        what = f"holds {values:,} values in {len(data):,} bytes, which no file of TensorRT or Polygraphy does"
-        raise SourceError(path, what, _NEXT_STEP)
+    for things, marks, least_bytes in _DENSEST:
+        count = _count(data, marks)
+        if things == _VALUES and count > _FEW and count * least_bytes > len(data):
+            count = _count(_TEXT.sub(b"", data), marks)  # a text may be full of commas
+        if count > _FEW and count * least_bytes > len(data):
+            what = f"holds {count:,} {things} in {len(data):,} bytes, which no file of TensorRT or Polygraphy does"
+            raise SourceError(path, what, next_step)
     if _deepest(data) > MAX_DEPTH or _SUSPECT.search(data):
-        _check_tokens(data, path)
+        _check_tokens(data, path, next_step)
+
+
+def _count(data: bytes, marks: bytes) -> int:
+    return sum(map(data.count, marks))
 
 
 def _deepest(data: bytes) -> int:
@@ -70,21 +80,21 @@ def _deepest(data: bytes) -> int:
     return deepest
 
 
-def _check_tokens(data: bytes, path: str) -> None:
+def _check_tokens(data: bytes, path: str, next_step: str) -> None:
     depth = 0
     for token in _TOKEN.finditer(data):
         if token["open"]:
             depth += 1
             if depth > MAX_DEPTH:
                 where = _place(data, token.start(), path)
-                raise SourceError(where, f"nests more than {MAX_DEPTH} containers, which no export does", _NEXT_STEP)
+                raise SourceError(where, f"nests more than {MAX_DEPTH} containers, which no export does", next_step)
         elif token["close"]:
             depth = max(depth - 1, 0)
         elif token["number"]:
             said = token["number"].decode()
             said = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
             where = _place(data, token.start(), path)
-            raise SourceError(where, f"{said} is no number that TensorRT or Polygraphy writes", _NEXT_STEP)
+            raise SourceError(where, f"{said} is no number that TensorRT or Polygraphy writes", next_step)
 
 
 def _place(data: bytes, at: int, path: str) -> str:

@@ -6,6 +6,7 @@ Builds are simulated, so this counts and does not time. It exits with 1 if anyth
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,8 @@ _HOT = 10
 _HOT_SHARE = 0.8
 _CONFIDENCE = 0.99
 _MAJORITY = 5
+_ENDS_AND_CERTIFICATE = 4
+"""Builds of an outlook that are no step of a search: both endpoints, the culprits alone, the rest."""
 
 
 @dataclass
@@ -63,7 +66,8 @@ class Report:
 
 def main() -> int:
     """Run the parts asked for."""
-    parts = {"exact": exact, "prior": prior, "jobs": jobs, "refused": refused, "noise": noise}
+    parts = {"exact": exact, "prior": prior, "weights": weights, "many": many, "jobs": jobs}
+    parts |= {"refused": refused, "noise": noise}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="seeds for each cell (default 100)")
     parser.add_argument("--noise-seeds", type=int, default=1000, help="seeds for each cell with noise (default 1000)")
@@ -168,6 +172,50 @@ def _builds_to_name(suspicious: list[Item], culprit: int) -> int:
             builds += 1
             search.tell(ask, Verdict.BAD if culprit in ask.active else Verdict.GOOD)
     return builds
+
+
+def weights(report: Report, arguments: argparse.Namespace) -> None:
+    """Suspicions of 1 to 64, drawn: most builds beside what the outlook promises before the first."""
+    rows = []
+    for count in arguments.items:
+        for cell, sizes in CELLS.items():
+            over, spare, taken = 0, [], []
+            for seed in range(arguments.seeds):
+                draw = random.Random(f"weights {seed}")
+                search = Search([Item(str(index), float(draw.randint(1, 64))) for index in range(count)])
+                a_member = search.outlook().worst - _ENDS_AND_CERTIFICATE + 1
+                promised = 2 + len(sizes) + sum(sizes) * a_member + sum(sizes) - len(sizes)
+                taken.append(_taken(report, search, Builds(count, disjoint_sets(seed, count, sizes))))
+                over += taken[-1] > promised
+                spare.append(promised - taken[-1])
+            rows.append((f"{count:,}", cell, fmean(taken), max(taken), min(spare), over))
+            report.require(not over, f"weights, N = {count}, {cell}: {over} searches over the promise")
+    heads = ["N", "", "mean builds", "max", "least left of the promise", "over it"]
+    report.table(f"Suspicions of 1 to 64, {arguments.seeds} seeds", heads, rows)
+
+
+def many(report: Report, arguments: argparse.Namespace) -> None:
+    """A share of all items are culprits, each by itself: at most N + 2 + s builds beyond the promise."""
+    count, rows = 200, []
+    for culprits in (20, 50, 100, 150, 200):
+        found = [disjoint_sets(seed, count, [1] * culprits) for seed in range(arguments.seeds)]
+        taken = [_taken(report, Search(items(count)), Builds(count, sets)) for sets in found]
+        one_by_one = count + 2 + culprits
+        promised = 2 + culprits + culprits * ((count - 1).bit_length() + 1)
+        rows.append((culprits, fmean(taken), max(taken), promised, one_by_one))
+        report.require(max(taken) <= promised + one_by_one, f"{culprits} of {count}: {max(taken)} builds")
+        report.require(culprits < count or max(taken) <= one_by_one, f"all {count}: {max(taken)} builds")
+    heads = ["culprits", "mean builds", "max", "promised", "N + 2 + s"]
+    report.table(f"Many culprits, N = {count}, {arguments.seeds} seeds", heads, rows)
+
+
+def _taken(report: Report, search: Search, builds: Builds) -> int:
+    """Return the builds of a search to its end; a wrong or uncertified answer is missed."""
+    answered(search, builds.verdict)
+    result = search.result()
+    right = result.status is Status.CERTIFIED and set(result.culprits) == set(builds.sets)
+    report.require(right, f"N = {builds.items}, sets {builds.sets}: {result.status}")
+    return len(builds.built)
 
 
 def jobs(report: Report, arguments: argparse.Namespace) -> None:

@@ -83,8 +83,8 @@ class RefusingBuilds:
     builds: int = 0
 
     def verdict(self, ask: Ask) -> Verdict:
-        """Answer a probe."""
-        self.builds += 1
+        """Answer a probe; a second look at a build is no build."""
+        self.builds += ask.check == 0
         mixed = 0 < len(ask.active) < self.items
         unlucky = random.Random(f"{self.seed} {hash(ask.active)}").random() < self.refused
         if mixed and (unlucky or any(0 < len(block & ask.active) < len(block) for block in self.blocks)):

@@ -68,6 +68,8 @@ def main() -> int:
     logs = sources()
     seed = secrets.randbelow(1 << 32) if args.seed is None else args.seed
     print(f"seed {seed}", flush=True)
+    for kind in ("replay.json", "layers.json", "cache.json", "trtforensics.toml"):
+        check_document(kind, FILES[kind].encode())  # so that the processes that check inputs need not import
     pick = random.Random(seed)  # noqa: S311 - repeatable
     end = time.monotonic() + args.minutes * 60
     results: Counter[str] = Counter()

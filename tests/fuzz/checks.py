@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import BuildLog
 
-PATIENCE_S = 20
+PATIENCE_S = 10
 """More than any input of a fuzzer takes, even on a machine that is busy with other things."""
 
 

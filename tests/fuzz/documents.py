@@ -1,6 +1,7 @@
 """What is fuzzed beside logs: replays, engine layers, profiles, caches, settings, and the directory of a bisection.
 
-Each goes through the commands that read it, which end with exit code 0, 1 or 2.
+Each goes through the commands that read it, which end with exit code 0, 1 or 2. A directory is that of a real
+bisection; ``diff`` reads it, the TUI looks at it, and the bisection goes on in it.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fuzz.checks import patience
-from tests.support.artifacts import Directory
 from tests.support.diff_samples import replay_text
 from tests.support.engine_files import DETAILED, ELEVEN, NAMES, PROFILE
-from trtforensics.bisect.search import Verdict
 from trtforensics.cli import main
+from trtforensics.errors import ForensicsError
+from trtforensics.parsers.text.json_bounds import MAX_DOCUMENT_BYTES
+from trtforensics.tui.sessions import BisectionSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +39,10 @@ CACHE = json.dumps(
     },
     indent=1,
 )
-RESULT = json.dumps({"schema": 1, "mode": "tactics", "status": "named", "culprits": [], "items": 8, "probes": []})
 SETTINGS = '[report]\nsuppress = ["TF502", "TF201:/a/*"]\nfail-on = "error"\n'
 LOG = "[V] [TRT] Original: 2 layers\n[W] [TRT] some warning\n"
 TACTICS = replay_text({"conv1": 5, "fc": 7})
+OTHERS = replay_text({"conv1": 6, "fc": 8})
 
 FILES = {
     "replay.json": TACTICS,
@@ -52,7 +54,7 @@ FILES = {
     "trtforensics.toml": SETTINGS,
     "job.json": "",
     "journal.jsonl": "",
-    "result.json": RESULT,
+    "result.json": "",
 }
 """The files that are damaged; those of a bisection's directory are made by a session."""
 
@@ -70,7 +72,11 @@ COMMANDS = {
     "cache.json": [["parse", "F", "--json"], ["diff", "F", "cache.json", "--json"]],
     "trtforensics.toml": [["report", "build.log"]],
 }
-OF_DIRECTORY = [["bisect", "log", "dir"], ["diff", "dir", "good.json"]]
+BISECTION = [
+    *("bisect", "tactics", "--good", "good.json", "--bad", "bad.json", "--artifacts-dir", "dir"),
+    *("--build", "cp {replay} {engine}", "--check", "! grep -q '.tactic.: 8' {engine}"),
+]
+OF_DIRECTORY = [["bisect", "log", "dir"], ["diff", "dir", "good.json"], BISECTION]
 _MARKS = (*'{}[]",:\\\n\0 ', "é", "\ud7ff", "[" * 3000, '{"a":' * 500)
 _VALUES = (
     *("null", "true", "[]", "{}", '""', '"x"', '"0x1"', "0", "-1", "1.5", "NaN", "1e999", "18446744073709551615"),
@@ -116,6 +122,7 @@ def check_document(name: str, data: bytes) -> str:
             if other in COMMANDS and other != "trtforensics.toml":
                 Path(other).write_text(text)
         Path("good.json").write_text(TACTICS)
+        Path("bad.json").write_text(OTHERS)
         Path("build.log").write_text(LOG)
         return _read(_lines(name, data))
 
@@ -126,15 +133,18 @@ def _lines(name: str, data: bytes) -> Iterator[list[str]]:
         Path(file).write_bytes(data)
         yield from ([file if word == "F" else word for word in line] for line in COMMANDS[name])
         return
-    Path("dir").mkdir()
-    directory = Directory(Path("dir").absolute())
-    directory.start("1-2", "0-7")
-    directory.end(Verdict.BAD)
-    directory.start("5", "0-4")
-    Path("dir/result.json").write_text(RESULT)
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert main([*BISECTION, "--quiet"]) == 0
     path = Path("dir") / name
-    path.write_bytes(data if name == "result.json" else _of_seed(path, data))
+    path.write_bytes(_of_seed(path, data))
+    _look(Path("dir"))
     yield from OF_DIRECTORY
+
+
+def _look(directory: Path) -> None:
+    """Read a directory as the TUI does: as it is, or refused."""
+    with contextlib.suppress(ForensicsError):
+        assert BisectionSession(directory, MAX_DOCUMENT_BYTES).look().path == directory
 
 
 def _of_seed(path: Path, seed: bytes) -> bytes:

@@ -462,6 +462,33 @@ def test_a_log_is_read_edited_and_taken_over(bench: Bench) -> None:
     assert "of another job" in bench.run("--check", "true", "--artifacts-dir", "x", "--from-log", "log.txt").stderr
 
 
+@pytest.mark.parametrize(("culprits", "builds"), [((0, 1, 4), 14), ((1, 4), 14)])
+def test_builds_are_all_builds_those_for_a_second_check_too(
+    bench: Bench, culprits: tuple[int, ...], builds: int
+) -> None:
+    (bench.folder / "items.txt").write_text("".join(f"item{number}\n" for number in range(10)))
+    good = " || ".join(f"! grep -qx item{culprit} {{engine}}" for culprit in culprits)
+    done = bench.run("--build", "echo {probe} >> built; cp {items} {engine}", "--check", good)
+    assert done.returncode == 0
+    assert bench.result()["builds"] == builds
+    assert len((bench.folder / "built").read_text().splitlines()) == builds
+
+
+def test_one_edited_line_outweighs_the_second_look_at_the_same_probe(bench: Bench) -> None:
+    """Item 7 alone was seen to be bad twice; the person says that it is good."""
+    check = "! grep -qx item7 {items}"
+    assert bench.run("--check", check).returncode == 0
+    log = [*COMMAND, "bisect", "log", "out"]
+    printed = subprocess.run(log, cwd=bench.folder, capture_output=True, text=True, timeout=DEADLINE, check=True).stdout
+    assert "\nbad 7 build 0 check 1 " in printed
+    edited = printed.replace("\nbad 7 build 0 check 0 ", "\ngood 7 build 0 check 0 ")
+    (bench.folder / "log.txt").write_text(edited)
+    assert bench.run("--check", check, "--artifacts-dir", "new", "--from-log", "log.txt").returncode == 0
+    document = json.loads((bench.folder / "new" / "result.json").read_text())
+    assert [len(found) for found in document["culprits"]] == [2]
+    assert {probe["verdict"] for probe in document["probes"] if probe["active"] == "7"} == {"good"}
+
+
 def test_a_check_is_another_one_in_another_folder_or_with_another_script(bench: Bench) -> None:
     other = bench.folder / "other"
     other.mkdir()

@@ -13,6 +13,7 @@ from tests.support.diff_samples import replay_text
 from tests.support.sources import posix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = posix
@@ -21,21 +22,36 @@ SIZE = 8_000_000
 REPLAY = '{"replay": {"a": %s}, "polygraphy_class": "TacticReplayData"}'
 MOST_MIB = 200
 
-HOSTILE = {
-    "empty-lists": REPLAY % f"[{'[],' * (SIZE // 3)}[]]",
-    "numbers": REPLAY % f"[{'1,' * (SIZE // 2)}1]",
-    "repeated-layers": f'{{"replay": {{{chr(34)}a": 1{(", " + chr(34) + "a" + chr(34) + ": 1") * (SIZE // 8)}}}}}',
-    "deep": REPLAY % f"{'[' * 900}{']' * 900}",
-    "digits": REPLAY % ("9" * SIZE),
-    "nan": REPLAY % "NaN",
-    "layers": f'{{"Layers": [{"[]," * (SIZE // 3)}[]]}}',
-    "layer-digits": f'{{"Layers": [{{"Name": "x", "Count": {"9" * 5000}}}]}}',
-    "layer-deep": f'{{"Layers": [{{"Name": "x", "Foo": {"[" * 950}{"]" * 950}}}]}}',
-    "layer-twice": '{"Layers": [{"Name": "x", "Name": "y"}]}',
-    "time": '[{"count": 1}, {"name": "a", "timeMs": 1e999, "averageMs": 1, "percentage": 1}]',
-    "long-time": f'[{{"count": 1}}, {{"name": "a", "timeMs": {"9" * 400}, "averageMs": 1, "percentage": 1}}]',
-    "cache": f'{{"schema": 1, "kind": "timing-cache", "keys": [{{"key": "0x{"0" * 32}", "time_ms": 1e999}}]}}',
+HOSTILE: dict[str, Callable[[], str]] = {
+    "empty-lists": lambda: REPLAY % f"[{'[],' * (SIZE // 3)}[]]",
+    "numbers": lambda: REPLAY % f"[{'1,' * (SIZE // 2)}1]",
+    "repeated-layers": lambda: (
+        f'{{"replay": {{{chr(34)}a": 1{(", " + chr(34) + "a" + chr(34) + ": 1") * (SIZE // 8)}}}}}'
+    ),
+    "deep": lambda: REPLAY % f"{'[' * 900}{']' * 900}",
+    "digits": lambda: REPLAY % ("9" * SIZE),
+    "nan": lambda: REPLAY % "NaN",
+    "layers": lambda: f'{{"Layers": [{"[]," * (SIZE // 3)}[]]}}',
+    "layer-digits": lambda: f'{{"Layers": [{{"Name": "x", "Count": {"9" * 5000}}}]}}',
+    "layer-deep": lambda: f'{{"Layers": [{{"Name": "x", "Foo": {"[" * 950}{"]" * 950}}}]}}',
+    "layer-twice": lambda: '{"Layers": [{"Name": "x", "Name": "y"}]}',
+    "time": lambda: '[{"count": 1}, {"name": "a", "timeMs": 1e999, "averageMs": 1, "percentage": 1}]',
+    "long-time": lambda: f'[{{"count": 1}}, {{"name": "a", "timeMs": {"9" * 400}, "averageMs": 1, "percentage": 1}}]',
+    "name": lambda: f'{{"replay": {{"{"é" * (SIZE // 2)}": {{}}}}, "polygraphy_class": "TacticReplayData"}}',
+    "escapes": lambda: REPLAY % ('"' + "\\n" * (SIZE // 2) + '"'),
+    "lines": lambda: REPLAY % ("\n" * SIZE),
+    "flaws": lambda: f'{{"replay": {{{", ".join(f"{chr(34)}{n:064}{chr(34)}: {{}}" for n in range(SIZE // 70))}}}}}',
+    "ignored": lambda: (
+        f'{{"replay": {{"a": {{{", ".join(f"{chr(34)}{n:016}{chr(34)}: 1" for n in range(SIZE // 25))}}}}}}}'
+    ),
+    "damaged": lambda: f'{{"replay": {{{(chr(34) + "a" + chr(34) + ": 1234567,") * (SIZE // 13)}}}}}',
+    "quotes": lambda: '{"Layers": ["' + 'a"' * (SIZE // 2) + '"]}',
+    "few-quotes": lambda: '{"Layers": ["' + 'ab"c' * (SIZE // 4) + '"]}',
+    "backslashes": lambda: '{"Layers": ["' + "abcdefghijklmnop\\" * (SIZE // 17) + '"]}',
+    "many-layers": lambda: f'{{"Layers": [{", ".join(f"{chr(34)}{n:012}{chr(34)}" for n in range(SIZE // 16))}]}}',
+    "cache": lambda: f'{{"schema": 1, "kind": "timing-cache", "keys": [{{"key": "0x{"0" * 32}", "time_ms": 1e999}}]}}',
 }
+"""Texts, made when a test needs them: the memory of a child begins with that of this process."""
 
 
 MEASURED = """
@@ -60,7 +76,7 @@ def refused(*arguments: str) -> str:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_it_is_refused_in_one_sentence_and_little_memory(name: str, tmp_path: Path) -> None:
     path = tmp_path / "hostile.json"
-    path.write_text(HOSTILE[name])
+    path.write_text(HOSTILE[name]())
     assert str(path) in refused("parse", str(path), "--json")
 
 

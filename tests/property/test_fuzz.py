@@ -30,6 +30,11 @@ def test_damaged_documents_are_read_or_refused() -> None:
     assert set(results) == {"read", "refused"}
 
 
+def test_a_setting_of_five_thousand_digits_is_refused() -> None:
+    """What the fuzzer found: it ended with exit code 70."""
+    assert check_document("trtforensics.toml", b"[report]\nsuppress = " + b"9" * 5000) == "refused"
+
+
 def test_the_fuzzer_notices_a_bug_in_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "main", lambda _: 70)
     with pytest.raises(AssertionError):
@@ -47,6 +52,7 @@ FOUND = (
     b"\x1b[G\x1b[K",
     b"Name: d, LayerType: a, Inputs: [%b], Outputs: [%b], P, TacticValue:0x\n" % (TENSOR, TENSOR),
     b"[07/07/2026-02:10:58] [I] Latency: min = 6 ms, max = 7 ms, mean = 3 ms, median = f ms, percentile(0%) = 0 ms\n",
+    b"[V] [TRT] a line\n" * 3 + b"[[11/21/2026-10:05:00] [V] [TRT]\n",
 )
 """What the fuzzer found, cut down to what it takes; each once broke a check."""
 

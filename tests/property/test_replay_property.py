@@ -113,7 +113,7 @@ def test_both_readers_refuse_the_same_damaged_texts(form: ReplayForm, data: st.D
 @given(VALUES.filter(lambda value: isinstance(value, dict)), st.sampled_from([None, 3]))
 def test_walking_an_object_gives_what_json_gives_in_its_order(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    found, end = members(text, 0, json.JSONDecoder().raw_decode)
+    found, end = members(text, 0, json.JSONDecoder().raw_decode, "replay.json")
     assert end == len(text)
     assert [(member.key, repr(member.value)) for member in found] == [
         (key, repr(inner)) for key, inner in value.items()

@@ -53,7 +53,14 @@ def build(**facts: Any) -> Build:
         "timings": no_timings(),
         "message_counts": MessageCounts(0, 0),
         "coverage": Coverage(
-            verdict=True, engine_layers=True, tactics=True, times=None, options=False, own_lines=999, other_lines=0
+            verdict=True,
+            engine_layers=True,
+            tactics=True,
+            times=None,
+            options=False,
+            model=False,
+            own_lines=999,
+            other_lines=0,
         ),
     }
     return Build(**({f.name: () for f in fields(Build)} | blank | facts))

@@ -235,6 +235,7 @@ def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
             tactics=False,
             times=None,
             options=False,
+            model=False,
             own_lines=len(scribe.lines),
             other_lines=0,
         ),

@@ -30,8 +30,10 @@ from trtforensics.bisect.precision.items import atoms_of
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ProbeOutcome, describe
 from trtforensics.bisect.search import Item, Verdict
+from trtforensics.bisect.session.job import digest, json_bytes
 from trtforensics.bisect.session.lever import Lever
-from trtforensics.console.output import write_bytes
+from trtforensics.console.output import write_bytes, write_text
+from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.trt.build import BuildJob
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Described
 
 SCORES = "scores.json"
+_MOST_SCORES = 16 << 20
+"""Bytes; values of a longer file would take hundreds of megabytes, and no probe has so many."""
 _BUILD = f"exec {shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/build-job.json > {{log}} 2>&1"
 _REPORT = "build-report.json"
 _JOB = "build-job.json"
@@ -130,9 +134,7 @@ class PrecisionLever(Lever):
         """Write the nodes that stay FP32, and the models if a build or a check command reads them."""
         keep = self.keep_of(active)
         self._keeps[str(folder)] = keep
-        (folder / self.file).write_text(
-            "".join(f"{n}\n" for n in self.caster.candidates if n in keep), encoding="utf-8"
-        )
+        write_text(folder / self.file, "".join(f"{n}\n" for n in self.caster.candidates if n in keep))
         if not (self.builds or self.needs_files):
             return {}
         place, stem = folder, ""
@@ -146,7 +148,7 @@ class PrecisionLever(Lever):
         save(self.caster, typed, paths["model"])
         if self.target is not None:
             job = self._job(self.target, paths["model"], keep, folder)
-            (folder / _JOB).write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
+            write_text(folder / _JOB, json.dumps(asdict(job), indent=1))
         return paths
 
     def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
@@ -196,7 +198,7 @@ class PrecisionLever(Lever):
             scores = self._scores_of(self._keeps[str(folder)])
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
-        (folder / SCORES).write_text(json.dumps({"schema": 1, "outputs": scores.outputs}, indent=1), encoding="utf-8")
+        write_scores(folder, scores)
         return _verdict_of(self.judgement(scores), self.rules)
 
     def _scores_of(self, keep: frozenset[str]) -> Scores:
@@ -308,12 +310,26 @@ def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
 
 
 def read_scores(folder: Path) -> Scores | None:
-    """Read a probe's stored scores; None if there are none."""
+    """Read a probe's stored scores; None if there are none, or other ones than were written."""
     try:
-        document = json.loads((folder / SCORES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = read_own(folder / SCORES)
+        document = json.loads(data if len(data) <= _MOST_SCORES else b"{}")
+    except (FileNotFoundError, SourceError, ValueError, RecursionError):
         return None
-    return Scores({name: tuple(samples) for name, samples in document["outputs"].items()})
+    outputs = document.get("outputs") if isinstance(document, dict) else None
+    if not isinstance(outputs, dict) or document.get("sum") != digest(outputs):
+        return None
+    return Scores({name: tuple(samples) for name, samples in outputs.items()})
+
+
+def write_scores(folder: Path, scores: Scores) -> None:
+    """Write a probe's scores, with the SHA-256 by which a changed digit shows.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    document = {"schema": 1, "sum": digest(scores.outputs), "outputs": scores.outputs}
+    write_bytes(folder / SCORES, json_bytes(document))
 
 
 def was_built(folder: Path) -> bool | None:

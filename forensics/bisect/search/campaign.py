@@ -171,7 +171,8 @@ class Campaign:
 
         Return the rest's own verdict; the verdict on it, perhaps by a similar subset; and the subset that showed it.
         """
-        seen, _ = yield from each([self._finder.settle(self.rest, Verdict.GOOD, REST, again=True), self._confirm()])
+        rest = self._finder.settle(self.rest, Verdict.GOOD, REST, again=(Verdict.GOOD,))
+        seen, _ = yield from each([rest, self._confirm()])
         if seen is not Verdict.UNRESOLVED:
             return seen, seen, self.rest
         self.reasons.append("the build of everything but the culprits was refused")
@@ -196,7 +197,7 @@ class Campaign:
         """Where sets of one item lie close together, look for the next ones in small groups; return whether any was."""
         before = len(self.sets)
         while groups := self._sweep.groups(self.sets, self.rest):
-            settling = [self._finder.settle(*wish, again=True) for wish in groups]
+            settling = [self._finder.settle(*wish, again=(wish[1],)) for wish in groups]
             _, *verdicts = yield from each([self._confirm(), *settling])
             for (mask, _, _), verdict in zip(groups, verdicts, strict=True):
                 self._sweep.note(mask, verdict)

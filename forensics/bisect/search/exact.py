@@ -62,9 +62,10 @@ class ExactFinder:
         else:
             self._ledger.record(wish.mask, verdict)
 
-    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: bool = False) -> Steps[Verdict]:
+    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: tuple[Verdict, ...] = ()) -> Steps[Verdict]:
         """Find out whether a subset is good or bad: one build is enough."""
-        return self._ledger.verdict(mask, purpose, expected if again else None)
+        del expected
+        return self._ledger.verdict(mask, purpose, again)
 
     def confirm(self, masks: Sequence[int], purpose: str, *, anew: bool = False) -> Steps[bool]:
         """Look at settled subsets a second time: check them again, or build them ``anew``.
@@ -139,7 +140,7 @@ class ExactFinder:
 
     @staticmethod
     def _wishes(chain: Chain, cuts: list[int]) -> Wishes:
-        return tuple(Wish(chain.links[cut], "narrow", again=Verdict.BAD if cut == 1 else None) for cut in cuts)
+        return tuple(Wish(chain.links[cut], "narrow", again=(Verdict.BAD,) if cut == 1 else ()) for cut in cuts)
 
     def _alone_pays(self, chain: Chain, cuts: list[int]) -> bool:
         room = self._ledger.room
@@ -154,7 +155,8 @@ class ExactFinder:
 
         A suspect that is good is cleared as long as the set is thought to need no more than one of them.
         """
-        wishes = [Wish(chain.links[0] | atom.mask, ALONE, again=Verdict.BAD) for atom in chain.open_atoms()]
+        again = Verdict.BAD, Verdict.GOOD
+        wishes = [Wish(chain.links[0] | atom.mask, ALONE, again=again) for atom in chain.open_atoms()]
         while True:
             for wish in wishes:
                 verdict = self._ledger.seen(wish.mask)

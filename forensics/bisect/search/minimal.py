@@ -57,7 +57,7 @@ def minimal_set(finder: Finder, space: Space, within: int) -> Steps[MinimalSet]:
         kept |= member.items
         if member.complete:
             return MinimalSet(kept, kept, passed=passed)
-        seen = alone = yield from finder.settle(kept, Verdict.BAD, ALONE, again=True)
+        seen = alone = yield from finder.settle(kept, Verdict.BAD, ALONE, again=(Verdict.BAD, Verdict.GOOD))
         pool = list(member.before)
         bad = finder.unsettled(kept | mask_of_atoms(pool))
         if seen is Verdict.UNRESOLVED:

@@ -22,7 +22,7 @@ def neighbours(members: int) -> list[int]:
 def leave_one_out(finder: Finder, members: int) -> Steps[dict[int, Verdict]]:
     """Build a set without each of its items in turn, where that was not seen; return the verdicts."""
     masks = neighbours(members)
-    verdicts = yield from each([finder.settle(mask, Verdict.GOOD, BUT_ONE, again=True) for mask in masks])
+    verdicts = yield from each([finder.settle(mask, Verdict.GOOD, BUT_ONE, again=(Verdict.GOOD,)) for mask in masks])
     return dict(zip(masks, verdicts, strict=True))
 
 

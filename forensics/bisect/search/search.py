@@ -80,12 +80,16 @@ class Search:
     @property
     def done(self) -> bool:
         """Whether nothing is left to ask or to wait for."""
-        self._advance()
-        return not self._ledger.pending and (self._campaign.status is not None or self._spent)
+        wishes = self._advance()
+        return not self._ledger.pending and (self._campaign.status is not None or self._halted(wishes))
 
     @property
     def _spent(self) -> bool:
-        return self._max_builds is not None and self._ledger.builds >= self._max_builds
+        return self._max_builds is not None and self._ledger.builds + self._ledger.rebuilds >= self._max_builds
+
+    def _halted(self, wishes: Wishes) -> bool:
+        """Whether the builds allowed are used up, and no second check is wanted that takes none."""
+        return self._spent and not (self._exact and any(not self._ledger.takes_build(wish) for wish in wishes))
 
     def asks(self, room: int = 1) -> tuple[Ask, ...]:
         """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
@@ -93,7 +97,8 @@ class Search:
         self._ledger.room = room
         self._ledger.most_room = max(self._ledger.most_room, room)
         for wish in self._advance():
-            if len(asks) < room and wish.key not in self._ledger.asked and not (self._spent and wish.check == 0):
+            fresh = wish.key not in self._ledger.asked
+            if len(asks) < room and fresh and not (self._spent and self._ledger.takes_build(wish)):
                 self._ledger.start(wish)
                 asks.append(wish.ask())
         return tuple(asks)

@@ -103,7 +103,7 @@ def forecast_text(cost: Forecast) -> str:
         f"items: {len(cost.items):,}, in atoms: {cost.atoms:,}, edges: {cost.edges:,}",
         *(f"  {name}" for name in cost.items[:_SHOWN]),
         *more,
-        f"builds: {builds}, if one item is the culprit{second}{done}",
+        f"builds: {builds}, if one item is the culprit and probes run one at a time{second}{done}",
         f"time: {_time(cost)}",
         f"disk: {_disk(cost)}",
     ]

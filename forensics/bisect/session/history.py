@@ -37,6 +37,7 @@ class Finished:
 
     ``seconds`` is how long its commands took. ``timed_out`` says that a command reached the ``timeout`` (in seconds),
     so that a longer one may help. ``of_build``: the build decided, because it failed or was not what was asked for.
+    ``built``: it is of a build of its own, and not of one that had been judged before.
     """
 
     verdict: Verdict
@@ -49,6 +50,7 @@ class Finished:
     at: str
     run: int = 0
     of_build: bool = False
+    built: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +235,7 @@ class History:
                 at=str(event["at"]),
                 run=self.runs,
                 of_build=of_build,
+                built=event.get("made") is not None,
             )
         )
 

@@ -15,6 +15,7 @@ from trtforensics.bisect.session.history import Judge
 from trtforensics.console.output import is_temporary, write_bytes
 from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError, UsageError
+from trtforensics.parsers.text.json_bounds import check_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,7 @@ SCHEMA = 2
 NAME = "job.json"
 
 _SHORT = 16
+_RESTORE = "Restore it, or name a new directory"
 """Hex digits of a digest that are kept."""
 
 _TOOLS = ("tensorrt", "tensorrt-cu13", "tensorrt-cu12", "tensorrt-rtx", "polygraphy")
@@ -158,7 +160,9 @@ def read_job(directory: Path) -> dict[str, object]:
     """
     path = directory / NAME
     try:
-        document = json.loads(read_own(path))
+        data = read_own(path)
+        check_json(data, str(path), _RESTORE)
+        document = json.loads(data)
     except FileNotFoundError as error:
         raise SourceError(str(path), "no such file or directory") from error
     except (ValueError, RecursionError) as error:
@@ -167,7 +171,7 @@ def read_job(directory: Path) -> dict[str, object]:
         raise SourceError(str(path), f"is not the job of a bisection of schema {SCHEMA}", "Name a new directory")
     sealed = {name: value for name, value in document.items() if name != "sum"}
     if not isinstance(document.get("items"), list) or document.get("sum") != digest(sealed)[:_SHORT]:
-        raise SourceError(str(path), "is damaged: its checksum does not match", "Restore it, or name a new directory")
+        raise SourceError(str(path), "is damaged: its checksum does not match", _RESTORE)
     return document
 
 

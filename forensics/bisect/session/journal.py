@@ -20,6 +20,7 @@ from trtforensics.bisect.session.history import History
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import flush_folder, open_own, read_own
 from trtforensics.errors import SourceError
+from trtforensics.parsers.text.json_bounds import check_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +138,7 @@ def _events(path: Path, data: bytes, history: History, key: JobKey) -> Iterator[
     """Yield the events of whole lines, and apply them to the history."""
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], 1):
         try:
-            record = _record(line)
+            record = _record(line, f"{path}:{number}")
             _require_place(record, number, key)
             history.apply(record)
         except (KeyError, TypeError, ValueError, RecursionError) as error:
@@ -151,11 +152,12 @@ def _line(record: dict[str, object]) -> bytes:
     return b'{"schema":%d,"length":%d,"sum":"%s",%s\n' % (SCHEMA, len(rest), _sum(rest), rest)
 
 
-def _record(line: bytes) -> dict[str, object]:
+def _record(line: bytes, at: str) -> dict[str, object]:
     """Read a line.
 
     Raises:
-        ValueError, RecursionError: it is damaged.
+        ValueError: it is damaged.
+        SourceError: it has its checksum, and yet is no line that a session writes.
     """
     head = _HEAD.match(line)
     if head is None:
@@ -165,6 +167,7 @@ def _record(line: bytes) -> dict[str, object]:
         raise ValueError(f"it is of schema {int(head[1])}, not {SCHEMA}")
     if int(head[2]) != len(rest) or head[3] != _sum(rest):
         raise ValueError("its checksum does not match")
+    check_json(b"{" + rest, at, "Name a new `--artifacts-dir`")
     record = json.loads(b"{" + rest)
     if not isinstance(record, dict):
         raise TypeError(record)

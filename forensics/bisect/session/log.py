@@ -1,7 +1,8 @@
 """The history of a directory as a person reads it, and verdicts read back from an edited copy of it.
 
 A line of the copy is a verdict, the items from bad as indexes (``-``: none), and which build and check of them it was;
-a ``#`` begins a comment. ``job`` and ``check`` lines say what the verdicts below them belong to.
+a ``#`` begins a comment. ``job`` and ``check`` lines say what the verdicts below them belong to. The comment of a
+verdict begins with the verdict that was measured, so that a verdict that a person changed or wrote can be told from it.
 """
 
 from __future__ import annotations
@@ -25,16 +26,20 @@ if TYPE_CHECKING:
 _LARGEST = 256 << 20
 _FEW = 3
 _LINE = re.compile(r"(good|bad|unresolved)\s+(-|[\d,-]+)(?:\s+build\s+(\d{1,6}))?(?:\s+check\s+(\d{1,6}))?", re.ASCII)
+_MEASURED = re.compile(r"\s*(good|bad|unresolved) at ")
 _NONE = "-"
+_LOOKS = ((0, 0), (0, 1), (1, 0))
+"""Builds and checks of a mix that a search asks for where outcomes are exact: the first, and both kinds of second."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenVerdict:
-    """A verdict from a log; ``at`` is its file and line."""
+    """A verdict from a log; ``at`` is its file and line. ``edited``: it is a person's, and not as it was measured."""
 
     ask: Ask
     verdict: Verdict
     at: str
+    edited: bool = False
 
     def fields(self) -> dict[str, object]:
         """Return the fields of the journal's event."""
@@ -110,7 +115,7 @@ def _verdict_line(event: Event, items: Sequence[str]) -> str:
     line = f"{event['verdict']} {active or _NONE} build {event['build']} check {event['check']}"
     took = f"{seconds:.1f} s" if isinstance(seconds, float) else "no time"
     said = f"probe {event['probe']}: {_named(active, items)}; {event['reason']}; {event['purpose']}"
-    return f"{line}  # {event['at']}: {said}; {took}"
+    return f"{line}  # {event['verdict']} at {event['at']}: {said}; {took}"
 
 
 def _named(active: str, items: Sequence[str]) -> str:
@@ -128,27 +133,51 @@ def log_text(lines: Iterable[str]) -> Iterator[str]:
     return (f"{visible(line)}\n" for line in lines)
 
 
-def read_log(path: str, key: JobKey, judge: Judge) -> list[GivenVerdict]:
+def read_log(path: str, key: JobKey, judge: Judge, *, exact: bool = True) -> list[GivenVerdict]:
     """Read the verdicts of a log, in its order; those below the line of another check are left out.
 
+    Where outcomes are ``exact``, a mix has one verdict: an edited line stands for each look at its mix, and measured
+    verdicts of that mix are left out. Else each line is the verdict of its build and check alone.
+
     Raises:
-        SourceError: it cannot be read, or a line is none of a log.
+        SourceError: it cannot be read, a line is none of a log, or two edited lines disagree.
         UsageError: it is of another job.
     """
     text = read_document(path, max_bytes=_LARGEST).data.decode("utf-8", errors="replace")
     given: list[GivenVerdict] = []
     ours = True
     for number, written in enumerate(text.split("\n"), 1):
-        line, at = written.partition("#")[0].strip(), f"{path}:{number}"
+        body, _, comment = written.partition("#")
+        line, at = body.strip(), f"{path}:{number}"
         word, _, value = line.partition(" ")
         if word == "job":
             _require_job(value.strip(), key, at)
         elif word == "check":
             ours = value.strip() == judge.name
         elif line:
-            verdict = _read_line(line, at, key.items)
+            verdict = _read_line(line, comment, at, key.items)
             given += [verdict] if ours else []
-    return given
+    return _edits_prevail(given) if exact else given
+
+
+def _edits_prevail(given: Sequence[GivenVerdict]) -> list[GivenVerdict]:
+    """Have the edited verdict of a mix stand for each look at it.
+
+    Raises:
+        SourceError: a mix has two edited verdicts that disagree.
+    """
+    edits: dict[frozenset[int], GivenVerdict] = {}
+    for each in given:
+        first = edits.setdefault(each.ask.active, each) if each.edited else each
+        if first.verdict is not each.verdict:
+            what = f"says {each.verdict} of a mix that {first.at} says is {first.verdict}"
+            raise SourceError(each.at, what, "Correct or delete one of the two lines")
+    standing = [
+        GivenVerdict(Ask(active, *look), edit.verdict, edit.at, edited=True)
+        for active, edit in edits.items()
+        for look in _LOOKS
+    ]
+    return [*(each for each in given if each.ask.active not in edits), *standing]
 
 
 def _require_job(fingerprint: str, key: JobKey, at: str) -> None:
@@ -157,7 +186,7 @@ def _require_job(fingerprint: str, key: JobKey, at: str) -> None:
         raise UsageError(at, what, "Run the command that the log is from")
 
 
-def _read_line(line: str, at: str, items: int) -> GivenVerdict:
+def _read_line(line: str, comment: str, at: str, items: int) -> GivenVerdict:
     found = _LINE.fullmatch(line)
     if found is None:
         raise SourceError(
@@ -167,4 +196,6 @@ def _read_line(line: str, at: str, items: int) -> GivenVerdict:
         active = index_sets.from_text("" if found[2] == _NONE else found[2], items)
     except ValueError as error:
         raise SourceError(at, str(error), f"Indexes ascend, from 0 to {items - 1}") from error
-    return GivenVerdict(Ask(active, int(found[3] or 0), int(found[4] or 0)), Verdict(found[1]), at)
+    measured = _MEASURED.match(comment)
+    edited = measured is None or measured[1] != found[1]
+    return GivenVerdict(Ask(active, int(found[3] or 0), int(found[4] or 0)), Verdict(found[1]), at, edited)

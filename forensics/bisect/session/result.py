@@ -81,8 +81,14 @@ def to_json(document: Document) -> str:
 
 
 def _counts(answers: Iterable[Answer]) -> dict[str, int]:
-    """Count builds; ``reused`` are those of earlier runs on the directory."""
-    reused = {answer.probe.number: answer.reused for answer in answers}
+    """Count builds; ``reused`` are those of earlier runs on the directory.
+
+    A further check counts too where it took a build: the engine of the first one had gone.
+    """
+    reused = {}
+    for answer in answers:
+        again = answer.ask.check if answer.finished.built else 0
+        reused[answer.probe.number, again] = answer.reused
     return {"builds": len(reused), "reused": sum(reused.values())}
 
 

@@ -314,7 +314,7 @@ class Session:
         with explained(str(self._artifacts.directory)):
             made = self._made(probe, outcome)
             self._artifacts.note_verdict(probe, ask, outcome, self._judge.name)
-            self._shelf.settle(probe, verdict, again=verdict is ask.again)
+            self._shelf.settle(probe, verdict, again=verdict in ask.again)
         self._journal.write(
             "end",
             probe=probe.number,
@@ -379,7 +379,8 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, optio
             artifacts.settle(journal.history.probes.values(), lever.file)
         judge = judge_of(lever.settings, options)
         forgotten = _named(journal, options.forget)
-        given = read_log(options.from_log, job.key(), judge) if options.from_log else ()
+        exact = options.confidence is None
+        given = read_log(options.from_log, job.key(), judge, exact=exact) if options.from_log else ()
         executor = lever.executor(make_executor(options))
         stack.callback(executor.close)
         journal.write("run", check=options.check, repeat=options.repeat, judge=judge.name)

@@ -13,6 +13,7 @@ from trtforensics.bisect.session.journal import read_journal
 from trtforensics.bisect.session.lock import holder_of
 from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError
+from trtforensics.parsers.text.json_bounds import check_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +77,9 @@ def view_directory(path: Path) -> DirectoryView:
 
 def _read_result(path: Path) -> dict[str, object]:
     try:
-        document = json.loads(read_own(path))
+        data = read_own(path)
+        check_json(data, str(path), "Run the bisection again: it writes this file anew")
+        document = json.loads(data)
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError) as error:

@@ -58,7 +58,7 @@ def test_a_near_tie_is_marked_with_its_margin() -> None:
     bad = build(layer("a", 4, tactic=2, time_ms=0.100, runner_up_ms=0.103))
     (row,) = compared([good], [bad]).differences
     assert [why for why in row.why if "near tie" in why] == [
-        "near tie in good (x:3): 0.1 ms, the runner-up 1.0% slower; up to 2% build noise may flip it"
+        "near tie in good (x:3): tuned at 0.1 ms, the runner-up 1.0% slower; up to 2% build noise may flip it"
     ]
 
 

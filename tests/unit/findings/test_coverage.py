@@ -23,24 +23,32 @@ WHOLE = Coverage(
     tactics=True,
     times=TimeSource.MEASURED,
     options=True,
+    model=True,
     own_lines=2,
     other_lines=0,
 )
 
 
 NOTHING = Coverage(
-    verdict=False, engine_layers=False, tactics=False, times=None, options=False, own_lines=0, other_lines=0
+    verdict=False,
+    engine_layers=False,
+    tactics=False,
+    times=None,
+    options=False,
+    model=False,
+    own_lines=0,
+    other_lines=0,
 )
-TELLS_NOTHING = "the log tells nothing; not: verdict, engine layers, tactics, times, options"
+TELLS_NOTHING = "the log tells nothing; not: verdict, engine layers, tactics, times, options, model"
 
 
 @pytest.mark.parametrize(
     ("coverage", "words"),
     [
-        (WHOLE, "the log tells: verdict, engine layers, tactics, measured times, options"),
+        (WHOLE, "the log tells: verdict, engine layers, tactics, measured times, options, model"),
         (
             replace(WHOLE, times=TimeSource.TUNED, verdict=False),
-            "the log tells: engine layers, tactics, tuned times, options; not: verdict",
+            "the log tells: engine layers, tactics, tuned times, options, model; not: verdict",
         ),
         (replace(NOTHING, other_lines=4504), f"{TELLS_NOTHING}; 4,504 of its lines are another program's"),
     ],
@@ -56,4 +64,4 @@ def test_of_several_builds_counts_what_every_one_tells(load: Callable[[str], Bui
     whole = coverage_of(log)
     assert (whole.verdict, whole.options) == (False, True)
     assert whole.own_lines == sum(build.coverage.own_lines for build in log.builds)
-    assert in_words(whole, 2).startswith("the log tells of every build: options; not: verdict")
+    assert in_words(whole, 2).startswith("the log tells of every build: options, model; not: verdict")

@@ -71,6 +71,12 @@ def test_the_head_counts_lines_bytes_and_builds(single: BuildLog) -> None:
     assert second == "every logged line was understood"
 
 
+def test_lines_of_other_programs_are_named(single: BuildLog) -> None:
+    coverage = replace(single.builds[0].coverage, other_lines=1000)
+    text = summarise(replace(single, builds=(replace(single.builds[0], coverage=coverage),)))
+    assert text.splitlines()[1].endswith("was understood (63); 1,000 lines are other programs'")
+
+
 def test_lines_that_were_not_understood_are_counted_and_shown(single: BuildLog) -> None:
     shapes = (UnknownShape(12, "new\x1b message", 7),)
     lines = replace(single.lines, unknown=7)

@@ -13,6 +13,7 @@ from trtforensics.bisect.precision.casting.saving import save
 from trtforensics.bisect.precision.evidence import differences
 from trtforensics.bisect.runner.command import Urgency
 from trtforensics.bisect.runner.probe import ProbeSpec, describe, run_probe
+from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError
 from trtforensics.sources.build_log import load_build_log
 
@@ -54,7 +55,7 @@ def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: 
     job = lever.plain_job(work / NAME, work)
     if job is None or lever.build is None:
         return "nothing that builds strongly typed networks is installed"
-    (work / "build-job.json").write_text(json.dumps(asdict(job), indent=1), encoding="utf-8")
+    write_text(work / "build-job.json", json.dumps(asdict(job), indent=1))
     values = {"dir": str(work), "log": str(work / LOG), "engine": str(work / "engine")}
     cwd = os.getcwd()  # noqa: PTH109 - as the shell sees it
     ended = run_probe(

@@ -64,10 +64,10 @@ class Finder(Protocol):
     def tell(self, wish: Wish, verdict: Verdict) -> None:
         """Record the verdict of a probe."""
 
-    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: bool = False) -> Steps[Verdict]:
+    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: tuple[Verdict, ...] = ()) -> Steps[Verdict]:
         """Find out whether a subset is good or bad; ``expected`` is the likelier outcome.
 
-        ``again``: where it is as expected, it will be confirmed.
+        ``again``: the outcomes that may be confirmed later.
         """
 
     def confirm(self, masks: Sequence[int], purpose: str, *, anew: bool = False) -> Steps[bool]:

@@ -26,7 +26,7 @@ class Wish:
     purpose: str
     build: int = 0
     check: int = 0
-    again: Verdict | None = None
+    again: tuple[Verdict, ...] = ()
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -43,13 +43,15 @@ class Ledger:
 
     ``room`` is how many more probes the caller can start, ``most_room`` the most it ever was; steps that can use
     several at once look at them. ``log`` has the verdicts in the order in which they came. ``contradiction`` is the
-    first pair of a bad subset and a good one that holds it, or None while outcomes look monotone.
+    first pair of a bad subset and a good one that holds it, or None while outcomes look monotone. ``rebuilds`` are
+    second checks that take a build, besides ``builds``.
     """
 
     def __init__(self) -> None:
         self.room = 1
         self.most_room = 1
         self.builds = 0
+        self.rebuilds = 0
         self.log: list[tuple[int, Verdict]] = []
         self.contradiction: tuple[int, int] | None = None
         self.asked: dict[tuple[int, int, int], Wish] = {}
@@ -57,10 +59,23 @@ class Ledger:
         self._verdicts: dict[int, Verdict] = {}
 
     def start(self, wish: Wish) -> None:
-        """Note that a probe is under way; a further check of a build is no build."""
+        """Note that a probe is under way; a further check of a build that stays is no build."""
+        self.builds += wish.check == 0
+        self.rebuilds += wish.check > 0 and self.takes_build(wish)
         self.asked[wish.key] = wish
         self.pending.add(wish.key)
-        self.builds += wish.check == 0
+
+    def takes_build(self, wish: Wish) -> bool:
+        """Whether a probe takes a build: a first check does, and a further one where the build did not stay.
+
+        Builds stay that were to be checked again, and the smallest bad and the largest good ones.
+        """
+        first, verdict = self.asked.get((wish.mask, wish.build, 0)), self.seen(wish.mask)
+        if wish.check == 0:
+            return True
+        if first is None or verdict is None or verdict in first.again:  # None: outcomes are noisy, and each build stays
+            return False
+        return any(known is verdict and _is_better(mask, wish.mask, verdict) for mask, known in self.log)
 
     def seen(self, mask: int) -> Verdict | None:
         """Return the subset's own verdict, or None while there is none."""
@@ -95,11 +110,16 @@ class Ledger:
                 return Verdict.BAD
         return None
 
-    def verdict(self, mask: int, purpose: str, again: Verdict | None = None) -> Steps[Verdict]:
+    def verdict(self, mask: int, purpose: str, again: tuple[Verdict, ...] = ()) -> Steps[Verdict]:
         """Wait for the verdict of a subset."""
         while (verdict := self.seen(mask)) is None:
             yield (Wish(mask, purpose, again=again),)
         return verdict
+
+
+def _is_better(mask: int, other: int, verdict: Verdict) -> bool:
+    """Whether a subset with the same verdict says more: fewer items that are bad, or more that are good."""
+    return mask != other and not (mask & ~other if verdict is Verdict.BAD else other & ~mask)
 
 
 def each(steps: Sequence[Steps[_T]]) -> Steps[list[_T]]:

@@ -46,16 +46,16 @@ class Ask:
     """One probe: the items in ``active`` come from bad, all others from good.
 
     ``build`` counts the builds of this subset and ``check`` the checks of that build, both from 0: where outcomes are
-    taken as exact, only a probe that is looked at a second time has a 1 here. ``purpose`` is for readers. ``again`` is
-    the verdict after which this build will be checked again, so that its engine is worth keeping; None: it will not.
-    Neither identifies the probe.
+    taken as exact, only a probe that is looked at a second time has a 1 here. ``purpose`` is for readers. ``again`` are
+    the verdicts after which this build may be checked again, so that its engine is worth keeping. Neither identifies
+    the probe.
     """
 
     active: frozenset[int]
     build: int = 0
     check: int = 0
     purpose: str = field(default="", compare=False)
-    again: Verdict | None = field(default=None, compare=False)
+    again: tuple[Verdict, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

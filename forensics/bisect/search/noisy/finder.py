@@ -108,7 +108,7 @@ class NoisyFinder:
         self.confidence *= 1 - differ
         return (Verdict.BAD, Verdict.BAD) if rate > _HALF else (Verdict.GOOD, Verdict.GOOD)
 
-    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: bool = False) -> Steps[Verdict]:
+    def settle(self, mask: int, expected: Verdict, purpose: str, *, again: tuple[Verdict, ...] = ()) -> Steps[Verdict]:
         """Build a subset until it is sure enough whether a culprit is active in it; ``expected`` is the likelier."""
         del again
         known = self._ledger.seen(mask)

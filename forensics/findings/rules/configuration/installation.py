@@ -40,12 +40,16 @@ def rtx(case: Case) -> Iterator[Observation]:
         "Of pip's packages, put the folder tensorrt_libs there.",
         "Drop the option that needs it, where an option does (--versionCompatible).",
     ),
-    sources=("a TensorRT-RTX 1.7.1 log", "the C library's loader"),
+    sources=("a TensorRT-RTX 1.7.1 log", "the C library's loader", "TensorFlow 1.15 and 2"),
 )
 def library(case: Case) -> Iterator[Observation]:
-    """Name the libraries."""
-    notes = case.notes("library_missing", "library_unopened")
+    """Name the libraries; TensorFlow, which looks for its libraries so, goes on without them."""
+    optional = case.notes("library_optional")
+    lines = {note.span.line for note in optional}
+    notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
     yield from observe(notes, "The library {names} cannot be loaded", names="name")
+    title = "TensorFlow cannot load the library {names}, and goes on without it"
+    yield from observe(optional, title, names="name", severity=Severity.WARNING)
 
 
 @rule(

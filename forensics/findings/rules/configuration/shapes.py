@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import trtexec
 
 if TYPE_CHECKING:
@@ -91,3 +91,18 @@ def static_shapes(case: Case) -> Iterator[Observation]:
     flags = ("--shapes", "--minShapes", "--optShapes", "--maxShapes")
     step = Step("Leave the shapes out", trtexec(case, without=flags))
     yield from observe(case.notes("static_shapes"), "Shapes were given for a static model", steps=(step,))
+
+
+unknown_input = said(
+    "TF419",
+    Severity.ERROR,
+    "A shape is given for an input that does not exist",
+    kinds=("input_unknown",),
+    says="A shape is given for {tensor}, which is no input",
+    cause="No input has this name, so its shape is not used. trtexec stops; Polygraphy goes on with the shapes of the "
+    "optimum that it makes up for the real inputs, which become static.",
+    confirm="The names of the inputs (polygraphy inspect model). Exporters add or drop parts such as ':0', and "
+    "simplifiers remove inputs that no node reads.",
+    fixes=("Give the shapes with the names of the inputs as the model or the engine has them.",),
+    sources=("trtexec's source, 8.5 to 11.1", "Polygraphy 0.33 to 0.49"),
+)

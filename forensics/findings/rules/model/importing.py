@@ -84,7 +84,7 @@ input_type = said(
 no_outputs = said(
     "TF135",
     Severity.ERROR,
-    "The network that is built is empty: the parser failed, and nobody looked",
+    "The network that is built has no output",
     kinds=("no_outputs",),
     cause="The network has no outputs. Usually parsing failed, and the program did not check the return value of "
     "parser.parse; with TensorRT 7 also where the network lacks the EXPLICIT_BATCH flag.",

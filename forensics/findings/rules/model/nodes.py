@@ -120,3 +120,16 @@ unsupported = said(
     fixes=("Rewrite the node before export as the assertion wants it, or use a newer TensorRT.",),
     sources=("ModelImporter.cpp of 7.x to 10.x",),
 )
+
+unused = said(
+    "TF147",
+    Severity.NOTE,
+    "An input is not used when the engine runs",
+    kinds=("unused_input", "unused_input_shape"),
+    says="Input {tensor} is not used when the engine runs",
+    cause="No layer reads the input at run time: nothing does, or only its shape matters. It stays an input of the "
+    "engine.",
+    confirm="The nodes that read the input (polygraphy inspect model --show layers).",
+    fixes=("Export without the input; else give it an address and a shape as any other.",),
+    sources=("TensorRT 8.5, parser and builder",),
+)

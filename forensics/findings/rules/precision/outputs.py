@@ -118,7 +118,14 @@ def differs(case: Case) -> Iterator[Observation]:
     sources=("public reports: right with batch 1 to 2, wrong with static batch 1",),
 )
 def broadcast(case: Case) -> Iterator[Observation]:
-    """Report inputs with a static leading 1 together with operations that are broadcast along a leading 1."""
+    """Report inputs with a static leading 1 together with operations that are broadcast along a leading 1.
+
+    Where the parser's lines are missing, an operand may be a weight, which is broadcast in every network; two operands
+    that are both broadcast are no weights.
+    """
+    if not case.build.onnx_nodes:
+        yield from _both_stretched(case)
+        return
     static = [note for note in case.notes("adding_input") if note.text("dims").startswith("(1,")]
     nodes = {node.name: node for node in case.build.onnx_nodes}
     made = {tensor for node in nodes.values() for tensor in node.outputs} | {n.text("tensor") for n in static}
@@ -132,6 +139,23 @@ def broadcast(case: Case) -> Iterator[Observation]:
             settle="The same model built with a dynamic batch, run at batch 1",
             same_as="broadcast",
         )
+
+
+def _both_stretched(case: Case) -> Iterator[Observation]:
+    """Report operations of which both operands are broadcast, at least one of them along a leading 1."""
+    notes = [note for note in case.notes("broadcasting") if note.text("second") and _has_leading_one(note)]
+    yield from observe(
+        notes,
+        f"Both operands of {{names}} are broadcast, along a leading dimension of 1 ({count(len(notes), 'line')})",
+        names="layer",
+        confidence=Confidence.POSSIBLE,
+        settle="The same model built with a dynamic batch, run at batch 1",
+        same_as="broadcast",
+    )
+
+
+def _has_leading_one(note: Note) -> bool:
+    return any(f"dims(input{at})=[1," in note.text("text") for at in (0, 1))
 
 
 def _stretches(note: Note, node: OnnxNode | None, made: set[str]) -> bool:

@@ -8,7 +8,7 @@ from trtforensics.findings.engine_facts import FULL, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.precision import allows, precision_fact
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,3 +135,16 @@ def absorbed_casts(case: Case) -> Iterator[Observation]:
                 onnx_nodes=layer.onnx_nodes,
                 same_as="absorbed",
             )
+
+
+calibrated = said(
+    "TF222",
+    Severity.NOTE,
+    "INT8 calibration completed in this build",
+    kinds=("calibration_completed",),
+    cause="The calibrator ran over its batches and TensorRT derived the INT8 ranges of the tensors from them. How good "
+    "they are shows only a comparison of the results.",
+    confirm="Compare the accuracy of the INT8 engine with that of FP32 on data that was not calibrated with.",
+    fixes=("Keep the calibration cache: a later build with it has the same ranges.",),
+    sources=("TensorRT 7 to 10, builder",),
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed, observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import engine_path, trtexec
 
 if TYPE_CHECKING:
@@ -126,3 +126,15 @@ def _near(note: Note, lines: Sequence[int]) -> bool:
 
 _PARSER_LINES = 12
 """Lines around ``While parsing node`` that are of the parser (TF101)."""
+
+streaming_memory = said(
+    "TF648",
+    Severity.NOTE,
+    "Loading the engine needs its weights twice in host memory",
+    kinds=("weight_streaming_memory",),
+    cause="With weight streaming TensorRT keeps a copy of the weights in host memory, beside the engine file that the "
+    "program read into memory itself.",
+    confirm="The resident memory of the process while it loads the engine.",
+    fixes=("Load the engine through a stream reader (IStreamReader), as the line advises.",),
+    sources=("TensorRT 10.x, IRuntime::deserializeCudaEngine",),
+)

@@ -10,13 +10,16 @@ from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import profile, reduce
 from trtforensics.findings.steps.machine import workspace
+from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
+    from trtforensics.model.log import Build
     from trtforensics.model.notes import Note
     from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import OpenBlock
 
 _REASONS = {
     "skipping_tactic": "a tactic was skipped",
@@ -153,24 +156,37 @@ def myelin(case: Case) -> Iterator[Observation]:
     sources=("open-mmlab/mmdeploy#1899", "NVIDIA/TensorRT#4845"),
 )
 def crash(case: Case) -> Iterator[Observation]:
-    """Name the runner that was being timed."""
+    """Name what was being timed: the block that the message stands in, if that block came to no choice."""
     notes = case.notes("illegal_access", "launch_timeout")
     if notes:
-        timings, first = case.build.timings, notes[0].span
-        at = int(timings.runner_line.searchsorted(first.line)) - 1
-        suspect = ""
-        if at >= 0:
-            suspect = (
-                f" while timing {timings.texts[timings.runner_layer[at]]} ({timings.texts[timings.runner_name[at]]})"
-            )
+        line = notes[0].span.line
+        blocks = (one for one in case.build.open_blocks if one.span.line < line <= one.last_line)
+        block = next(blocks, None)
+        suspect = f" while timing {_timed(case.build, block, line)}" if block else ""
         what = "The launch timed out" if notes[0].kind == "launch_timeout" else "An illegal memory access was made"
         yield Observation(
             f"{what}{suspect}",
-            [note.span for note in notes],
+            [*([block.span] if block else []), *(note.span for note in notes)],
             confidence=Confidence.LIKELY if suspect else Confidence.CERTAIN,
             settle="A run under compute-sanitizer: CUDA reports errors late" if suspect else "",
-            layers=(timings.texts[timings.runner_layer[at]],) if suspect else (),
+            layers=(block.layer,) if block else (),
         )
+
+
+def _timed(build: Build, block: OpenBlock, line: int) -> str:
+    """Say what was being timed at a line: the layer, its runner, the tactic as far as the log tells, the formats."""
+    timings = build.timings
+    runner = int(timings.runner_line.searchsorted(line)) - 1
+    done = timings.rows(int(timings.runner_line[runner]), line)
+    if block.tactic is not None:
+        tactic = f"tactic {tactic_text(block.tactic)}, {block.kernel}"
+    elif done:
+        tactic = f"the tactic behind {tactic_text(int(timings.tactic[done[-1]]))}"
+    else:
+        tactic = "before any of its tactics had a time"
+    name = f"{block.layer} ({timings.texts[timings.runner_name[runner]]}; {tactic})"
+    formats = f", formats {', '.join(block.inputs)} -> {', '.join(block.outputs)}" if block.outputs else ""
+    return name + formats
 
 
 @rule(

@@ -179,7 +179,10 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#948",),
 )
 def out_of_memory(case: Case) -> Iterator[Observation]:
-    """Report the errors, without those for which only a tactic was skipped (TF303)."""
+    """Report the errors, without those for which only a tactic was skipped (TF303).
+
+    TensorFlow's allocator says that it is short of memory where the program goes on.
+    """
     skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
-    notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped]
+    notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
     yield from observe(notes, "Memory ran out", same_as="out of memory")

@@ -202,6 +202,14 @@ def test_an_end_that_cannot_be_judged_acquits_nothing() -> None:
     assert search.result().suspects == set(range(5))
 
 
+@pytest.mark.parametrize(("most", "status"), [(19, Status.INCONCLUSIVE), (20, Status.CERTIFIED)])
+def test_a_second_check_whose_build_did_not_stay_counts_as_a_build(most: int, status: Status) -> None:
+    search = Search(items(10), max_builds=most)
+    asked, _ = answered(search, bad_with({0, 1, 3}, {9}))
+    assert sum(ask.check == 0 for ask in asked) == most - 1
+    assert search.result().status is status
+
+
 def test_what_a_budget_leaves_open_is_suspected_or_said_to_be_open() -> None:
     search = Search(items(1000), max_builds=6)
     answered(search, bad_with({123}, {700}))

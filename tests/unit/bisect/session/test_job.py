@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from trtforensics.bisect.runner.options import RunOptions
 from trtforensics.bisect.runner.scripts import Surroundings
-from trtforensics.bisect.session.job import Job, check_directory, judge_of, read_job, write_job
+from trtforensics.bisect.session.job import Job, JobKey, check_directory, judge_of, read_job, write_job
+from trtforensics.bisect.session.journal import read_journal
+from trtforensics.bisect.session.view import view_directory
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +48,24 @@ def test_a_job_that_is_none_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / "job.json").write_text(text)
     with pytest.raises(SourceError, match=r"job\.json"):
         check_directory(tmp_path, job())
+
+
+@pytest.mark.parametrize("hostile", ["[" * 100_000, '{"a":' + "[]," * 100_000 + "0}", '{"a":' + "9" * 100_000 + "}"])
+def test_no_file_of_a_directory_becomes_far_more_than_its_size(tmp_path: Path, hostile: str) -> None:
+    """Each is refused for what it holds, before a reader makes values of it; texts of commas are no values."""
+    write_job(tmp_path, job(content=["," * 1_000_000]), RunOptions())
+    read_job(tmp_path)
+    (tmp_path / "result.json").write_text(hostile)
+    with pytest.raises(SourceError, match=r"result\.json.* (containers|values|number)"):
+        view_directory(tmp_path)
+    event = f'"line":1,"job":"x",{hostile}'.encode()
+    head = f'"length":{len(event)},"sum":"{hashlib.sha256(event).hexdigest()[:16]}"'
+    (tmp_path / "journal.jsonl").write_bytes(f'{{"schema":2,{head},'.encode() + event + b"\n")
+    with pytest.raises(SourceError, match=r"journal\.jsonl:1.* (containers|values|number)"):
+        read_journal(tmp_path, JobKey("x", 1))
+    (tmp_path / "job.json").write_text(hostile)
+    with pytest.raises(SourceError, match=r"job\.json.* (containers|values|number)"):
+        read_job(tmp_path)
 
 
 def test_a_changed_digit_of_a_job_shows(tmp_path: Path) -> None:

@@ -76,3 +76,45 @@ def test_a_line_that_is_none_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "log").write_text(f"good -\n{line}  # comment\n")
     with pytest.raises(SourceError, match=r"log:2: "):
         read_log(str(tmp_path / "log"), KEY, Judge("check"))
+
+
+PRINTED = """\
+bad 1-2,5 build 0 check 0  # bad at 2026-01-01: probe 1: 3 of 8 items from bad; exit status 1
+good 0 build 0 check 0  # good at 2026-01-01: probe 2: item0 from bad; exit status 0
+bad 1-2,5 build 0 check 1  # bad at 2026-01-01: probe 1: 3 of 8 items from bad; exit status 1
+"""
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_one_edited_line_stands_for_each_look_at_its_mix(tmp_path: Path, place: int) -> None:
+    lines = PRINTED.splitlines()
+    lines[place] = lines[place].replace("bad 1", "good 1", 1)
+    (tmp_path / "log").write_text("\n".join(lines))
+    given = read_log(str(tmp_path / "log"), KEY, Judge("check"))
+    looks = {(each.ask.build, each.ask.check): each for each in given if each.ask.active == ASK.active}
+    assert set(looks) == {(0, 0), (0, 1), (1, 0)}
+    assert {(each.verdict, each.edited) for each in looks.values()} == {(Verdict.GOOD, True)}
+    assert {each.at.rpartition(":")[2] for each in looks.values()} == {str(place + 1)}
+    assert [each.ask.active for each in given if not each.edited] == [frozenset({0})]
+
+
+def test_with_noise_an_edited_line_is_the_verdict_of_its_own_check(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(PRINTED.replace("bad 1-2,5 build 0 check 1 ", "good 1-2,5 build 0 check 1 "))
+    given = read_log(str(tmp_path / "log"), KEY, Judge("check"), exact=False)
+    assert [(each.ask.check, each.verdict.value) for each in given] == [(0, "bad"), (0, "good"), (1, "good")]
+
+
+def test_a_log_as_it_was_printed_has_no_edits(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(PRINTED)
+    given = read_log(str(tmp_path / "log"), KEY, Judge("check"))
+    assert [(each.ask.check, each.verdict.value, each.edited) for each in given] == [
+        (0, "bad", False),
+        (0, "good", False),
+        (1, "bad", False),
+    ]
+
+
+def test_two_edited_lines_that_disagree_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(f"{PRINTED}good 3\nbad 3\n")
+    with pytest.raises(SourceError, match=r"log:5: says bad of a mix that .*log:4 says is good"):
+        read_log(str(tmp_path / "log"), KEY, Judge("check"))

@@ -19,7 +19,14 @@ from trtforensics.model.log import Coverage
 from trtforensics.model.span import SourceSpan
 
 NOTHING_TOLD = Coverage(
-    verdict=False, engine_layers=False, tactics=False, times=None, options=False, own_lines=9, other_lines=0
+    verdict=False,
+    engine_layers=False,
+    tactics=False,
+    times=None,
+    options=False,
+    model=False,
+    own_lines=9,
+    other_lines=0,
 )
 EVIL = "a<b>&\"'</script>]]>\x1b[31m\x9b\x00\u202e\ud800\ufffe end"
 

@@ -329,7 +329,7 @@ FAILURES = {
         "CHECK(status == CUDA_SUCCESS) failed.)",
     ),
     "TF309": Example(
-        """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
+        """> V --------------- Timing Runner: c (CaskConvolution[0x80000009])
         > E 1: [executionContext.cpp::run::100] Error Code 1: Cuda Runtime (an illegal memory access was encountered)
         """,
         """V --------------- Timing Runner: c (CaskConvolution[0x80000009])
@@ -873,6 +873,17 @@ SAID = {
     "TF345": _said(
         'W Skipping tactic 0x0000000000000000 due to Myelin error: Formal output tensor "b" is also a data tensor.',
         'W Skipping tactic 0x0000000000000000 due to Myelin error: Formal output tensor "b" is odd.',
+    ),
+    "TF147": _said("W Unused Input: ids", "W Used Input: ids"),
+    "TF222": _said("I Calibration completed in 0.3 seconds.", "I Starting Calibration."),
+    "TF419": _said(
+        'E Cannot find input tensor with name "x" in the network inputs! Please make sure the input tensor names are '
+        "correct.",
+        'E Cannot find output tensor with name "x" in the network.',
+    ),
+    "TF648": _said(
+        "W Providing user-owned deserialization memory with weight streaming enabled will increase peak CPU memory.",
+        "V This engine can stream its weights.",
     ),
     "TF440": _said(
         "E Error[2]: [foreignNode.cpp::determineCandidateForeignNodes::895] Error Code 2: Internal Error (Safety "

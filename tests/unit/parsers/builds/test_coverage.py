@@ -17,7 +17,14 @@ PREFIX = "[11/21/2026-10:00:00] [V] [TRT] "
 def test_an_excerpt_between_lines_of_an_application_lets_one_judge_nothing(load: Callable[[str], BuildLog]) -> None:
     (build,) = load(f"epoch 1\nepoch 2\n\n{PREFIX}Original: 3 layers\n{PREFIX}\n{PREFIX}no rule reads it\n").builds
     assert build.coverage == Coverage(
-        verdict=False, engine_layers=False, tactics=False, times=None, options=False, own_lines=2, other_lines=2
+        verdict=False,
+        engine_layers=False,
+        tactics=False,
+        times=None,
+        options=False,
+        model=False,
+        own_lines=2,
+        other_lines=2,
     )
 
 

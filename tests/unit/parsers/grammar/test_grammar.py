@@ -30,6 +30,7 @@ VARYING = re.compile(rb"(?<![A-Za-z])[0-9]")
 EXAMPLES = {
     "banner_task": b"&&&& TASK_BEGIN [iter=0] BuildRoute = 'default'",
     "cache_invalid": b"Detected invalid timing cache, setup a local cache instead",
+    "calibration_completed": b"Calibration completed in 0.3 seconds.",
     "calibrator_explicit": b"Calibrator won't be used in explicit precision mode. Use quantization aware training.",
     "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
     "dla_empty": b"setDefaultDeviceType was called but no layer in the network can run on DLA.",

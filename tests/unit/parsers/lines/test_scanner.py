@@ -73,6 +73,11 @@ def test_invented_lines_are_unknown_and_change_nothing_else(samples: list[Path])
     assert sum(sample.count for sample in after.drift.samples()) == 50
 
 
+def test_a_message_without_text_may_begin_in_the_middle_of_a_line() -> None:
+    counts = scan(b"[V] [TRT] a line\n" * 3 + b"[[11/21/2026-10:05:00] [V] [TRT]\n").counts
+    assert (counts.total, counts.blank) == (4, 0)
+
+
 STAMP = b"[11/21/2026-10:05:00] "
 PREFIXES = [
     STAMP + b"[I] ",

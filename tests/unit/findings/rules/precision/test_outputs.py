@@ -22,3 +22,22 @@ def test_many_marked_tensors_are_found_without_the_command(said: str, found: int
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     seen = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF214"]
     assert len(seen) == found
+
+
+@pytest.mark.parametrize(
+    ("operands", "dims", "found"),
+    [
+        ("input0 and input1", ("1,8,64,32", "4,1,32,64"), 1),
+        ("input0", ("1,8", "4,8"), 0),  # without the parser's lines, input0 may be a weight
+        ("input0 and input1", ("2,1,64,32", "2,8,1,64"), 0),
+    ],
+)
+def test_two_broadcast_operands_are_found_without_the_parsers_lines(
+    operands: str, dims: tuple[str, str], found: int, tmp_path: Path
+) -> None:
+    told = f"dims(input0)=[{dims[0]}][NONE] dims(input1)=[{dims[1]}][NONE]."
+    text = marked(f"&& 8.6.1 --fp16\nW MatMul_7: broadcasting {operands} to make tensors conform, {told}").text
+    (tmp_path / "b.log").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    seen = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF217"]
+    assert [one.layers for one in seen] == [("MatMul_7",)] * found

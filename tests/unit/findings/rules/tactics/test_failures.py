@@ -1,0 +1,43 @@
+"""Kernels that crash while they are timed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.marked_logs import marked
+from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CRASH = "E 1: [runner.cpp::run::1] Error Code 1: Cuda Runtime (an illegal memory access was encountered)"
+BLOCK = """&& 8.6.1 --fp16
+V *************** Autotuning format combination: Float(8,1) -> Half(8,1) ***************
+V --------------- Timing Runner: conv (CaskConvolution)
+"""
+FIRST = """V conv Set Tactic Name: kernel_a Tactic: 0x0000000000000005
+V Tactic: 0x0000000000000005 Time: 0.25
+"""
+SECOND = "V conv Set Tactic Name: kernel_b Tactic: 0x0000000000000007\n"
+CHOSE = "V >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0x0000000000000005\n"
+FORMATS = "formats Float(8,1) -> Half(8,1)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "named"),
+    [
+        (FIRST + SECOND, f" while timing conv (CaskConvolution; tactic 0x0000000000000007, kernel_b), {FORMATS}"),
+        (FIRST, f" while timing conv (CaskConvolution; the tactic behind 0x0000000000000005), {FORMATS}"),
+        ("", f" while timing conv (CaskConvolution; before any of its tactics had a time), {FORMATS}"),
+        (FIRST + CHOSE, ""),
+    ],
+)
+def test_a_crash_names_what_was_being_timed(lines: str, named: str, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(marked(BLOCK + lines + CRASH).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (found,) = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF309"]
+    assert found.title == f"An illegal memory access was made{named}"
