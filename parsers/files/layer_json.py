@@ -126,6 +126,8 @@ def _dims(value: object) -> str:
 
 
 def _io_tensor(record: PlacedValue) -> IoTensor:
+    if isinstance(record.value, list):
+        raise NotEngineInfoError(str(record.span), "an I/O tensor is neither a name nor an object", _NEXT_STEP)
     if not isinstance(record.value, dict):
         return IoTensor(_text(record.value), "", "", (), record.span)
     fields = _fields(record)

@@ -81,6 +81,7 @@ def test_a_name_that_is_not_escaped_is_read_as_it_stands(layers: Any, name: str,
         ('{"Layers": [{"Name": "a", "Name": "b"}]}', ":1:27", "the key 'Name' twice"),
         ('{"Layers": [{"Name": "a", "Weights": {"Type": 1, "Type": 2}}]}', ":1:38", "the key 'Type' twice"),
         ("[" * 60_000, ":1:65", "nests more than 64"),
+        ('{"Layers": [],\n"I/O Tensors": [[{"a": [1]}]]}', ":2:17", "an I/O tensor is neither a name nor an object"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(layers: Any, text: str, where: str, what: str) -> None:
