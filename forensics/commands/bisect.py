@@ -27,7 +27,7 @@ where it stopped."""
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the modes of ``bisect`` and return their parsers."""
     parser.epilog = EXAMPLE
-    from trtforensics.commands.probing import add_run_arguments
+    from trtforensics.commands.searching.probing import add_run_arguments
 
     modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
     added = []
@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
         _add_search_arguments(mode)
         add_run_arguments(mode, **_COMMAND_HELP.get(name, {}))
         added.append(mode)
-    from trtforensics.commands.bisect_log import add_log_arguments
+    from trtforensics.commands.searching.bisect_log import add_log_arguments
 
     return [*added, add_log_arguments(modes)]
 
@@ -70,7 +70,7 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
 
 
 def _build_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.commands.building import add_build_arguments
+    from trtforensics.commands.searching.building import add_build_arguments
 
     add_build_arguments(parser)
 
@@ -82,7 +82,7 @@ def _items_arguments(parser: ArgumentParser) -> None:
 
 
 def _precision_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.commands.bisect_precision import add_arguments
+    from trtforensics.commands.searching.bisect_precision import add_arguments
 
     add_arguments(parser)
 
@@ -166,7 +166,7 @@ _COMMAND_HELP = {
 
 
 def _add_search_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.commands.probing import count
+    from trtforensics.commands.searching.probing import count
 
     parser.add_argument(
         "--confidence",
@@ -200,14 +200,14 @@ def run(args: Namespace) -> int:
         OutputError: the directory cannot be written to.
     """
     if args.mode == "log":
-        from trtforensics.commands.bisect_log import run as run_log
+        from trtforensics.commands.searching.bisect_log import run as run_log
 
         return run_log(args)
     if args.mode == "precision":
-        from trtforensics.commands.bisect_precision import run as run_precision
+        from trtforensics.commands.searching.bisect_precision import run as run_precision
 
         return run_precision(args)
-    from trtforensics.commands.probing import check_commands, run_options
+    from trtforensics.commands.searching.probing import check_commands, run_options
 
     options = run_options(args)
     lever = _lever(args)
@@ -234,7 +234,7 @@ def _lever(args: Namespace) -> Lever:
 def _outputs(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.items import read_items
     from trtforensics.bisect.levers.outputs import OutputsLever, tensors_of
-    from trtforensics.commands.building import recipe_of
+    from trtforensics.commands.searching.building import recipe_of
     from trtforensics.trt.installed import look, require
 
     recipe = None
@@ -252,7 +252,7 @@ def _outputs(args: Namespace) -> Lever:
 
 def _route(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.route import RouteLever, read_knobs
-    from trtforensics.commands.building import installed_for, recipe_of
+    from trtforensics.commands.searching.building import installed_for, recipe_of
     from trtforensics.errors import UsageError
 
     if args.build is not None:
@@ -264,8 +264,8 @@ def _route(args: Namespace) -> Lever:
 def _cache(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.cache import CacheLever
     from trtforensics.bisect.levers.pinned import pinned_caches
-    from trtforensics.commands.building import installed_for, recipe_of
     from trtforensics.commands.cache import load
+    from trtforensics.commands.searching.building import installed_for, recipe_of
     from trtforensics.console import streams
     from trtforensics.pin.conditions import is_request
     from trtforensics.sources.cache import is_binary
@@ -286,7 +286,7 @@ def _cache(args: Namespace) -> Lever:
 def _tactics(args: Namespace) -> Lever:
     from trtforensics.bisect.levers.pinned import pinned_replays
     from trtforensics.bisect.levers.tactics import TacticsLever, edges_of, load_side
-    from trtforensics.commands.building import installed_for, recipe_of
+    from trtforensics.commands.searching.building import installed_for, recipe_of
     from trtforensics.console import streams
     from trtforensics.console.terminal import visible
     from trtforensics.pin.conditions import is_request

@@ -19,7 +19,7 @@ example: trtforensics collect --until 20 --artifacts-dir out --check './accuracy
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``collect``."""
-    from trtforensics.commands.probing import add_run_arguments
+    from trtforensics.commands.searching.probing import add_run_arguments
 
     parser.epilog = EXAMPLE
     parser.add_argument(
@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
     from trtforensics.bisect.search import Verdict
     from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect, collection_text
     from trtforensics.bisect.session.result import to_json
-    from trtforensics.commands.probing import require_linux, run_options
+    from trtforensics.commands.searching.probing import require_linux, run_options
     from trtforensics.console import streams
     from trtforensics.console.progress import ProgressLine
     from trtforensics.errors import UsageError

@@ -27,7 +27,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:(?:root|work)|home/[\w.-]+)/")
 JSON_FOR_PROGRAMS = (
     "parsers/*",
     "forensics/bisect/*",
-    "forensics/commands/bisect_log.py",
+    "forensics/commands/searching/bisect_log.py",
     "forensics/trt/*",
     "forensics/replay/writing.py",
     "forensics/sources/editable_cache.py",

@@ -18,7 +18,7 @@ _FROM_A_SCRIPT = 16
 
 def add_sample_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from trtforensics.commands.probing import count
+    from trtforensics.commands.searching.probing import count
 
     parser.add_argument(
         *("--inputs", "--load-inputs"),

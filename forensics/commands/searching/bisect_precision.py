@@ -27,7 +27,7 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments that only this mode has."""
-    from trtforensics.commands.sampling import add_sample_arguments
+    from trtforensics.commands.searching.sampling import add_sample_arguments
     from trtforensics.trt.api import MODULES
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
@@ -103,7 +103,7 @@ def run(args: Namespace) -> int:
     from trtforensics.bisect.precision.repair.search import RepairSearch
     from trtforensics.bisect.session.bisection import bisect
     from trtforensics.bisect.session.result import to_json
-    from trtforensics.commands.probing import check_commands, run_options
+    from trtforensics.commands.searching.probing import check_commands, run_options
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
     from trtforensics.console.progress import ProgressLine
@@ -193,7 +193,7 @@ def _lever(args: Namespace, directory: Path) -> PrecisionLever:
     from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.remarks import model_notes, no_candidates
     from trtforensics.bisect.precision.rewrites.raising import raised_for, require_equal
-    from trtforensics.commands.sampling import samples_of
+    from trtforensics.commands.searching.sampling import samples_of
     from trtforensics.errors import SourceError
 
     searched = args.against or args.model
@@ -240,7 +240,7 @@ def _converted(args: Namespace, oracle: Oracle, judge: OutputJudge) -> Converted
 
 def _oracle(args: Namespace, caster: Caster, sampled: SampleSet) -> Oracle:
     from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
-    from trtforensics.commands.sampling import explained
+    from trtforensics.commands.searching.sampling import explained
 
     accumulator = _accumulator(args, caster)
     try:
