@@ -32,6 +32,7 @@ COMMANDS = {
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "reduce": "find the smallest model that still fails in the same way, fit to send to NVIDIA",
+    "repair": "rewrite what TensorRT stumbles over in an ONNX model, equal to the original",
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
     "redact": "replace the names in a log, so that it can be attached to a public issue",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx
 
+from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.session.artifacts import FIXED
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.reduce.failure import FILE, read_failure
 from trtforensics.reduce.inputs import write_feeds, write_golden, write_npz
-from trtforensics.reduce.recording import run_model
 from trtforensics.reduce.reproduction import Reproduction, notes_text, script_text
 from trtforensics.reduce.simplifying import Aspect
 

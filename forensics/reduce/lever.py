@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.levers.recipe import COMMAND
+from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.placeholders import mentions
 from trtforensics.bisect.runner.probe import ProbeOutcome
@@ -22,7 +23,6 @@ from trtforensics.reduce.deriving import UnknownValueError
 from trtforensics.reduce.emulated import first_beyond, judge_numbers
 from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure
 from trtforensics.reduce.inputs import write_inputs
-from trtforensics.reduce.recording import run_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from trtforensics.bisect.precision.emulation.runtime import failures, first_line
 from trtforensics.reduce.original import free_reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from trtforensics.bisect.precision.inputs.sample import Sample, Values
     from trtforensics.reduce.original import GraphNode, Original
@@ -143,16 +143,3 @@ def with_graph(model: onnx.ModelProto, graph: onnx.GraphProto) -> onnx.ModelProt
     made.opset_import.extend(model.opset_import)
     made.graph.CopyFrom(graph)
     return made
-
-
-def run_model(model: onnx.ModelProto, feed: Mapping[str, Values]) -> dict[str, Values] | str:
-    """Run a model in ONNX Runtime; return its outputs by name, or why it does not run."""
-    runtime = onnxruntime()
-    try:
-        session = runtime.InferenceSession(
-            model.SerializeToString(), options_for(runtime, ()), ["CPUExecutionProvider"]
-        )
-        names = [each.name for each in session.get_outputs()]
-        return dict(zip(names, session.run(names, dict(feed)), strict=True))
-    except failures(runtime) as error:
-        return first_line(error)

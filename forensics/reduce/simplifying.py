@@ -240,14 +240,14 @@ def _shrink(model: onnx.ModelProto, values: Mapping[str, Values], sizes: Mapping
                 dim.dim_value = sizes.get(dim.dim_value, dim.dim_value)
         for output in graph.output:
             _forget_sizes(output)
-    return {name: np.ascontiguousarray(_cut(array, sizes)) for name, array in values.items()}
+    return {name: _cut(array, sizes) for name, array in values.items()}
 
 
 def _shrink_constant(tensor: onnx.TensorProto, sizes: Mapping[int, int]) -> None:
     array = numpy_helper.to_array(tensor)
     smaller = _spelled(_cut(array, sizes), sizes)
     if smaller.shape != array.shape or smaller.tobytes() != array.tobytes():
-        tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(smaller), tensor.name))
+        tensor.CopyFrom(numpy_helper.from_array(smaller, tensor.name))
 
 
 def _forget_sizes(value: onnx.ValueInfoProto) -> None:

@@ -9,6 +9,10 @@ from trtforensics.errors import SourceError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import onnx
+
+    from trtforensics.bisect.precision.inputs.sample import Sample
+
 _FATAL_ONLY = 4
 """ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""
 
@@ -54,3 +58,16 @@ def failures(runtime: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - it 
 def first_line(error: BaseException) -> str:
     """Return the first line of what an exception says, cut."""
     return str(error).strip().split("\n")[0][:300].rstrip(".")
+
+
+def run_model(model: onnx.ModelProto, feed: Sample) -> dict[str, Any] | str:
+    """Run a model in ONNX Runtime; return its outputs by name, or why it does not run."""
+    runtime = onnxruntime()
+    try:
+        session = runtime.InferenceSession(
+            model.SerializeToString(), options_for(runtime, ()), ["CPUExecutionProvider"]
+        )
+        names = [each.name for each in session.get_outputs()]
+        return dict(zip(names, session.run(names, dict(feed)), strict=True))
+    except failures(runtime) as error:
+        return first_line(error)
