@@ -34,6 +34,7 @@ COMMANDS = {
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
+    "doctor": "say what is installed here, and what of this tool works with it",
 }
 
 _ALIKE = 0.7
@@ -119,14 +120,21 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
-    if parser.prog.rpartition(" ")[2] not in _WITHOUT_SECRETS:
+    command = parser.prog.split()[1]
+    reads = command not in _WITHOUT_SOURCES
+    help_of_size = _MAX_BYTES_HELP if reads else argparse.SUPPRESS
+    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=help_of_size)
+    if command not in _WITHOUT_SECRETS:
         parser.add_argument("--show-secrets", action="store_true", help=_SHOW_SECRETS_HELP)
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    quiet = "no progress on stderr" if reads else argparse.SUPPRESS
+    parser.add_argument("-q", "--quiet", action="store_true", help=quiet)
     parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
 
-_WITHOUT_SECRETS = {"explain", "redact"}
+_WITHOUT_SOURCES = {"doctor", "explain"}
+"""Commands that read no source; they take the options of all commands, and do not name them in their help."""
+
+_WITHOUT_SECRETS = {"doctor", "explain", "redact"}
 """Commands that print nothing of a source, or must not print secrets."""
 
 _SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [secret] stands for each)"
