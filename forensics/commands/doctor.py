@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from dataclasses import asdict, dataclass
@@ -65,10 +64,11 @@ def run(args: Namespace) -> int:
         OutputError: Stdout cannot be written.
     """
     from trtforensics.console import streams
+    from trtforensics.render.json_text import dumps
 
     health = examine()
     document = {"schema": 2, "kind": "doctor", **asdict(health)}
-    streams.print_result(json.dumps(document, indent=1) + "\n" if args.json else _text(health))
+    streams.print_result(dumps(document, indent=1) + "\n" if args.json else _text(health))
     return 0
 
 
