@@ -85,3 +85,18 @@ def test_a_gelu_whose_cube_overflows_is_named(tmp_path: Path, capsys: pytest.Cap
     found = search(ZOO["GELU by Tanh"], tmp_path)
     assert [each["node"] for each in found["kernels"]["gelu"]] == ["/gelu/Tanh"]
     assert "x ** 3 is infinite in fp16 where |x| > 40.3: /gelu/Tanh" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "operator"), [("GroupNorm", "LayerNormalization"), ("GroupNorm of any size", "GroupNormalization")]
+)
+def test_a_normalisation_of_groups_becomes_the_operator_that_its_sizes_allow(
+    name: str, operator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = search(ZOO[name], tmp_path)
+    (chain,) = found["operators"]["chains"]
+    assert (chain["operator"], found["operators"]["nodes"]) == (operator, [])
+    assert found["operators"]["difference"] < 1e-6
+    assert f"1 x {operator} (" in capsys.readouterr().out
+    written = onnx.load(tmp_path / "out" / "fixed" / "operators.onnx")
+    assert operator in {node.op_type for node in written.graph.node}
