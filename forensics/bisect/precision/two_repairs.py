@@ -9,10 +9,10 @@ from trtforensics.bisect.session import index_sets
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.bisect.precision.emulation.losses import TensorLoss
     from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.repair.certificate import Certificate
     from trtforensics.bisect.precision.repair.model import Nodes
+    from trtforensics.bisect.precision.tensors.losses import TensorLoss
 
     Document = dict[str, object]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.emulation.losses import losses
 from trtforensics.bisect.precision.items import Beyond
+from trtforensics.bisect.precision.tensors.losses import losses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from trtforensics.bisect.precision.emulation.losses import TensorLoss
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.repair.model import Nodes
+    from trtforensics.bisect.precision.tensors.losses import TensorLoss
 
 _ROUNDS = 16
 """Each round shows what earlier losses hid. A model as deep as to need more is reported as not yet safe."""

@@ -13,10 +13,10 @@ from tests.support.zoo import models
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16
-from trtforensics.bisect.precision.emulation.bodies import is_reached
-from trtforensics.bisect.precision.emulation.inner_losses import inner_losses, worse
-from trtforensics.bisect.precision.emulation.losses import losses
 from trtforensics.bisect.precision.emulation.oracle import Oracle
+from trtforensics.bisect.precision.tensors.bodies import is_reached
+from trtforensics.bisect.precision.tensors.inner_losses import inner_losses, worse
+from trtforensics.bisect.precision.tensors.losses import losses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -9,10 +9,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from trtforensics.bisect.precision.emulation.bodies import Measure, measured_inside
 from trtforensics.bisect.precision.emulation.masks import mask_paths, rows_without_keys
 from trtforensics.bisect.precision.emulation.oracle import TENSORS_A_RUN, RunError, with_outputs
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.tensors.bodies import Measure, measured_inside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,8 @@ import onnx
 from onnx import TensorProto, helper
 
 from trtforensics.bisect.precision.casting.preparation import bodies, graphs
-from trtforensics.bisect.precision.emulation.inner_losses import inner_losses, worse
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.tensors.inner_losses import inner_losses, worse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.eligibility import Survey
-    from trtforensics.bisect.precision.emulation.inner_losses import Loss
     from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.tensors.inner_losses import Loss
 
     Pair = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 

@@ -10,10 +10,10 @@ import onnx
 from onnx import TensorProto
 
 from trtforensics.bisect.precision.casting.preparation import bodies, graphs
-from trtforensics.bisect.precision.emulation.bodies import Measure, is_reached, measured_inside
 from trtforensics.bisect.precision.emulation.masks import mask_paths
 from trtforensics.bisect.precision.emulation.oracle import RunError
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.tensors.bodies import Measure, is_reached, measured_inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection
