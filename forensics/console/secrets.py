@@ -100,7 +100,7 @@ _FORMS = (
 
 _HINTS = frozenset().union(*(form.hints for form in _FORMS))
 
-_LINE_OF_KEY = re.compile(r"(?m)^[ \t]*+([A-Za-z0-9+/]{48,76}={0,2})\r?$")
+_LINE_OF_KEY = re.compile(r"(?m)^[ \t]*([A-Za-z0-9+/]{48,76}={0,2})\r?$")
 """A line of a private key, which may be quoted without the line that opens it."""
 _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])")
 

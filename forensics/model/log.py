@@ -9,12 +9,12 @@ Classes with many instances are plain dataclasses: creating a frozen one takes f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.model.deferred import Deferred
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
