@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.alternatives import Alternatives
 from trtforensics.engines.membership import foreign_members, in_engine
 from trtforensics.model.log import OnnxNode
+from trtforensics.older_python import StrEnum
 from trtforensics.parsers.notation.names import is_foreign_node, members
 
 if TYPE_CHECKING:
