@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.repairs.repairing import Comparison, Repair
+    from trtforensics.repairs.repairing import Equality, RepairedModel
 
 EXAMPLE = """Original and repaired model run on samples in ONNX Runtime; where they differ, nothing is written.
 
@@ -68,7 +67,9 @@ def run(args: Namespace) -> int:
     return ExitCode.NO if comparison.difference is None else ExitCode.OK
 
 
-def _document(result: Repair, comparison: Comparison) -> str:
+def _document(result: RepairedModel, comparison: Equality) -> str:
+    from trtforensics.render.json_text import dumps
+
     document = {
         "schema": SCHEMA,
         "kind": "repair",
@@ -77,10 +78,10 @@ def _document(result: Repair, comparison: Comparison) -> str:
         "samples": comparison.samples,
         "not_compared": comparison.why or None,
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return dumps(document, indent=1) + "\n"
 
 
-def _text(result: Repair, comparison: Comparison, output: str) -> str:
+def _text(result: RepairedModel, comparison: Equality, output: str) -> str:
     from trtforensics.console.terminal import visible
 
     lines = [f"{each.repair}: {each.node}: {each.what}" for each in result.changes]

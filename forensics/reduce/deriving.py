@@ -180,7 +180,8 @@ class Deriver:
             unread = [name for name in makes if name in own or not read[name]]
             taken = len(unread) < len(makes) or any(name in own for name in unread)
             names += [name for name in unread if name in own or not taken] or ([] if taken else unread[:1])
-        return [own.get(name) or self._declared(name) for name in dict.fromkeys(names) if name in made]
+        whole = {name: value for name, value in own.items() if value.type.tensor_type.HasField("shape")}
+        return [whole.get(name) or self._declared(name) for name in dict.fromkeys(names) if name in made]
 
     def _declared(self, name: str) -> onnx.ValueInfoProto:
         known: TensorType | None = self.original.types.get(name)

@@ -13,7 +13,7 @@ from trtforensics.bisect.precision.emulation.oracle import Oracle, floating_outp
 from trtforensics.bisect.precision.emulation.rules import rules_for
 from trtforensics.bisect.search import Verdict
 from trtforensics.errors import ForensicsError
-from trtforensics.reduce.failure import Failure
+from trtforensics.reduce.failure import NUMBERS, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from trtforensics.reduce.recording import Recording
 
 _NAMED = 3
-NUMBERS = "numbers"
-"""The stage of a failure that is wrong numbers."""
 
 
 def judge_numbers(

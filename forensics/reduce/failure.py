@@ -12,16 +12,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.probe import check_log_name
+from trtforensics.bisect.session.job import digest
 from trtforensics.console.output import write_text
 from trtforensics.console.own_files import read_own
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.suppression import Suppression
+from trtforensics.render.json_text import dumps
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from trtforensics.bisect.runner.probe import ProbeOutcome
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from trtforensics.sources.quoting import QuotedLog
 
 FILE = "failure.json"
+NUMBERS = "numbers"
+"""The stage of a failure that is wrong numbers."""
 _BUILD_LOGS = ("build.log", "build.err", "build.out")
 _LARGEST = 1 << 30
 _TAIL = 1 << 16
@@ -54,7 +58,7 @@ class Sameness(StrEnum):
     """How much of two failures must agree."""
 
     LOOSE = "loose"
-    """How they ended, and the code of the root finding."""
+    """How they ended, and the code of the root finding; of wrong numbers, that they are wrong."""
     STRICT = "strict"
     """Also operator, source file and function, and the message without names and numbers."""
 
@@ -80,7 +84,9 @@ class Failure:
 
     def difference(self, other: Failure, same: Sameness) -> str:
         """Say in which part another failure differs from this one; empty where it is the same."""
-        parts = [("stage", "it failed in the"), ("ended", "it"), ("code", "the finding is")]
+        parts = [("stage", "it failed in the"), ("code", "the finding is")]
+        if same is Sameness.STRICT or self.stage != NUMBERS:
+            parts.append(("ended", "they" if self.stage == NUMBERS else "it"))
         if same is Sameness.STRICT:
             parts.append(("functions", "it stopped in"))
         if same is Sameness.STRICT and not (self.operator in _HOLDERS and self.functions):
@@ -205,7 +211,7 @@ def write_failure(folder: Path, failure: Failure, check: str | None) -> None:
     Raises:
         OutputError: the file cannot be written.
     """
-    write_text(folder / FILE, json.dumps({"check": check, **asdict(failure)}, indent=1) + "\n")
+    write_text(folder / FILE, dumps({"check": digest(check), **asdict(failure)}, indent=1) + "\n")
 
 
 def read_failure(folder: Path, check: str | None) -> Failure | None:
@@ -214,12 +220,10 @@ def read_failure(folder: Path, check: str | None) -> Failure | None:
         fields = json.loads(read_own(folder / FILE))
     except (FileNotFoundError, SourceError, ValueError):
         return None
-    if not isinstance(fields, dict) or fields.pop("check", None) != check:
+    if not isinstance(fields, dict) or fields.pop("check", None) != digest(check):
         return None
-    lists: Mapping[str, Sequence[str]] = {name: tuple(fields.pop(name, ())) for name in ("functions", "lines", "named")}
     try:
-        return Failure(
-            **fields, functions=tuple(lists["functions"]), lines=tuple(lists["lines"]), named=tuple(lists["named"])
-        )
-    except TypeError:
+        lists = {name: tuple(fields.pop(name)) for name in ("functions", "lines", "named")}
+        return Failure(**fields, **lists)
+    except (KeyError, TypeError):
         return None

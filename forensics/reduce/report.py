@@ -47,6 +47,8 @@ def _left(reduction: Mapping[str, Any]) -> list[str]:
     more = [f"  … {len(nodes) - _SHOWN:,} more in result.json"] if len(nodes) > _SHOWN else []
     lines = [f"{len(nodes):,} of {reduction['nodes']:,} nodes left:"]
     lines += [*(f"  {node['item']} [{node['op']}]" for node in nodes[:_SHOWN]), *more]
+    if without := reduction["not_judged_without"]:
+        lines.append(f"Not seen to pass without: {', '.join(without[:_SHOWN])}")
     kept = reduction["as_they_were"]
     if kept:
         more = [f"  … {len(kept) - _SHOWN:,} more in result.json"] if len(kept) > _SHOWN else []

@@ -45,6 +45,7 @@ def reduce_model(
         "nodes": len(lever.original.nodes),
         "left": [lever.describe(index) for index in nodes],
         "as_they_were": [lever.items[index].name for index in sorted(smallest) if index not in nodes],
+        "not_judged_without": [lever.items[index].name for index in sorted(search.undecided)],
         "failure": None if failure is None else asdict(failure),
         "otherwise": other_failures(document),
         "recorded": {"whole": lever.deriver.recording.runs_whole, "why": lever.deriver.recording.why},

@@ -97,6 +97,12 @@ class ReductionSearch:
         """The smallest set of items that was seen to fail."""
         return self._left
 
+    @property
+    def undecided(self) -> Items:
+        """The nodes of the smallest set without which it was not seen to pass, once each was left out."""
+        verdicts = {self._left - mask: self._verdicts.get(Ask(mask)) for mask in self._without_one()}
+        return frozenset[int]().union(*(one for one, verdict in verdicts.items() if verdict is Verdict.UNRESOLVED))
+
     def asks(self, room: int = 1) -> tuple[Ask, ...]:
         """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
         self._advance()
@@ -202,6 +208,8 @@ class ReductionSearch:
         named = [index for index in self._terrain.hints() if index in self._all]
         tries = [frozenset({index}) for index in named]
         tries += [frozenset(named)] if len(named) > 1 else []
+        readers = {each for each in self._all if not self._terrain.reads[each].isdisjoint(named)}
+        tries += [frozenset((*named, *readers))] if named and readers else []
         distance = 1
         while named and distance <= _FARTHEST and 2 * len(tries[-1]) < len(self._all):
             ball = self._upstream(named, distance)
@@ -233,12 +241,9 @@ class ReductionSearch:
         """Cut from the outputs, then from the inputs."""
         nodes = self._nodes()
         end = yield from self._halved(len(nodes), lambda size: nodes[:size], _LAST)
-        last = nodes[end - 1]
-        self._left = self._simplifications() | frozenset(nodes[:end])
-        yield from self._only(self._upstream({last}, within=self._left & self._all))
+        yield from self._only(self._upstream({nodes[end - 1]}, within=self._left & self._all))
         nodes = self._nodes()
         size = yield from self._galloped(len(nodes), lambda size: nodes[len(nodes) - size :], _FIRST)
-        self._left = self._simplifications() | frozenset(nodes[len(nodes) - size :])
         yield from self._only(self._downstream(nodes[-size], self._left & self._all))
 
     def _only(self, nodes: Items) -> Generator[_Round, None, None]:
@@ -250,7 +255,7 @@ class ReductionSearch:
         low, high = 0, 1
         while high < whole:
             ahead = [self._ask(part(2 * high), purpose)] if 2 * high < whole else []
-            if (yield from self._first_bad([self._ask(part(high), purpose)], ahead)) is not None:
+            if self._take((yield from self._first_bad([self._ask(part(high), purpose)], ahead))):
                 return (yield from self._halved(high, part, purpose, low))
             low, high = high, 2 * high
         return (yield from self._halved(whole, part, purpose, low))
@@ -264,10 +269,10 @@ class ReductionSearch:
             middle = (low + high) // 2
             next_ones = {(low + middle) // 2, (middle + high) // 2} - {low, middle, high}
             ahead = [self._ask(part(size), purpose) for size in sorted(next_ones)]
-            if (yield from self._first_bad([self._ask(part(middle), purpose)], ahead)) is None:
-                low = middle
-            else:
+            if self._take((yield from self._first_bad([self._ask(part(middle), purpose)], ahead))):
                 high = middle
+            else:
+                low = middle
         return high
 
     def _inner(self) -> Generator[_Round, None, None]:
@@ -332,10 +337,8 @@ class ReductionSearch:
             return self._ended(
                 Status.INCONCLUSIVE, f"the answer failed once, and built again it was {self._verdicts[again]}"
             )
-        doubtful = [mask for mask in self._without_one() if self._verdicts[Ask(mask)] is not Verdict.GOOD]
-        if doubtful:
-            what = (
-                f"without {len(doubtful)} of its {len(self._nodes())} nodes the model fails otherwise or was not judged"
-            )
+        if self.undecided:
+            some, all_of_them = len(self.undecided), len(self._nodes())
+            what = f"without {some} of its {all_of_them} nodes the model fails otherwise or was not judged"
             return self._ended(Status.NAMED, what)
         return self._ended(Status.CERTIFIED, "")

@@ -245,7 +245,7 @@ def _shrink(model: onnx.ModelProto, values: Mapping[str, Values], sizes: Mapping
 
 def _shrink_constant(tensor: onnx.TensorProto, sizes: Mapping[int, int]) -> None:
     array = numpy_helper.to_array(tensor)
-    smaller = _spelled(_cut(array, sizes), sizes)
+    smaller = _spelled(array, sizes) if _is_spelled(array) else _cut(array, sizes)
     if smaller.shape != array.shape or smaller.tobytes() != array.tobytes():
         tensor.CopyFrom(numpy_helper.from_array(smaller, tensor.name))
 
@@ -260,10 +260,13 @@ def _cut(array: Values, sizes: Mapping[int, int]) -> Values:
     return np.asarray(cut)
 
 
+def _is_spelled(array: Values) -> bool:
+    """Whether a constant may be a list of sizes: it keeps its length, which is a rank."""
+    return array.dtype.kind == "i" and array.size <= _SMALL and array.ndim <= 1
+
+
 def _spelled(array: Values, sizes: Mapping[int, int]) -> Values:
-    """Return a small integer constant with its sizes replaced; any other array as it is."""
-    if array.dtype.kind != "i" or array.size > _SMALL or array.ndim > 1:
-        return array
+    """Return a list of sizes with each replaced."""
     return np.asarray([sizes.get(int(each), int(each)) for each in array.reshape(-1)], array.dtype).reshape(array.shape)
 
 

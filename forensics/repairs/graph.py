@@ -126,6 +126,12 @@ class RepairedGraph:
         self.model.graph.ClearField("initializer")
         self.model.graph.initializer.extend(copies)
 
+        made = {name for node in self.model.graph.node for name in node.output}
+        known = [value for value in self.model.graph.value_info if value.name in made]
+        infos = [onnx.ValueInfoProto.FromString(value.SerializeToString()) for value in known]
+        self.model.graph.ClearField("value_info")
+        self.model.graph.value_info.extend(infos)
+
     def _read(self) -> Iterator[str]:
         for graph in graphs(self.model.graph):
             yield from (name for node in graph.node for name in node.input if name)

@@ -33,7 +33,7 @@ EQUAL = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Equality:
     """How far apart the outputs of two models are, as a share of the largest magnitude; 0: bit for bit.
 
     ``why`` says why they were not compared; the difference is None then.
@@ -45,7 +45,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class RepairedModel:
     """A repaired model and what was changed."""
 
     model: onnx.ModelProto
@@ -64,7 +64,7 @@ def read_original(path: str) -> onnx.ModelProto:
     return prepared.proto
 
 
-def repaired(original: onnx.ModelProto, names: Collection[str]) -> Repair:
+def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedModel:
     """Return a repaired copy of a model."""
     model = onnx.ModelProto()
     model.CopyFrom(original)
@@ -72,10 +72,10 @@ def repaired(original: onnx.ModelProto, names: Collection[str]) -> Repair:
     for name, repair in REPAIRS.items():
         if name in names:
             repair(graph)
-    return Repair(graph.model, tuple(graph.changes))
+    return RepairedModel(graph.model, tuple(graph.changes))
 
 
-def compare(original: onnx.ModelProto, other: onnx.ModelProto, samples: Sequence[Sample], path: str) -> Comparison:
+def compare(original: onnx.ModelProto, other: onnx.ModelProto, samples: Sequence[Sample], path: str) -> Equality:
     """Compare two models on samples.
 
     Raises:
@@ -85,7 +85,7 @@ def compare(original: onnx.ModelProto, other: onnx.ModelProto, samples: Sequence
     for sample in samples:
         wanted = run_model(original, sample)
         if isinstance(wanted, str):
-            return Comparison(None, len(samples), f"ONNX Runtime does not run the original ({wanted})")
+            return Equality(None, len(samples), f"ONNX Runtime does not run the original ({wanted})")
         seen = run_model(other, sample)
         if isinstance(seen, str):
             raise SourceError(path, f"the repaired model does not run in ONNX Runtime: {seen}", "Leave a repair out")
@@ -96,7 +96,7 @@ def compare(original: onnx.ModelProto, other: onnx.ModelProto, samples: Sequence
                 what = f"the repaired model's output {name} differs {by}; nothing was written"
                 raise SourceError(path, what, "Leave a repair out")
             largest = max(largest, difference)
-    return Comparison(largest, len(samples))
+    return Equality(largest, len(samples))
 
 
 def _difference(one: Values, other: Values) -> float | None:
