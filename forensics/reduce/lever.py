@@ -105,11 +105,11 @@ class ReductionLever(Lever):
         }
 
     def describe(self, index: int) -> Described:
-        """Return a node, or a simplification; leaving it out is good."""
+        """Return a node with its operator, or a simplification."""
         if index < len(self.original.nodes):
             node = self.original.nodes[index]
-            return {"item": node.name, "op": node.proto.op_type, "good": None, "bad": None}
-        return {"item": self.items[index].name, "good": None, "bad": None}
+            return {"item": node.name, "op": node.proto.op_type}
+        return {"item": self.items[index].name}
 
     def derive(self, active: frozenset[int]) -> Derived:
         """Return the model of a probe.
