@@ -20,6 +20,7 @@ from trtforensics.errors import ForensicsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -124,12 +125,17 @@ def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     reads = command not in _WITHOUT_SOURCES
     help_of_size = _MAX_BYTES_HELP if reads else argparse.SUPPRESS
     parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=help_of_size)
+    if command in _PAGED:
+        parser.add_argument("--no-pager", action="store_true", help="print long text as it is, without $PAGER")
     if command not in _WITHOUT_SECRETS:
         parser.add_argument("--show-secrets", action="store_true", help=_SHOW_SECRETS_HELP)
     quiet = "no progress on stderr" if reads else argparse.SUPPRESS
     parser.add_argument("-q", "--quiet", action="store_true", help=quiet)
     parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
+
+_PAGED = {"diff", "explain", "parse", "report"}
+"""Commands whose text may be longer than a screen."""
 
 _WITHOUT_SOURCES = {"doctor", "explain"}
 """Commands that read no source; they take the options of all commands, and do not name them in their help."""
@@ -229,8 +235,21 @@ def _run(given: list[str]) -> int:
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     secrets = shown_secrets() if vars(args).get("show_secrets") else nullcontext()
-    with secrets, nullcontext() if args.command == "tui" else _without_collector():
+    pages = args.command in _PAGED and not args.no_pager
+    with (
+        secrets,
+        _paged() if pages else nullcontext(),
+        nullcontext() if args.command == "tui" else _without_collector(),
+    ):
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+def _paged() -> AbstractContextManager[None]:
+    if sys.stdout is None or not sys.stdout.isatty():
+        return nullcontext()  # the modules that start a program take time
+    from trtforensics.console.pager import paged  # noqa: PLC0415
+
+    return paged()
 
 
 _THREADS = "OPENBLAS_NUM_THREADS"
