@@ -10,11 +10,11 @@ from trtforensics.older_python import StrEnum
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.diff.alignment import MatchedBy
+    from trtforensics.diff.builds.alignment import MatchedBy
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.times.comparing import TimeComparison
-    from trtforensics.diff.views import LayerView
     from trtforensics.model.span import SourceSpan
 
 
