@@ -585,6 +585,7 @@ RUNNING = {
         """,
         """V Engine Layer Information:
         | Layer(NoOp): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x (Float[1,8]) -> r (Half[1,8])
+        | Layer(Reformat): /c/QuantizeLinear_clone_1, Tactic: 0x0000000000000000, x (Float[1,8]) -> q (Int8[1,8])
         | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, r (Half[1,8]) -> y (Half[1,8])
         """,
     ),
