@@ -464,6 +464,16 @@ CONFIGURATION = {
         "libnvinfer_lean.so.10: cannot open shared object file)",
         "V Trying to load shared library libnvinfer_lean.so.10",
     ),
+    "TF444": Example(
+        """&& 8.6.1 --deploy=net.prototxt
+        i === Model Options ===
+        > i Format: Caffe
+        """,
+        """&& 8.6.1 --fp16
+        i === Model Options ===
+        i Format: ONNX
+        """,
+    ),
     "TF411": Example(
         "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, "
         "runtime, or refitter.",
