@@ -43,7 +43,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     view = "what the nodes are: engine, network (layers before fusion), onnx or all of them with tensors (default: "
     parser.add_argument("--view", choices=_VIEWS, help=f"{view}engine for pictures, all for .dot, .graphml and .json)")
     parser.add_argument("--colour", choices=_COLOURINGS, default="precision", help="of layers (default: precision)")
-    parser.add_argument("--around", metavar="LAYER", help="only what is near a layer: its name, a part of it, or a node")
+    parser.add_argument(
+        "--around", metavar="LAYER", help="only what is near a layer: its name, a part of it, or a node"
+    )
     hops = f"how near, with --around (default: {_HOPS} tensors away)"
     parser.add_argument("--hops", type=int, metavar="N", help=hops)
     parser.add_argument("--top", type=int, metavar="N", help="only the N layers that take most time")
@@ -115,7 +117,9 @@ def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the for
     if args.top is not None and args.around is not None:
         raise UsageError("--top", "is for the whole engine and goes with no --around", "Leave one of them out")
     if to_onnx and (args.view or args.around or args.top or args.filter):
-        raise UsageError(args.output, "an .onnx file holds all engine layers", "Leave out --view, --around, --top, --filter")
+        raise UsageError(
+            args.output, "an .onnx file holds all engine layers", "Leave out --view, --around, --top, --filter"
+        )
 
 
 def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, picture: bool) -> nx.MultiDiGraph:
@@ -130,7 +134,9 @@ def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, pict
     if picture and not len(shown):
         raise UsageError(where, f"names nothing for the view {view}", f"Give another: {', '.join(_VIEWS)}")
     if (args.top is not None or args.filter is not None) and view is not View.ENGINE:
-        raise UsageError("--view", "only the view engine has times and fields", "Leave out --view, or --top and --filter")
+        raise UsageError(
+            "--view", "only the view engine has times and fields", "Leave out --view, or --top and --filter"
+        )
     if args.filter is not None:
         from trtforensics.tables.layers import kept_layers
 

@@ -54,7 +54,9 @@ def to_onnx(graph: BuildGraph) -> bytes:
     inputs = dict.fromkeys(name for node in nodes for name in node.input if name not in written)
     outputs = dict.fromkeys(name for node in nodes for name in node.output if name not in read)
     inner = [names.value(name) for name in dict.fromkeys(n for node in nodes for n in node.output) if name in read]
-    made = helper.make_graph(nodes, "engine", [*map(names.value, inputs)], [*map(names.value, outputs)], value_info=inner)
+    made = helper.make_graph(
+        nodes, "engine", [*map(names.value, inputs)], [*map(names.value, outputs)], value_info=inner
+    )
     model = helper.make_model(made, producer_name="trtforensics", opset_imports=[helper.make_opsetid(DOMAIN, 1)])
     model.ir_version = _IR_VERSION
     version = graph.build.tensorrt_version
@@ -108,7 +110,9 @@ class _TensorNames:
         tensor = self._described[name]
         known = getattr(TensorProto, _TYPES.get(tensor.dtype, "UNDEFINED"))
         dims = [dim if not isinstance(dim, int) or dim >= 0 else None for dim in tensor.dims]
-        return helper.make_tensor_value_info(name, known, dims, doc_string=_plain(f"{tensor.dtype} {tensor.format}".strip()))
+        return helper.make_tensor_value_info(
+            name, known, dims, doc_string=_plain(f"{tensor.dtype} {tensor.format}".strip())
+        )
 
 
 def _node(layer: EngineLayer, number: int, names: _TensorNames) -> onnx.NodeProto:
