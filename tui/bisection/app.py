@@ -22,7 +22,6 @@ from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.events import DescendantFocus
 
     from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.tui.sessions import BisectionSession
