@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.probe import check_log_name
 from trtforensics.bisect.session.job import digest
 from trtforensics.console.output import write_text
 from trtforensics.console.own_files import read_own
+from trtforensics.model.older_python import StrEnum
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.finding import Severity

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.model.older_python import StrEnum
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
 
