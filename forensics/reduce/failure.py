@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisect.runner.probe import check_log_name
 from trtforensics.bisect.session.job import digest
 from trtforensics.console.output import write_text
 from trtforensics.console.own_files import read_own
-from trtforensics.model.older_python import StrEnum
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.suppression import Suppression
+from trtforensics.model.older_python import StrEnum
 from trtforensics.render.json_text import dumps
 from trtforensics.sources.quoting import read_log
 
@@ -222,8 +222,8 @@ def read_failure(folder: Path, check: str | None) -> Failure | None:
         return None
     if not isinstance(fields, dict) or fields.pop("check", None) != digest(check):
         return None
+    told: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in fields.items()}
     try:
-        lists = {name: tuple(fields.pop(name)) for name in ("functions", "lines", "named")}
-        return Failure(**fields, **lists)
-    except (KeyError, TypeError):
+        return Failure(**told)
+    except TypeError:
         return None

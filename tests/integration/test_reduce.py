@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import random
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,18 +98,27 @@ def test_a_looser_run_on_the_same_directory_judges_what_is_there(run: Run, tmp_p
 
 
 @pytest.mark.slow
-def test_a_reduction_that_is_killed_goes_on(run: Run, tmp_path: Path) -> None:
-    slow = CHECK.replace("import sys", "import sys, time; time.sleep(0.05)", 1)
-    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, slow), "--json", "--quiet", "--artifacts-dir")
+def test_a_reduction_that_is_killed_at_twenty_moments_comes_to_the_same_answer(run: Run, tmp_path: Path) -> None:
+    ran = tmp_path / "ran.txt"
+    noting = f"import sys, time; open({str(ran)!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(0.2); import onnx"
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, CHECK.replace("import sys, onnx", noting, 1)))
+    line = (*line, "--json", "--quiet", "--artifacts-dir")
     whole = json.loads(run(*line, tmp_path / "whole").stdout)
+    ran.unlink()
     command = [sys.executable, "-m", "trtforensics", *map(str, line), str(tmp_path / "out")]
-    for moment in range(4):
+    chance, kills = random.Random(7), 0
+    for _ in range(20):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.7 + 0.2 * moment)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        try:
+            process.wait(chance.uniform(0.2, 2.0))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
     found = json.loads(run(*line, tmp_path / "out").stdout)
-    assert (left(found), found["culprits"]) == (left(whole), whole["culprits"])
+    assert kills
+    assert (left(found), found["culprits"], found["status"]) == (left(whole), whole["culprits"], whole["status"])
+    assert len(ran.read_text().splitlines()) <= found["builds"] + kills
 
 
 def test_the_twin_finds_what_overflows(run: Run, tmp_path: Path) -> None:

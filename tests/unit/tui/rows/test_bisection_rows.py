@@ -50,7 +50,7 @@ def test_a_set_is_called_what_it_is() -> None:
 def test_a_probe_of_a_reduction_tells_what_is_left_and_what_was_cut(directory: Directory) -> None:
     view = directory.look()
     assert [title for title, _ in subsets_of(view, view.probes[1])] == ["4 items from bad"]
-    nodes = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
+    nodes: list[dict[str, object]] = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
     reduction = replace(view, mode="reduce", items=(*nodes, {"item": "the names"}))
     probe = replace(view.probes[1], active=frozenset({0, 2, 7}))
     assert subsets_of(reduction, probe) == [
