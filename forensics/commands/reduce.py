@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from trtforensics.reduce.original import Original
 
 EXAMPLE = """Without --build and --check, the installed TensorRT builds (--builder), and a failed build is the failure.
-With --precision, the model's emulated twin is judged, and nothing is built. {model} is the probe's model and {inputs} a
-folder with its recorded inputs (.npz). A probe that fails in another way than the original is unresolved. The same
-command on the same directory goes on where it stopped.
+With --precision, the model's emulated twin is judged, and nothing is built. {model} is the probe's model, {inputs} a
+folder with its recorded inputs (000.npz, and inputs.json for Polygraphy). A probe that fails in another way than the
+original is unresolved. The same command on the same directory goes on where it stopped.
 
 examples:
   trtforensics reduce model.onnx --builder tensorrt_rtx --artifacts-dir out

@@ -65,6 +65,7 @@ def test_a_node_inside_an_if_fails_as_the_if_did(tmp_path: Path) -> None:
 
 
 def test_a_crash_a_hang_and_an_error_are_three_failures(tmp_path: Path) -> None:
+    assert built(tmp_path, "", 139).ended == "ended by signal 11"  # as a shell says it
     crash, hang = built(tmp_path, "", -11), built(tmp_path, "", -9, timed_out=True)
     error = built(tmp_path, "RuntimeError: no\n")
     assert [each.ended for each in (crash, hang, error)] == ["ended by signal 11", "timed out", "failed"]
