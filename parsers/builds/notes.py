@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import Log, Spans, View
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -27,11 +28,19 @@ NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
 _SHOWN = 3
 """Lines that a starved layer keeps."""
-_OF_TENSORRT = ("parser_assertion", "message")
-_SAYING = ("untyped", *_OF_TENSORRT)
-"""The kinds whose text may name a cause."""
-_ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network"})
+_ERRORS = ("coded_error", "numbered_error", "sourced_error", "recorded_error")
+"""Errors by their form, also where the logger does not print their level."""
+_OF_TENSORRT = ("parser_assertion", *_ERRORS, "message")
+SAYING = ("untyped", *_OF_TENSORRT)
+"""The kinds whose text may name a cause; the text of the last that reads a line counts."""
+_ANYBODY_MAY_SAY = frozenset(
+    {"out_of_memory", "illegal_access", "launch_timeout", "dds_network", "program_error", "cuda_code", "uff_refused",
+     "torch_build", "torch_operator", "torch_unsupported", "plugin_library", "model_unread", "rank_refused",
+     "resize_mode", "numpy_alias", "input_planes", "triton_config", "arguments_refused"}
+)  # fmt: skip
 """Causes that, in a whole log, lines of other programs name for reasons of their own."""
+_ANY_ERROR = "program_error"
+"""The cause that only says that something failed; it counts where a message names no other."""
 _MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""
 
@@ -53,7 +62,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
-    texts = {line: text for kind in _SAYING for line, text in log.each(kind, "text")}
+    texts = {line: text for kind in SAYING for line, text in log.each(kind, "text")}
     excerpt = len(texts) <= _MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     for line, text in texts.items():
@@ -73,17 +82,23 @@ def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | No
                 yield kind, fields
 
 
+@cache
+def _openings() -> tuple[tuple[LineKind, tuple[bytes, ...]], ...]:
+    """Return the causes with the literals that open them: a message without any of them is not searched."""
+    return tuple((kind, tuple(opener.encode("latin-1") for opener in kind.openers)) for kind in tables.kinds(CAUSE))
+
+
 @lru_cache(maxsize=4096)
 def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
     """Return the causes that a message names (rules of ``causes.lark``), with what each captures."""
     raw = message.encode()
     found = []
-    for kind in tables.kinds(CAUSE):
-        match = kind.match.search(raw) if kind.needle.encode("latin-1") in raw else None
+    for kind, openers in _openings():
+        match = kind.match.search(raw) if any(opener in raw for opener in openers) else None
         if match is not None:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
             found.append((kind.name, named_fields(kind, values)))
-    return tuple(found)
+    return tuple([one for one in found if one[0] != _ANY_ERROR] or found)
 
 
 def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:

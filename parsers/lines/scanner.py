@@ -161,6 +161,15 @@ def _texts(index: LineIndex, singles: _Singles) -> Iterator[bytes]:
         yield index.data[int(index.starts[line]) : int(index.ends[line])]
 
 
+def _is_about_tensorrt(text: bytes) -> bool:
+    """Whether a line without a prefix has to do with TensorRT: it says so, or it names a cause of the grammar."""
+    if _MENTION.search(text) is not None:
+        return True
+    if not any(needle in text for needle in cause_needles()):
+        return False
+    return any(kind.match.search(text) for kind in tables.kinds(CAUSE) if kind.name != "program_error")
+
+
 def _is_unmistakable(kind: LineKind) -> bool:
     """Whether a line of this kind is known without its prefix: its rule has a phrase that nobody else writes.
 
@@ -219,7 +228,7 @@ class Scanner:
             self._read_cut(window.first_line, batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_untyped(window.first_line, batches[0].bodies, singles)
-        self.scanned.mentioned = self.scanned.mentioned or any(map(_MENTION.search, _texts(index, singles)))
+        self.scanned.mentioned = self.scanned.mentioned or any(map(_is_about_tensorrt, _texts(index, singles)))
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         own = said.copy()
         own[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False

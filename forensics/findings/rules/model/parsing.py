@@ -275,7 +275,10 @@ def reshape(case: Case) -> Iterator[Observation]:
 )
 def parse_failed(case: Case) -> Iterator[Observation]:
     """Report every failure that no other rule explains."""
-    explained = case.notes("elementwise_types", "matmul_shapes", "reshape_volume", "reshape_shape")
+    explained = case.notes(
+        "elementwise_types", "matmul_shapes", "reshape_volume", "reshape_shape", "input_missing", "axis_outside",
+        "tensor_expected", "constant_wanted", "rank_refused",
+    )  # fmt: skip
     for failure in _failures(case):
         if not _no_importer(failure.reason) and not _near(failure, explained):
             yield Observation(
