@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING
 
 from trtforensics.console.streams import tell
 from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _TERMINAL_PERIOD = 0.1
 _PIPED_PERIOD = 5.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
+from trtforensics.older_python import StrEnum
 from trtforensics.parsers.builds.profiles import with_times
 
 if TYPE_CHECKING:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

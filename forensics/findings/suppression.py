@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import stat
-import tomllib
+import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 from trtforensics.findings.finding import Severity
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:

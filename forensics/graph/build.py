@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
 from trtforensics.errors import UsageError
 from trtforensics.model.timings import tactic_text
+from trtforensics.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from enum import StrEnum
 from io import BytesIO
 from itertools import count
 from pathlib import PurePath
@@ -28,6 +27,7 @@ import networkx as nx
 from trtforensics.console.secrets import masked, masked_values
 from trtforensics.errors import UsageError
 from trtforensics.graph.build import EdgeKind, NodeKind
+from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from trtforensics.older_python import StrEnum
 
 
 class Accumulator(StrEnum):

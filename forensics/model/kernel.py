@@ -7,7 +7,8 @@ document these names: each field carries how well the name supports it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+
+from trtforensics.older_python import StrEnum
 
 
 class NameEvidence(StrEnum):

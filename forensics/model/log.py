@@ -9,17 +9,17 @@ Classes with many instances are plain dataclasses: creating a frozen one takes f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.model.deferred import Deferred
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.model.notes import Note, StarvedLayer
+    from trtforensics.model.notes import Note, Removal, StarvedLayer
     from trtforensics.model.precision import ComputePrecision
     from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.span import SourceSpan
@@ -379,6 +379,8 @@ class Build(Deferred):
     """The blocks of autotuning that no ``Chose`` line ends, in the log's order."""
     starved: tuple[StarvedLayer, ...] = ()
     """The layers that wanted more workspace than there was, most wanting first."""
+    removals: tuple[Removal, ...] = ()
+    """The layers that the optimiser removed, in the log's order."""
     runner_ids: Mapping[str, int] = field(default_factory=dict)
     """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,10 @@ integers, as logs print them; files spell them signed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.model.span import SourceSpan
+from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from trtforensics.model.log import SourceInfo

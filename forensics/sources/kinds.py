@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
+from trtforensics.older_python import StrEnum
 from trtforensics.parsers.text.decoding import COMPRESSED, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 

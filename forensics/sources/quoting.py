@@ -7,7 +7,7 @@ from bisect import bisect_left
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.console.secrets import masked
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
@@ -16,6 +16,8 @@ from trtforensics.sources.build_log import load_build_log, read_build_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from typing_extensions import Self
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.log import BuildLog

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,16 +10,15 @@ import numpy as np
 from trtforensics.model.notes import Note, StarvedLayer
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
+from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_WRAPPED, cause_openers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import Log, Spans, View
-    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -33,16 +32,6 @@ _ERRORS = ("coded_error", "numbered_error", "sourced_error", "recorded_error")
 _OF_TENSORRT = ("parser_assertion", *_ERRORS, "message")
 SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause; the text of the last that reads a line counts."""
-_ANYBODY_MAY_SAY = frozenset(
-    {"out_of_memory", "illegal_access", "launch_timeout", "dds_network", "program_error", "cuda_code", "uff_refused",
-     "torch_build", "torch_operator", "torch_unsupported", "plugin_library", "model_unread", "rank_refused",
-     "resize_mode", "numpy_alias", "input_planes", "triton_config", "arguments_refused"}
-)  # fmt: skip
-"""Causes that, in a whole log, lines of other programs name for reasons of their own."""
-_ANY_ERROR = "program_error"
-"""The cause that only says that something failed; it counts where a message names no other."""
-_MOST_WRAPPED = 2000
-"""Lines up to which a text is an excerpt that somebody may have wrapped."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
@@ -63,11 +52,11 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
     texts = {line: text for kind in SAYING for line, text in log.each(kind, "text")}
-    excerpt = len(texts) <= _MOST_WRAPPED
+    excerpt = len(texts) <= MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     for line, text in texts.items():
         certain = excerpt or line in said
-        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in _ANYBODY_MAY_SAY)
+        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in ANYBODY_MAY_SAY)
         if excerpt and line + 1 in texts:
             yield from ((line, kind, fields) for kind, fields in _broken(text, texts[line + 1]))
 
@@ -82,23 +71,17 @@ def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | No
                 yield kind, fields
 
 
-@cache
-def _openings() -> tuple[tuple[LineKind, tuple[bytes, ...]], ...]:
-    """Return the causes with the literals that open them: a message without any of them is not searched."""
-    return tuple((kind, tuple(opener.encode("latin-1") for opener in kind.openers)) for kind in tables.kinds(CAUSE))
-
-
 @lru_cache(maxsize=4096)
 def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
     """Return the causes that a message names (rules of ``causes.lark``), with what each captures."""
     raw = message.encode()
     found = []
-    for kind, openers in _openings():
+    for kind, openers in cause_openers():
         match = kind.match.search(raw) if any(opener in raw for opener in openers) else None
         if match is not None:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
             found.append((kind.name, named_fields(kind, values)))
-    return tuple([one for one in found if one[0] != _ANY_ERROR] or found)
+    return tuple([one for one in found if one[0] != ANY_ERROR] or found)
 
 
 def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:

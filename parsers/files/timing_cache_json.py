@@ -42,12 +42,17 @@ def read_timing_cache(document: Document) -> TimingCache:
         said = top["schema"].value
         what = f"has schema {said if isinstance(said, int) else '?'}, and this version reads schema {SCHEMA}"
         raise NotATimingCacheError(str(top["schema"].span), what, "Use the version of trtforensics that wrote it")
-    made_from, version = (_member(top, name) for name in ("made_from", "tensorrt_version"))
-    return TimingCache(info, str(made_from or ""), version, tuple(_key(record) for record in keys.value))
+    made_from, version = (_told(top, name) for name in ("made_from", "tensorrt_version"))
+    return TimingCache(info, made_from or "", version, tuple(_key(record) for record in keys.value))
 
 
-def _member(top: dict[str, PlacedValue], name: str) -> Any:  # noqa: ANN401 - whatever JSON has there
-    return top[name].value if name in top else None
+def _told(top: dict[str, PlacedValue], name: str) -> str | None:
+    if name not in top or top[name].value is None:
+        return None
+    value, span = top[name]
+    if not isinstance(value, str):
+        raise NotATimingCacheError(str(span), f"{name} is not a text", _NEXT_STEP)
+    return value
 
 
 def _key(record: PlacedValue) -> MyelinOperation:

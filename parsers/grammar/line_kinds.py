@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from trtforensics.older_python import compiled
+
 LINE = "line"
 PREFIX = "prefix"
 CAUSE = "cause"
@@ -38,7 +40,7 @@ class LineKind:
     @cached_property
     def match(self) -> re.Pattern[bytes]:
         """The compiled regex; use ``fullmatch``."""
-        return re.compile(self.regex.encode("latin-1"), REGEX_FLAGS)
+        return compiled(self.regex.encode("latin-1"), REGEX_FLAGS)
 
     @cached_property
     def names_are_unique(self) -> bool:

@@ -12,13 +12,13 @@ regex too.
 
 from __future__ import annotations
 
-import re
 from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from trtforensics.older_python import compiled
 from trtforensics.parsers.grammar.layouts import Content
 from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
 from trtforensics.parsers.lines.bodies import KindRows, grouped
@@ -38,6 +38,7 @@ from trtforensics.parsers.lines.openers import Openers, WordTable
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import numpy.typing as npt
@@ -422,7 +423,7 @@ class _Composite(_Direct):
 @cache
 def _compiled(regex: str) -> re.Pattern[bytes]:
     """Compile a segment's regex on first use; most are never needed."""
-    return re.compile(regex.encode("latin-1"), REGEX_FLAGS)
+    return compiled(regex.encode("latin-1"), REGEX_FLAGS)
 
 
 def _place(bodies: Bodies, lines: Positions, anchor: Anchor) -> Positions:

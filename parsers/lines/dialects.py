@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.older_python import compiled
 from trtforensics.parsers.grammar import line_kinds, tables
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
     for kind in _OTHERS:
         kinds[group] = kind
         group += 1 + len(kind.fields)
-    return re.compile("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), line_kinds.REGEX_FLAGS), kinds
+    return compiled("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), line_kinds.REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:

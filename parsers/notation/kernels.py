@@ -6,16 +6,17 @@ the regexes that are compiled from them. A name that no family reads has no fact
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.model.kernel import KernelFacts
+from trtforensics.older_python import compiled
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD, REGEX_FLAGS
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping
 
     Fields = Mapping[str, str]
@@ -72,7 +73,7 @@ def read_tactic(kernel: str, splits: int | None, outputs: tuple[str, ...] = ()) 
 
 @cache
 def _compiled(grammar: str) -> tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...]:
-    return tuple((kind.name, re.compile(kind.regex, REGEX_FLAGS), kind.fields) for kind in tables.kinds(grammar))
+    return tuple((kind.name, compiled(kind.regex, REGEX_FLAGS), kind.fields) for kind in tables.kinds(grammar))
 
 
 def _captured(names: tuple[str, ...], match: re.Match[str]) -> Fields:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from trtforensics.older_python import compiled
 from trtforensics.parsers.text.numbers import is_whole
 
 _COUNT = r"[1-9][0-9]{0,17}"
@@ -49,14 +50,14 @@ _PROFILE = r" \[profile [0-9]+\]"
 _NAME = rf"(?! )(?:[^\[(,>{{ \n]++|{_PROFILE}|{_UNNAMED}|{_FOREIGN_NODE}|{_NO_TYPE}|[ {{])+"
 """A name. Words match as a whole: a type opens behind a blank, or at a bracket."""
 _NEW, _OLD = r" \(([A-Z][A-Za-z0-9]*)\[([-0-9:,]*)\]\)", r"\[([A-Z][A-Za-z0-9]*)\(([-0-9:,]*)\)\]"
-_SHORT = re.compile(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
+_SHORT = compiled(rf"({_NAME})(?:{_NEW}|{_OLD}){_FURTHER}", re.ASCII)
 
 _ONE_DETAILED = (
     r"\{ Name: ([^,{}\n]+)(?:, Location: [A-Za-z]+)?, Dimensions: \[([^\]{}\n]*)\]"
     r"(, (?:Format/Datatype|Strides): [^{}\n]*) \}"
 )
-_DETAILED = re.compile(_ONE_DETAILED, re.ASCII)
-_DETAILED_LIST = re.compile(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
+_DETAILED = compiled(_ONE_DETAILED, re.ASCII)
+_DETAILED_LIST = compiled(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
 
 
 class PlainFormat(NamedTuple):

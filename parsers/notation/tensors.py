@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.log import EngineTensor
+from trtforensics.older_python import compiled
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
 from trtforensics.parsers.text.numbers import is_whole
@@ -41,7 +42,7 @@ _PARTS = re.compile(
     rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
 )
 """A tensor list ends where the next part begins: nothing else in a line has the form ``}], Outputs: [``."""
-_FIELD = re.compile(
+_FIELD = compiled(
     r", ([A-Z][A-Za-z0-9]*+):"
     r"( (?:\{[^{}]*+\}|\[ONNX Layer: .*|\[[^\]]*+\])| ?[^,]*+(?:,(?! [A-Z][A-Za-z0-9]*+:)[^,]*+)*)"
 )

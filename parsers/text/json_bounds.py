@@ -12,6 +12,7 @@ import re
 import numpy as np
 
 from trtforensics.errors import SourceError
+from trtforensics.older_python import compiled
 
 MAX_DOCUMENT_BYTES = 256 << 20
 """The most text of a document where the user names no other bound. Values take some ten times as much memory."""
@@ -24,8 +25,8 @@ _DENSEST = ((_VALUES, b",[{", 8), ("quotes", b'"', 4), ("backslashes", b"\\", 16
 _CHUNK = 1 << 20
 _OPEN, _CLOSE = b"[{", b"]}"
 _SUSPECT = re.compile(rb"[0-9]{300}|NaN|Infinity|[0-9.][eE]\+?(?:0*[3-9][0-9]{2}|0*[1-9][0-9]{3})")
-_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_TOKEN = re.compile(
+_TEXT = compiled(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_TOKEN = compiled(
     rb'"(?:[^"\\]|\\.)*+"?'
     rb"|(?P<number>NaN|-?Infinity|-?[0-9.]{300,}|-?[0-9]+(?:\.[0-9]+)?[eE]\+?(?:0*[3-9][0-9]{2}|0*[1-9][0-9]{3})[0-9]*)"
     rb"|(?P<open>[\[{])|(?P<close>[\]}])",

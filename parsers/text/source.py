@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
 from trtforensics.model.log import SourceInfo
@@ -14,6 +14,8 @@ from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
 if TYPE_CHECKING:
     from _hashlib import HASH
     from collections.abc import Callable, Iterator, Sequence
+
+    from typing_extensions import Self
 
 __all__ = ["Source", "Window", "open_source"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.older_python import compiled
 from trtforensics.parsers.text.decoding import pieces
 from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
@@ -24,7 +24,7 @@ LONGEST_LINE = 16 << 20
 CUT_LINE = 64 << 10
 """Bytes that are kept of a line that is cut."""
 
-_ESCAPE_SEQUENCES = re.compile(
+_ESCAPE_SEQUENCES = compiled(
     rb"\x1b(?:"
     rb"\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor movements, erasing
     rb"|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)"  # OSC: window titles, hyperlinks

@@ -94,7 +94,7 @@ def go_bisect(builds: Builds, items: Items) -> Items:
 
 
 def _hash_bit(item: int, bit: int) -> int:
-    digest = int.from_bytes(hashlib.sha256(str(item).encode()).digest()[:8])
+    digest = int.from_bytes(hashlib.sha256(str(item).encode()).digest()[:8], "big")
     return digest >> (bit % _HASH_BITS) & 1
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
+import sys
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.repository import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

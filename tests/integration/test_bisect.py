@@ -573,7 +573,7 @@ def test_a_pause_stops_the_build_and_does_not_count(bench: Bench) -> None:
     """The clock of the build's own loop stands still while the run is stopped for longer than the timeout."""
     build = "touch up; n=0; while test $n -lt 30; do n=$((n+1)); echo $n > ticks; sleep 0.1; done"
     line = bench.command("--build", build, "--timeout", "6", "--max-builds", "1")
-    process = subprocess.Popen(line, cwd=bench.folder, stderr=subprocess.DEVNULL, process_group=0)  # as a shell's job
+    process = subprocess.Popen(line, cwd=bench.folder, stderr=subprocess.DEVNULL, preexec_fn=os.setpgrp)  # noqa: PLW1509 - as a shell's job
     until(lambda: (bench.folder / "ticks").exists() and int((bench.folder / "ticks").read_text() or 0) > 2)
     process.send_signal(signal.SIGTSTP)
     until(lambda: "T" in Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0])

@@ -70,18 +70,42 @@ def test_the_expected_nodes_are_found(name: str, tmp_path: Path, capsys: pytest.
         assert worst.disagreement == 0.0
 
 
-@pytest.mark.parametrize(("name", "unseen"), [("Loop", ["/Loop"]), ("If", ["/If"]), ("cancellation", [])])
-def test_losses_inside_bodies_are_said_not_to_be_looked_for(
-    name: str, unseen: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("Loop", []),
+        ("If", []),
+        ("Loop that hides a loss", ["/loop/up", "/loop/down"]),
+        ("If in a Loop that hides a loss", ["/then/up", "/then/down"]),
+    ],
+)
+def test_losses_inside_bodies_are_found(
+    name: str, lost: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = search(ZOO[name], tmp_path)
     said = capsys.readouterr().out
-    assert found["unseen"] == unseen
-    assert ("Losses inside the bodies of" in said) is bool(unseen)
-    assert ("becomes zero as a whole in the main graph of" in said) is bool(unseen)
+    assert [each["tensor"] for each in found["inside"]] == lost
+    assert (found["left"], found["unseen"]) == ([], [])
+    assert ("Not safe" in said) is bool(lost)
+    assert (f"2 x overflows or becomes NaN: {', '.join(lost)}" in said) is bool(lost)
 
 
 def test_a_gelu_whose_cube_overflows_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = search(ZOO["GELU by Tanh"], tmp_path)
     assert [each["node"] for each in found["kernels"]["gelu"]] == ["/gelu/Tanh"]
     assert "x ** 3 is infinite in fp16 where |x| > 40.3: /gelu/Tanh" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "operator"), [("GroupNorm", "LayerNormalization"), ("GroupNorm of any size", "GroupNormalization")]
+)
+def test_a_normalisation_of_groups_becomes_the_operator_that_its_sizes_allow(
+    name: str, operator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = search(ZOO[name], tmp_path)
+    (chain,) = found["operators"]["chains"]
+    assert (chain["operator"], found["operators"]["nodes"]) == (operator, [])
+    assert found["operators"]["difference"] < 1e-6
+    assert f"1 x {operator} (" in capsys.readouterr().out
+    written = onnx.load(tmp_path / "out" / "fixed" / "operators.onnx")
+    assert operator in {node.op_type for node in written.graph.node}

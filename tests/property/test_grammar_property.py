@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from functools import cache
-from re import _parser as parser  # hypothesis reads patterns through it too
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     Fault = Callable[[bytes, int, int, bytes], bytes]
 
+parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+"""Hypothesis reads patterns through it too."""
 READER = Dispatch(tables.kinds())
 KINDS = {kind.name: kind for kind in tables.kinds()}
 

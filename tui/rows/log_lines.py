@@ -53,7 +53,7 @@ def _marked(text: str, role: Role, needle: str) -> list[Piece]:
     """Split a text at the matches of ``needle``; case counts only if the needle has a capital letter."""
     if not needle:
         return [Piece(text, role)]
-    flags = re.NOFLAG if needle != needle.lower() else re.IGNORECASE
+    flags = 0 if needle != needle.lower() else re.IGNORECASE
     pieces = []
     end = 0
     for match in re.finditer(re.escape(needle), text, flags):

@@ -6,11 +6,11 @@ There is no markup, as layer names contain ``[`` and logs contain anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from rich.cells import cell_len, set_cell_size
 
 from trtforensics.console.secrets import masked
+from trtforensics.older_python import StrEnum
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024

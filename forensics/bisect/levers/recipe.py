@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shlex
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, describe
+from trtforensics.bisect.runner.scripts import sha256_of
 from trtforensics.bisect.search import Verdict
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.trt.build import NOT_ASKED, REFUSED, BuildJob
@@ -61,10 +61,8 @@ class Recipe:
     def content(self) -> dict[str, object]:
         """Return what identifies a directory's builds: model, options, TensorRT, GPU, driver."""
         installed = {name: value for name, value in asdict(self.installed).items() if name != "routes"}
-        with self.model.open("rb") as file:
-            model = hashlib.file_digest(file, "sha256").hexdigest()
         return {
-            "model": model,
+            "model": sha256_of(self.model),
             "installed": installed,
             "shapes": {name: list(shape) for name, shape in self.shapes.items()},
             "compute_capability": self.compute_capability,

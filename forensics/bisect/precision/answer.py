@@ -99,7 +99,7 @@ def _without_operator(lever: PrecisionLever, plan: Certificate) -> list[str]:
         return []
     more = f" and {len(touched) - _SHOWN} more" if len(touched) > _SHOWN else ""
     shown = ", ".join(touched[:_SHOWN])
-    what = "whose axes are not the last ones, or of no fixed size"
+    what = "whose axes are not the last ones, or of no fixed size and no groups of channels"
     return [f"no operator is proposed for normalisations {what}: {shown}{more}"]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
 from trtforensics.bisect.runner.room import DEFAULT_NEED
+from trtforensics.older_python import StrEnum
 
 
 class KeepEngines(StrEnum):

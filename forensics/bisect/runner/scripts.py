@@ -23,6 +23,7 @@ _READS_SCRIPTS = re.compile(r"\.|source|(?:ba|da|z|k)?sh|python[\d.]*|perl|ruby|
 _BEFORE_COMMANDS = frozenset(
     {";", "&&", "||", "|", "&", "(", "{", "!", "then", "do", "else", "if", "while", "until", "exec", "time", "env"}
 )
+_READ_AT_ONCE = 1 << 20
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -39,9 +40,22 @@ def surroundings_of(command: str) -> Surroundings:
     cwd = os.getcwd()  # noqa: PTH109 - as the shell sees it
     programs = {}
     for word, path in _programs(command):
-        with suppress(OSError), path.open("rb") as file:  # what cannot be read, the command cannot run either
-            programs[word] = hashlib.file_digest(file, "sha256").hexdigest()
+        with suppress(OSError):  # what cannot be read, the command cannot run either
+            programs[word] = sha256_of(path)
     return Surroundings(cwd, programs)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_READ_AT_ONCE):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _programs(command: str) -> Iterator[tuple[str, Path]]:

@@ -13,8 +13,8 @@ import hashlib
 import json
 import os
 import re
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Self
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 from trtforensics.bisect.session.history import History
 from trtforensics.console.output import explained
@@ -25,6 +25,8 @@ from trtforensics.parsers.text.json_bounds import check_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from typing_extensions import Self
 
     from trtforensics.bisect.session.history import Event
     from trtforensics.bisect.session.job import JobKey
@@ -71,7 +73,7 @@ class Journal:
         Raises:
             OutputError: the file cannot be written; after a failure that cannot be undone, it never can again.
         """
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         record = {"line": self._lines + 1, "job": self._fingerprint, "event": event, "at": at, **fields}
         data = _line(record)
         with explained(str(self._path)):

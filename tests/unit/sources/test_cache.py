@@ -64,3 +64,12 @@ def test_what_is_wrong_with_an_export_is_said(tmp_path: Path, change: str, what:
     path.write_text(text[:start] + change.lstrip("{") + text[end:])
     with pytest.raises(NotATimingCacheError, match=what):
         load_timing_cache(str(path))
+
+
+@pytest.mark.parametrize("name", ["made_from", "tensorrt_version"])
+@pytest.mark.parametrize("value", ["[[[1]]]", "8", "true", "{}"])
+def test_a_heading_that_is_no_text_is_refused_with_its_place(tmp_path: Path, name: str, value: str) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(f'{{"schema": 1, "kind": "timing-cache",\n "{name}": {value}, "keys": []}}')
+    with pytest.raises(NotATimingCacheError, match=f"json:2:[0-9]+: {name} is not a text"):
+        load_timing_cache(str(path))

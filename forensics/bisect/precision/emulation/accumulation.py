@@ -11,7 +11,7 @@ the positions of the filter. Where an operand is not finite, the result is that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.bisect.precision.emulation.node_writer import NodeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
 
     Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
     Shapes = Mapping[str, Sequence[int]]
@@ -83,7 +82,7 @@ def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: R
     ``node`` itself must be in the graph too: its output is the exact result, of the same shape. ``rounding`` returns
     the nodes that round one tensor into another.
     """
-    writer = _Writer(target)
+    writer = NodeWriter(target)
     exact = node.output[0]
     attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
     if node.op_type == "Conv":
@@ -103,26 +102,8 @@ def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: R
     return writer.nodes
 
 
-@dataclass(slots=True)
-class _Writer:
-    """Nodes in the making; names begin with the name of what is computed."""
-
-    prefix: str
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-
-    def add(self, op: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401 - as make_node takes them
-        """Add a node of one output, and return that."""
-        name = f"{self.prefix}__{op}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
-        return name
-
-    def constant(self, values: npt.ArrayLike, dtype: npt.DTypeLike = np.int64) -> str:
-        """Add a constant."""
-        return self.add("Constant", value=numpy_helper.from_array(np.asarray(values, dtype), "value"))
-
-
 def _patches(
-    writer: _Writer, node: onnx.NodeProto, weights: tuple[int, ...], attributes: Mapping[str, Any]
+    writer: NodeWriter, node: onnx.NodeProto, weights: tuple[int, ...], attributes: Mapping[str, Any]
 ) -> tuple[str, str, str]:
     """Return a convolution as a product by groups: weights, the patches of the input, and the result's shape.
 
@@ -142,7 +123,9 @@ def _patches(
     )
 
 
-def _summed(writer: _Writer, operands: tuple[str, str], ranks: tuple[int, int], like: str, rounding: Rounding) -> str:
+def _summed(
+    writer: NodeWriter, operands: tuple[str, str], ranks: tuple[int, int], like: str, rounding: Rounding
+) -> str:
     """Add the products block by block and round the sum after each; ``like`` has the result's shape."""
     last = list(range(ranks[1]))
     last[-2:] = last[:-3:-1]
@@ -150,7 +133,7 @@ def _summed(writer: _Writer, operands: tuple[str, str], ranks: tuple[int, int], 
     blocks = [_blocks(writer, name, rank) for name, rank in zip((operands[0], turned), ranks, strict=True)]
     zero = numpy_helper.from_array(np.zeros(1, np.float32), "value")
     start = writer.add("ConstantOfShape", writer.add("Shape", like), value=zero)
-    inner = _Writer(f"{writer.prefix}__block")
+    inner = NodeWriter(f"{writer.prefix}__block")
     names = [f"{inner.prefix}_{word}" for word in ("sum", "left", "right")]
     block = inner.add("MatMul", names[1], inner.add("Transpose", names[2], perm=last))
     total, rounded = inner.add("Add", names[0], block), f"{inner.prefix}_rounded"
@@ -160,7 +143,7 @@ def _summed(writer: _Writer, operands: tuple[str, str], ranks: tuple[int, int], 
     return writer.add("Scan", start, *blocks, num_scan_inputs=2, scan_input_axes=axes, body=body)
 
 
-def _blocks(writer: _Writer, tensor: str, rank: int) -> str:
+def _blocks(writer: NodeWriter, tensor: str, rank: int) -> str:
     """Cut the last axis into blocks, the last one filled up with zeros; shape: (…, blocks, 16)."""
     size = writer.add("Gather", writer.add("Shape", tensor), writer.constant([rank - 1]))
     missing = writer.add("Mod", writer.add("Sub", writer.constant([0]), size), writer.constant([BLOCK]))
@@ -170,7 +153,7 @@ def _blocks(writer: _Writer, tensor: str, rank: int) -> str:
 
 
 def _finished(
-    writer: _Writer, node: onnx.NodeProto, product: Product, result: str, attributes: Mapping[str, Any]
+    writer: NodeWriter, node: onnx.NodeProto, product: Product, result: str, attributes: Mapping[str, Any]
 ) -> str:
     """Add what comes after the sum, in FP32: factors and bias."""
     alpha, beta = (float(attributes.get(name, 1.0)) for name in ("alpha", "beta"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+
+from trtforensics.older_python import StrEnum
 
 GOOD_END = "everything from good"
 BAD_END = "everything from bad"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,9 @@ from tests.emulator.log import tuning as t
 from tests.emulator.log.event import DetailedTensor, LayerTensor, OnnxTensor
 from tests.support.judging import fields_of
 from tests.support.property_settings import examples
-from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.lines.events import duration, tactic_id
+from trtforensics.parsers.grammar import grammar, tables
+from trtforensics.parsers.grammar.line_kinds import LINE
+from trtforensics.parsers.lines.events import NUMERIC_FIELDS, Texts, duration, field_reader, tactic_id
 from trtforensics.parsers.lines.singly import Dispatch
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.tensors import details, short_tensors
@@ -24,6 +26,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.emulator.log.event import Event, Version
+
+LOOKAHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")
+NUMBERS = sorted(
+    {
+        (terminal.field, LOOKAHEAD.sub("", terminal.regex))
+        for rule in grammar.compile_rules(LINE)
+        for terminals in rule.alternatives
+        for terminal in terminals
+        if terminal.field in NUMERIC_FIELDS and terminal.field in (rule.kind.kept or ())
+    }
+)
+"""Fields that are kept as numbers, with what the grammar lets stand in them."""
 
 VERSIONS: tuple[Version, ...] = ((8, 6, 1), (10, 16, 1))
 READER = Dispatch(tables.kinds())
@@ -479,3 +493,11 @@ def test_a_runner_without_tactics_is_read_in_both_forms(runner: str, layer: str)
     new = fields_of(READER, render.render(event, (10, 16, 1)).encode())
     assert old == ("no_valid_tactics_old", {"runner": runner.encode()})
     assert new == ("no_valid_tactics", {"runner": runner.encode(), "layer": layer.encode()})
+
+
+@pytest.mark.parametrize(("field", "regex"), NUMBERS, ids=str)
+@examples(60)
+@given(data=st.data())
+def test_what_the_grammar_takes_for_a_number_can_be_read_as_one(field: str, regex: str, data: st.DataObject) -> None:
+    read, _ = field_reader(field, Texts())
+    read(data.draw(st.from_regex(re.compile(regex, re.ASCII), fullmatch=True)).encode())

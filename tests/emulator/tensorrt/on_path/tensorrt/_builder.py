@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from tests.emulator.engine import faults, never_captured
 from tests.emulator.engine.builder import Build, Refused, Request
@@ -22,6 +22,8 @@ from ._scenario import VERSION, Scenario, read
 from ._selector import Adapter
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from tests.emulator.engine.net import Net
 
 FAILED = "IBuilder::buildSerializedNetwork: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from tests.emulator.engine.files import BadFile, read_engine
 from tests.emulator.log.opening import Message
@@ -11,6 +11,9 @@ from tests.emulator.log.opening import Message
 from ._config import IHostMemory
 from ._enums import LayerInformationFormat
 from ._logging import ILogger, tell
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class EngineInspector:
