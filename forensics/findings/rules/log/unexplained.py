@@ -34,11 +34,11 @@ _NO_ENGINE = (
 _NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED | ")
 """Messages that trtexec and Polygraphy add to an error of a run."""
 
-_PARTS = ("ModelImporter.cpp", "In node ")
-"""Lines of the ONNX parser that belong to an error that it prints in several lines."""
+_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception")
+"""Lines that belong to an error that the ONNX parser prints in several lines, or that TensorRT 7 hands on."""
 
-_WORDED = ("internal_check", "call_refused", "cuda_code")
-"""Causes that rules report where no other rule knows the line (TF615, TF616, TF622)."""
+_WORDED = ("internal_check", "call_refused", "cuda_code", "library_call")
+"""Causes that rules report where no other rule knows the line (TF615, TF616, TF622, TF624)."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 

@@ -251,6 +251,8 @@ def reshape(case: Case) -> Iterator[Observation]:
             layers=(note.text("layer"),),
             steps=(sanitize(case),),
         )
+    for note in case.notes("reshape_changes"):
+        yield Observation(f"A reshape changes the volume{note.text('text')}", (note.span,), steps=(sanitize(case),))
     yield from observe(
         case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(sanitize(case),)
     )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
+    from trtforensics.model.notes import Note
 
 too_new = said(
     "TF667",
@@ -135,18 +136,18 @@ _CODES = {
 )
 def cuda_call(case: Case) -> Iterator[Observation]:
     """Give the meaning of the code, where no rule speaks of its words."""
+    groups: dict[tuple[str, str], list[Note]] = {}
     for note in case.notes("cuda_code"):
-        code = note.text("status")
-        if note.span.line in case.explained:
-            continue
-        meaning = _CODES.get(code, "") if code else note.text("text").strip().rstrip(".")
-        known = bool(meaning) and (bool(code) or "(" in meaning or " " in meaning)
+        if note.span.line not in case.explained:
+            code, words = note.text("status"), note.text("text").strip(" .)")
+            groups.setdefault((code, _CODES.get(code, "") if code else words), []).append(note)
+    for (code, meaning), notes in groups.items():
+        number = f" with error {code}" if code else ""
         yield Observation(
-            (f"A CUDA call failed with error {code}" if code else "A CUDA call failed")
-            + (f": {meaning}" if meaning else ""),
-            [note.span],
-            confidence=Confidence.CERTAIN if known else Confidence.LIKELY,
-            settle="" if known else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words",
+            f"A CUDA call failed{number}" + (f": {meaning}" if meaning else ""),
+            [note.span for note in notes],
+            confidence=Confidence.CERTAIN if meaning else Confidence.LIKELY,
+            settle="" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words",
             same_as=f"CUDA {code or meaning}",
         )
 
@@ -169,3 +170,46 @@ def plugin_failed(case: Case) -> Iterator[Observation]:
         "A plugin failed while it ran",
         settle="Whether the engine runs with the plugin replaced, and the first CUDA error under compute-sanitizer",
     )
+
+
+@rule(
+    "TF624",
+    Severity.ERROR,
+    "A GPU library failed inside TensorRT",
+    cause="A kernel or a call of cuDNN, cuBLAS, cuTENSOR or CASK failed. Likeliest first: GPU memory ran out; an "
+    "earlier CUDA error broke the context; the library's version does not fit this TensorRT or the driver.",
+    confirm="The first CUDA error of the same run; nvidia-smi for free memory; ldd for the library that is loaded.",
+    fixes=(
+        "Free GPU memory and try again; mend an earlier CUDA error first.",
+        "Install the cuDNN and cuBLAS versions that this TensorRT release names.",
+    ),
+    sources=("error lines of 5 to 10",),
+    follows=("TF416", "TF309", "TF310", "TF314", "TF622"),
+    last=True,
+)
+def library_call(case: Case) -> Iterator[Observation]:
+    """Quote the call, where no rule knows its status."""
+    for note in case.notes("library_call"):
+        if note.span.line not in case.explained:
+            yield Observation(
+                f"A GPU library failed inside TensorRT: {note.text('text').strip(' .)')[:160]}",
+                [note.span],
+                confidence=Confidence.LIKELY,
+                settle="The first error of the run, and free GPU memory at that moment (nvidia-smi)",
+                same_as=f"library {note.text('text')}",
+            )
+
+
+plugin_formats = said(
+    "TF625",
+    Severity.ERROR,
+    "A plugin takes none of the types and formats it is offered",
+    kinds=("plugin_formats",),
+    cause="supportsFormatCombination of the plugin refuses every combination for the types at its place. Likeliest "
+    "first: the plugin computes in FP16 or INT8 only and the precision flag is missing (or the reverse); its library "
+    "is of another version than the model; a field such as type_id says another type.",
+    confirm="The types of its inputs, and the plugin's supportsFormatCombination.",
+    fixes=("Give the precision that the plugin is made for, and take model, plugin and TensorRT of one release.",),
+    settle="Which types the plugin's source accepts.",
+    sources=("cudnnBuilderGraphNodes.cpp of 7; NVIDIA/TensorRT#726",),
+)

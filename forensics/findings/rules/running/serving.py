@@ -207,3 +207,45 @@ planes = said(
     fixes=("Take script and models (vsmlrt.py) of one release, or give the planes that the model takes.",),
     sources=("vs-mlrt, vstrt; AmusementClub/vs-mlrt#71",),
 )
+
+tensorflow = said(
+    "TF690",
+    Severity.NOTE,
+    "TensorFlow does not find TensorRT",
+    kinds=("tftrt_missing",),
+    cause="TensorFlow looks for TensorRT's libraries when it is imported. Harmless, a warning only, unless TF-TRT is "
+    "used; TensorRT's own module is not concerned.",
+    confirm="python -c 'import tensorrt' works or not, independent of this line.",
+    fixes=(
+        "Ignore it where TF-TRT is not used; else install the TensorRT version that this TensorFlow was built with.",
+    ),
+    sources=("tf2tensorrt/utils/py_utils.cc",),
+)
+
+reference = said(
+    "TF691",
+    Severity.ERROR,
+    "ONNX Runtime refuses the model at a node",
+    kinds=("ort_node",),
+    says="ONNX Runtime fails at the {op} node {node}",
+    cause="ONNX Runtime, not TensorRT, cannot run the node: the model does not take the input shapes that it was "
+    "given, or an edit broke it. TensorRT will not do better with the same shapes.",
+    confirm="Run the model in ONNX Runtime alone: polygraphy run MODEL --onnxrt --input-shapes ….",
+    fixes=("Give the shapes that the model was exported for, or export it with the dimension dynamic.",),
+    sources=("sequential_executor.cc; NVIDIA/TensorRT#3159",),
+)
+
+torch2trt = said(
+    "TF692",
+    Severity.ERROR,
+    "torch2trt has no converter for an operation",
+    kinds=("torch2trt_converter",),
+    cause="torch2trt converts call by call. An operation without a converter gives a tensor without its TensorRT twin "
+    "(_trt), and the next converter fails on it.",
+    confirm="The call right before it, and the lines 'Encountered known unsupported method'.",
+    fixes=(
+        "Write the operation with one that is known (view, flatten), or write a converter (tensorrt_converter).",
+        "Or export to ONNX and use TensorRT's parser.",
+    ),
+    sources=("NVIDIA-AI-IOT/torch2trt#15, #364",),
+)

@@ -53,7 +53,7 @@ EXCERPTS = {
     "TF614": ("| terminate called after throwing an instance of 'std::bad_alloc'", "| terminate called by its user"),
     "TF615": (
         "E 2: [nodes.cpp::read::1] Error Code 2: Internal Error (Assertion x->type() == y failed. )",
-        "E 2: [nodes.cpp::read::1] Error Code 2: Internal Error (an odd reason)",
+        "E 2: [nodes.cpp::read::1] Error Code 2: An Odd Error (an odd reason)",
     ),
     "TF616": (
         "E Parameter check failed at: ../builder/BuilderConfig.cpp::setDeviceType::177, condition: (layer) != nullptr",
@@ -71,6 +71,14 @@ EXCERPTS = {
     "TF623": (
         "E [pluginV2DynamicExtRunner.cpp::execute::115] Error Code 2: Internal Error (Assertion status failed. )",
         "E [convRunner.cpp::execute::115] Error Code 2: Internal Error (Assertion status failed. )",
+    ),
+    "TF624": (
+        "E ../cuda/caskConvolutionRunner.cpp (317) - Cask Error in checkCaskExecError<false>: 7 (Cask Convolution)",
+        "E ../cuda/caskConvolutionRunner.cpp (317) - Odd Error in checkCaskExecError<false>: 7 (Cask Convolution)",
+    ),
+    "TF625": (
+        "E attention: could not find any supported formats consistent with input/output data types",
+        "E attention: found supported formats",
     ),
     "TF634": (
         "| WARNING: Deserialize engine failed because file path: /opt/a.engine open error",
@@ -143,6 +151,15 @@ EXCERPTS = {
         "| [TensorRT-LLM] Assertion failed: mpiSize > 0 (runtime)",
     ),
     "TF689": ("| Error: operator (): expects 8 input planes", "| operator (): takes 8 input planes"),
+    "TF690": ("| TF-TRT Warning: Could not find TensorRT", "| TF-TRT found TensorRT"),
+    "TF691": (
+        "| [E:onnxruntime:] Non-zero status code returned while running Reshape node. Name:'r' Status Message: odd",
+        "| [E:onnxruntime:] Zero status code returned while running Reshape node.",
+    ),
+    "TF692": (
+        "| AttributeError: 'Tensor' object has no attribute '_trt'",
+        "| AttributeError: 'Tensor' object has no attribute 'odd'",
+    ),
     "TF718": ("| RuntimeError: something odd", "| something odd"),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""
