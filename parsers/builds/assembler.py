@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -106,14 +107,15 @@ def _builds(log: Log) -> tuple[Build, ...]:
 
 def _describe(
     log: Log,
-    engines: Iterable[tuple[EngineLayer, ...]],
+    engines: Sequence[tuple[EngineLayer, ...]],
     choices: Iterable[tuple[Choice, ...]],
-    cached: Iterable[tuple[CachedResult, ...]],
+    cached: Sequence[tuple[CachedResult, ...]],
     timed: TacticTimings,
 ) -> None:
     """Add what follows from the tuning and from types: the layers' kernels, and what they compute in."""
-    by_build = autotuning.timings_of_builds(timed, log)
-    for layers, own, found, timings in zip(engines, choices, cached, by_build, strict=True):
+    described = list(map(any, zip(engines, cached, strict=True)))
+    by_build = autotuning.timings_of_builds(timed, log, described)
+    for layers, own, found, timings in compress(zip(engines, choices, cached, by_build, strict=True), described):
         name_kernels(layers, own, found, timings)
         for layer in layers:
             layer.compute_precision = compute_precision(layer)
