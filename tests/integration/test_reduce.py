@@ -101,8 +101,8 @@ def test_a_looser_run_on_the_same_directory_judges_what_is_there(run: Run, tmp_p
 def test_a_reduction_that_is_killed_at_twenty_moments_comes_to_the_same_answer(run: Run, tmp_path: Path) -> None:
     ran = tmp_path / "ran.txt"
     noting = f"import sys, time; open({str(ran)!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(0.2); import onnx"
-    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, CHECK.replace("import sys, onnx", noting, 1)))
-    line = (*line, "--json", "--quiet", "--artifacts-dir")
+    judge = check(tmp_path, CHECK.replace("import sys, onnx", noting, 1))
+    line = ("reduce", planted(tmp_path), "--check", judge, "--json", "--quiet", "--artifacts-dir")
     whole = json.loads(run(*line, tmp_path / "whole").stdout)
     ran.unlink()
     command = [sys.executable, "-m", "trtforensics", *map(str, line), str(tmp_path / "out")]
