@@ -61,6 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser,
         build="the command that builds a probe's {model}; it may be what fails",
         check="judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",
+        build_failure=False,
     )
 
 
