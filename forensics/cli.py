@@ -12,14 +12,15 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trtforensics import __version__
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.console.secrets import shown_secrets
 from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -33,6 +34,7 @@ COMMANDS = {
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
+    "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
 }
@@ -124,12 +126,17 @@ def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     reads = command not in _WITHOUT_SOURCES
     help_of_size = _MAX_BYTES_HELP if reads else argparse.SUPPRESS
     parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=help_of_size)
+    if command in _PAGED:
+        parser.add_argument("--no-pager", action="store_true", help="print long text as it is, without $PAGER")
     if command not in _WITHOUT_SECRETS:
         parser.add_argument("--show-secrets", action="store_true", help=_SHOW_SECRETS_HELP)
     quiet = "no progress on stderr" if reads else argparse.SUPPRESS
     parser.add_argument("-q", "--quiet", action="store_true", help=quiet)
     parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
+
+_PAGED = {"diff", "explain", "parse", "report"}
+"""Commands whose text may be longer than a screen."""
 
 _WITHOUT_SOURCES = {"doctor", "explain"}
 """Commands that read no source; they take the options of all commands, and do not name them in their help."""
@@ -229,8 +236,21 @@ def _run(given: list[str]) -> int:
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     secrets = shown_secrets() if vars(args).get("show_secrets") else nullcontext()
-    with secrets, nullcontext() if args.command == "tui" else _without_collector():
+    pages = args.command in _PAGED and not args.no_pager
+    with (
+        secrets,
+        _paged() if pages else nullcontext(),
+        nullcontext() if args.command == "tui" else _without_collector(),
+    ):
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+def _paged() -> AbstractContextManager[None]:
+    if sys.stdout is None or not sys.stdout.isatty():
+        return nullcontext()  # the modules that start a program take time
+    from trtforensics.console.pager import paged  # noqa: PLC0415
+
+    return paged()
 
 
 _THREADS = "OPENBLAS_NUM_THREADS"

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.builds.profiles import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.diff.differences import Difference
-    from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog, EngineLayer
     from trtforensics.model.notes import Note
     from trtforensics.model.replay import Problem
+    from trtforensics.sources.onnx_model import OnnxModel
     from trtforensics.sources.replay import ReplayFile
 
 

@@ -1,4 +1,4 @@
-"""Recognises what a source is by its content: build log, replay, engine layers, profile, timing cache, artifacts."""
+"""Recognises what a source is by its content: a log, a replay, layers, a profile, times, a timing cache, artifacts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import stat
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
-from trtforensics.older_python import StrEnum
-from trtforensics.parsers.text.decoding import COMPRESSED, decompress, sniff, to_utf8
+from trtforensics.model.older_python import StrEnum
+from trtforensics.parsers.text.decoding import COMPRESSED, JSON_OPENING, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _REPLAY = re.compile(
 _TIMING_CACHE = re.compile(rb'"kind"\s*:\s*"timing-cache"')
 _LAYER_INFO = re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
 _PROFILE = re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
-_JSON = re.compile(rb"\A\s*[{\[]\s*[\"{\[\]}]")
+_TIMES = re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"')
 
 
 class Kind(StrEnum):
@@ -35,6 +35,7 @@ class Kind(StrEnum):
     REPLAY = "replay"
     LAYER_INFO = "layer-info"
     PROFILE = "profile"
+    TIMES = "times"
     TIMING_CACHE = "timing-cache"
     ARTIFACTS = "artifacts"
 
@@ -63,13 +64,14 @@ def kind_of(path: str) -> Kind:
 
 def sniff_kind(opening: bytes) -> Kind | None:
     """Return the kind of a text by its first bytes (a few hundred kilobytes); None for JSON of no known kind."""
-    if not _JSON.match(opening):
+    if not JSON_OPENING.match(opening):
         return Kind.BUILD_LOG
     patterns = {
         Kind.TIMING_CACHE: _TIMING_CACHE,
         Kind.REPLAY: _REPLAY,
         Kind.LAYER_INFO: _LAYER_INFO,
         Kind.PROFILE: _PROFILE,
+        Kind.TIMES: _TIMES,
     }
     return next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
 

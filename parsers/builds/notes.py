@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.builds.views import Log, Spans, View
+    from trtforensics.parsers.builds.views import LinesView, Log, Spans
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -84,7 +84,7 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
     return tuple([one for one in found if one[0] != ANY_ERROR] or found)
 
 
-def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
+def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
     """Return the layers some of whose tactics wanted more workspace than there was, the largest request first.
 
     Sizes are bytes. TensorRT 4 to 10 print such lines.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.interning import Memo, TextSpans
+from trtforensics.parsers.text.decoding import JSON_OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,6 +86,11 @@ def cut_glued(index: LineIndex, lines: Iterable[int]) -> list[tuple[int, bytes]]
         cuts = [found.start() for found in _SECOND_PREFIX.finditer(text)]
         parts += [(line, text[begin:end]) for begin, end in pairwise([0, *cuts, len(text)])]
     return parts
+
+
+def is_pasted(opening: bytes) -> bool:
+    """Whether a source may be an excerpt of a log, by its beginning: a JSON document or a binary file is none."""
+    return JSON_OPENING.match(opening) is None and b"\0" not in opening
 
 
 def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:

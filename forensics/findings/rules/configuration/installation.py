@@ -32,8 +32,8 @@ def rtx(case: Case) -> Iterator[Observation]:
     "TF410",
     Severity.ERROR,
     "A library of TensorRT is missing",
-    cause="A component that the build asks for (lean runtime, builder resources of a GPU) is not installed or not "
-    "found.",
+    cause="A component that the program asks for (lean runtime, builder resources of a GPU, a library of CUDA) is not "
+    "installed or not found. TensorFlow looks for libraries of its own in the same way, which TensorRT does not use.",
     confirm="Look for the file in the folders of LD_LIBRARY_PATH.",
     fixes=(
         "Install the package that holds it, and put its folder on the loader path (LD_LIBRARY_PATH).",
@@ -49,7 +49,7 @@ def library(case: Case) -> Iterator[Observation]:
     notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
     yield from observe(notes, "The library {names} cannot be loaded", names="name")
     title = "TensorFlow cannot load the library {names}, and goes on without it"
-    yield from observe(optional, title, names="name", severity=Severity.WARNING)
+    yield from observe(optional, title, names="name", severity=Severity.NOTE)
 
 
 @rule(

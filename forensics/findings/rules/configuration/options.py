@@ -108,6 +108,27 @@ def idle_flags(case: Case) -> Iterator[Observation]:
         )
 
 
+@rule(
+    "TF444",
+    Severity.NOTE,
+    "The model comes through a parser that later versions do not have",
+    cause="The Caffe and UFF parsers are deprecated since TensorRT 7.0. trtexec 8.6 is the last with options for them "
+    "(--deploy, --uff), and TensorRT 10 has neither parser.",
+    confirm="trtexec --help of the version that you move to.",
+    fixes=("Convert the model to ONNX (tf2onnx for TensorFlow) and build with --onnx.",),
+    sources=("TensorRT's release notes of 7.0 and 10.0", "trtexec's options, 8.6 and 9.1"),
+)
+def old_parser(case: Case) -> Iterator[Observation]:
+    """Name the parser by the format of the model that trtexec prints."""
+    for fact in case.build.options.get("model", ()):
+        if fact.name == "Format" and fact.value in {"Caffe", "UFF"}:
+            yield Observation(
+                f"The model is read by the {fact.value} parser, which TensorRT 10 does not have",
+                (fact.span,),
+                same_as=fact.value,
+            )
+
+
 constraints = said(
     "TF423",
     Severity.ERROR,

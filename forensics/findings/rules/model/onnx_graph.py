@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.onnx_model import ModelNode, OnnxModel
     from trtforensics.model.span import SourceSpan
+    from trtforensics.sources.onnx_model import ModelNode, OnnxModel
 
 _LAYERNORM_OPSET = 17
 
