@@ -30,7 +30,7 @@ _AGAINST = "builtin:against:"
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``reduce``."""
     from trtforensics.commands.searching.building import add_build_arguments
-    from trtforensics.commands.searching.probing import add_run_arguments, count
+    from trtforensics.commands.searching.probing import add_probe_arguments, count
     from trtforensics.commands.searching.sampling import add_sample_arguments
 
     parser.epilog = EXAMPLE
@@ -57,11 +57,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--max-builds", type=count, metavar="N", help="stop after N probes, counting those of earlier runs"
     )
     parser.add_argument("--retry-unresolved", action="store_true", help="run again what earlier runs could not judge")
-    add_run_arguments(
+    add_probe_arguments(
         parser,
         build="the command that builds a probe's {model}; it may be what fails",
         check="judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",
-        build_failure=False,
     )
 
 

@@ -17,10 +17,19 @@ def add_run_arguments(
     parser: ArgumentParser,
     build: str = "the command that builds a probe",
     check: str = "judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",
-    *,
-    build_failure: bool = True,
 ) -> None:
-    """Declare the arguments that commands share whose help may differ; ``build_failure``: with ``--build-failure``."""
+    """Declare the arguments that ``bisect`` and ``collect`` share; the help of the two commands may differ."""
+    add_probe_arguments(parser, build, check)
+    parser.add_argument(
+        "--build-failure",
+        choices=("unresolved", "bad"),
+        default="unresolved",
+        help="the verdict of a failed build (default: unresolved)",
+    )
+
+
+def add_probe_arguments(parser: ArgumentParser, build: str, check: str) -> None:
+    """Declare the arguments of every command that runs probes."""
     parser.add_argument("--build", metavar="CMD", help=build)
     parser.add_argument("--check", metavar="CMD", help=check)
     parser.add_argument(
@@ -45,13 +54,6 @@ def add_run_arguments(
     parser.add_argument(
         "--keep-engines", choices=("none", "bad", "all"), default="none", help="which engines stay (default: none)"
     )
-    if build_failure:
-        parser.add_argument(
-            "--build-failure",
-            choices=("unresolved", "bad"),
-            default="unresolved",
-            help="the verdict of a failed build (default: unresolved)",
-        )
     parser.add_argument(
         "--need-free",
         type=_size,
