@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
     from trtforensics.engines.joining import JoinedSources
     from trtforensics.tables.columns import Table
@@ -96,50 +95,17 @@ def _say_unjoined(args: Namespace, joined: JoinedSources) -> None:
 
 
 def _table(args: Namespace, joined: JoinedSources) -> Table:
-    from trtforensics.tables import log_tables
-    from trtforensics.tables.layer_table import layer_table
+    from trtforensics.tables.catalogue import table_of
 
     builds = [joined.build(args.build)] if args.build is not None else list(joined.log.builds)
-    if args.of == "layers":
-        return layer_table(builds, joined.model)
-    if args.of == "findings":
-        return _findings(joined, {build.index + 1 for build in builds}, args.max_bytes)
-    tables: dict[str, Callable[..., Table]] = {
-        "choices": log_tables.choice_table,
-        "candidates": log_tables.candidate_table,
-        "fusions": log_tables.fusion_table,
-        "profile": log_tables.profile_table,
-        "messages": log_tables.message_table,
-        "cache-keys": log_tables.cache_key_table,
-    }
-    return tables[args.of](builds)
-
-
-def _findings(joined: JoinedSources, builds: set[int], max_bytes: int) -> Table:
-    """Return the findings about builds, with the lines that they cite."""
-    from operator import itemgetter
-
+    if args.of != "findings":
+        return table_of(args.of, builds, joined.model)
     from trtforensics.findings.engine import Inputs, judge
-    from trtforensics.findings.forms.document import finding_document
+    from trtforensics.findings.forms.table import finding_table
     from trtforensics.findings.suppression import Suppression
     from trtforensics.sources.quoting import ReadLog
-    from trtforensics.tables.columns import Sort, Table, TableColumn
 
-    read = ReadLog(joined.log, joined.log.source.path, max_bytes)
+    read = ReadLog(joined.log, joined.log.source.path, args.max_bytes)
     info = joined.layer_files[-1] if joined.layer_files else None
     report = judge(Inputs([read], model=joined.model, engine_info=info), Suppression())
-    numbered = Sort.INTEGER
-    columns = (
-        *(TableColumn(name, itemgetter(name)) for name in ("code", "severity", "title", "cause", "confidence")),
-        TableColumn("build", lambda row: row["build"] + 1, numbered),
-        TableColumn("layers", lambda row: tuple(row["layers"]), Sort.TEXTS, aliases=("layer", "name")),
-        TableColumn("onnx_nodes", lambda row: tuple(row["onnx_nodes"]), Sort.TEXTS, aliases=("fused",)),
-        TableColumn("consequence_of", itemgetter("consequence_of"), numbered),
-        TableColumn("fixes", lambda row: tuple(row["fixes"]), Sort.TEXTS, plain=False),
-        TableColumn("next", lambda row: tuple(one["command"] or one["what"] for one in row["next"]), Sort.TEXTS),
-        TableColumn("source", lambda row: row["evidence"][0]["file"], plain=False),
-        TableColumn("line", lambda row: row["evidence"][0]["line"], numbered),
-        TableColumn("text", lambda row: row["evidence"][0]["text"]),
-    )
-    rows = [finding_document(finding) for finding in report.findings]
-    return Table(columns, [row for row in rows if builds & {number + 1 for number in row["builds"]}])
+    return finding_table(report, frozenset(build.index for build in builds))

@@ -335,7 +335,7 @@ def _bare(name: str, span: object) -> EngineLayer:
 
 def _log_of(source: SourceInfo) -> BuildLog:
     """Return a log without lines and builds, which stands for engine files."""
-    return BuildLog(source, LineCounts(), 0, (), (), np.zeros(0, np.int64))
+    return BuildLog(source, LineCounts(), 0, (), (), np.zeros(1, np.int64))
 
 
 def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int) -> Build:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.graph.build import NodeKind
 from trtforensics.graph.export import quoted
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 from trtforensics.render import colours
 

@@ -27,7 +27,7 @@ import networkx as nx
 from trtforensics.console.secrets import masked, masked_values
 from trtforensics.errors import UsageError
 from trtforensics.graph.build import EdgeKind, NodeKind
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

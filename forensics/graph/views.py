@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from trtforensics.graph.build import NodeKind
+from trtforensics.model.older_python import StrEnum
 from trtforensics.model.operation import operation_of
 from trtforensics.model.times import NO_KERNEL
-from trtforensics.older_python import StrEnum
 from trtforensics.parsers.notation.layouts import short_layout
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, myelin_graph
 
