@@ -10,10 +10,10 @@ from trtforensics.plots.comparison_figures import side_by_side, waterfall
 
 
 def times(good: dict[str, float], bad: dict[str, float]) -> LayerTimes:
-    sides = (
+    first, second = (
         [build(*(layer(name, measured_ms=ms, operation=name[0]) for name, ms in one.items()))] for one in (good, bad)
     )
-    found = layer_times(*sides, None)
+    found = layer_times(first, second, None)
     assert found is not None
     return found
 
