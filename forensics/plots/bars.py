@@ -14,7 +14,7 @@ _ROW, _BAR, _GAP = 15, 9, 7
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarPart:
     """A part of a bar. It begins where the one before it ends, or at ``start``."""
 
     value: float
@@ -29,7 +29,7 @@ class BarRow:
 
     label: str
     text: str
-    bars: tuple[tuple[Segment, ...], ...]
+    bars: tuple[tuple[BarPart, ...], ...]
 
 
 def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None:
@@ -57,7 +57,7 @@ def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None
         canvas.line((-low * unit, top), (-low * unit, canvas.y))
 
 
-def _ends(bar: Sequence[Segment]) -> list[float]:
+def _ends(bar: Sequence[BarPart]) -> list[float]:
     at = 0.0
     found = []
     for part in bar:

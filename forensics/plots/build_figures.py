@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.plots.bars import BarRow, Segment, draw_bars
+from trtforensics.plots.bars import BarPart, BarRow, draw_bars
 from trtforensics.plots.engine_figures import MOST_ROWS
 from trtforensics.plots.figure import Canvas, Figure
 
@@ -33,7 +33,7 @@ def margins(build: Build) -> Figure | None:
         BarRow(
             one.layer,
             f"runner-up {margin:.1%} slower",
-            ((Segment(min(margin, _MOST_MARGIN), _NEAR if one.near_tie else _CLEAR),),),
+            ((BarPart(min(margin, _MOST_MARGIN), _NEAR if one.near_tie else _CLEAR),),),
         )
         for one, margin in found[:MOST_ROWS]
     ]
@@ -61,8 +61,8 @@ def tuning(build: Build) -> Figure | None:
     canvas = Canvas()
     canvas.legend([("stages", _REST), ("timing a layer's tactics", _TUNING)])
     whole = [*stages, *([("timing of tactics, all layers", tuned, layers[0][2])] if layers else [])]
-    rows = [BarRow(name, f"{s:.3g} s", ((Segment(s, _REST),),)) for name, s, _ in whole]
-    rows += [BarRow(name, f"{s:.3g} s", ((Segment(s, _TUNING),),)) for name, s, _ in layers[:MOST_ROWS]]
+    rows = [BarRow(name, f"{s:.3g} s", ((BarPart(s, _REST),),)) for name, s, _ in whole]
+    rows += [BarRow(name, f"{s:.3g} s", ((BarPart(s, _TUNING),),)) for name, s, _ in layers[:MOST_ROWS]]
     draw_bars(canvas, rows)
     said = [f"{name} {s:.3g} s" for name, s, _ in whole]
     alt = f"The build's own time: {'; '.join(said)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from trtforensics.plots.bars import BarRow, Segment, draw_bars
+from trtforensics.plots.bars import BarPart, BarRow, draw_bars
 from trtforensics.plots.figure import Canvas, Figure
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def side_by_side(times: LayerTimes) -> Figure:
             one.type or "type not told",
             f"{one.good_ms:.4g} -> {one.bad_ms:.4g} ms",
             (
-                (Segment(one.good_ms, _GOOD, f"first {one.good_ms:.4g} ms"),),
-                (Segment(one.bad_ms, _BAD, f"second {one.bad_ms:.4g} ms"),),
+                (BarPart(one.good_ms, _GOOD, f"first {one.good_ms:.4g} ms"),),
+                (BarPart(one.bad_ms, _BAD, f"second {one.bad_ms:.4g} ms"),),
             ),
         )
         for one in shown
@@ -49,14 +49,14 @@ def waterfall(times: LayerTimes) -> Figure:
     shown, rest = steps[:_STEPS], steps[_STEPS:]
     base = _base(times.good_ms, [row.delta_ms for row in shown])
     at = times.good_ms
-    rows = [BarRow("first engine", f"{at:.4g} ms", ((Segment(at, _WHOLE),),))]
+    rows = [BarRow("first engine", f"{at:.4g} ms", ((BarPart(at, _WHOLE),),))]
     for row in shown:
         rows.append(_step(_name(row), row.delta_ms, at))
         at += row.delta_ms
     if rest:
         change = sum(row.delta_ms for row in rest)
         rows.append(_step(f"{len(rest)} smaller differences", change, at))
-    rows.append(BarRow("second engine", f"{times.bad_ms:.4g} ms", ((Segment(times.bad_ms, _WHOLE),),)))
+    rows.append(BarRow("second engine", f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
     draw_bars(canvas, rows, base)
     first = f" The largest step: {_name(shown[0])}, {shown[0].delta_ms:+.4g} ms." if shown else ""
     alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{first}"
@@ -76,7 +76,7 @@ def _base(start: float, changes: Sequence[float]) -> float:
 
 def _step(name: str, change: float, at: float) -> BarRow:
     colour = _SLOWER if change > 0 else _FASTER
-    return BarRow(name, f"{change:+.4g} ms", ((Segment(change, colour, start=at),),))
+    return BarRow(name, f"{change:+.4g} ms", ((BarPart(change, colour, start=at),),))
 
 
 def _name(row: LayerDelta) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log10
 from typing import TYPE_CHECKING
 
-from trtforensics.plots.bars import BarRow, Segment, draw_bars
+from trtforensics.plots.bars import BarPart, BarRow, draw_bars
 from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, fitting
 from trtforensics.plots.treemap import squarified
 from trtforensics.render import colours
@@ -34,7 +34,7 @@ def layers(engine: EngineFacts) -> Figure | None:
     canvas = Canvas()
     canvas.legend(_precisions(timed))
     rows = [
-        BarRow(one.name, _time(one), ((Segment(one.time_ms or 0.0, colours.of_precision(one.precision)),),))
+        BarRow(one.name, _time(one), ((BarPart(one.time_ms or 0.0, colours.of_precision(one.precision)),),))
         for one in timed[:MOST_ROWS]
     ]
     draw_bars(canvas, rows)
@@ -63,7 +63,7 @@ def types(engine: EngineFacts) -> Figure | None:
         for one in group.layers:
             parts[one.precision] += one.time_ms or 0.0
         ordered = sorted(parts.items(), key=lambda pair: -pair[1])
-        segments = tuple(Segment(ms, colours.of_precision(name), f"{_word(name)} {ms:.4g} ms") for name, ms in ordered)
+        segments = tuple(BarPart(ms, colours.of_precision(name), f"{_word(name)} {ms:.4g} ms") for name, ms in ordered)
         text = f"{group.time_ms:.4g} ms, {_layers(len(group.layers))}"
         rows.append(BarRow(group.name or "type not told", text, (segments,)))
         data += [(group.name, name, ms) for name, ms in ordered]
@@ -113,7 +113,7 @@ def memory(engine: EngineFacts) -> Figure | None:
         BarRow(
             one.name,
             f"{(weights + activations) / _MEBIBYTE:.3g} MiB",
-            ((Segment(weights, _WEIGHTS, _mib(weights)), Segment(activations, _ACTIVATIONS, _mib(activations))),),
+            ((BarPart(weights, _WEIGHTS, _mib(weights)), BarPart(activations, _ACTIVATIONS, _mib(activations))),),
         )
         for one, weights, activations in sized[:MOST_ROWS]
     ]
