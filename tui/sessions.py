@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.console.progress import Progress
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.diff.differences import Comparison
-    from trtforensics.diff.views import BuildView
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import BuildLog
     from trtforensics.parsers.text.source import Source

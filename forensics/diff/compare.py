@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.diff import aspects, effects, fusion_lines
-from trtforensics.diff.aligned_layers import align_builds
-from trtforensics.diff.alignment import MatchedBy, plain_name
+from trtforensics.diff.builds.aligned_layers import align_builds
+from trtforensics.diff.builds.alignment import MatchedBy, plain_name
 from trtforensics.diff.differences import Comparison, Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.diff.granularity import comparable
 from trtforensics.diff.scores import ValueOccurrence, count, suspicious_pairs, worst
@@ -18,10 +18,10 @@ from trtforensics.parsers.notation.names import is_helper, members
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
-    from trtforensics.diff.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.diff.builds.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.diff.builds.views import BuildView, LayerView
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
-    from trtforensics.diff.views import BuildView, LayerView
     from trtforensics.model.span import SourceSpan
 
 _ABSENT = "absent"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.diff.alignment import MatchedBy
+    from trtforensics.diff.builds.alignment import MatchedBy
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
     from trtforensics.diff.times.comparing import TimeComparison
-    from trtforensics.diff.views import LayerView
     from trtforensics.model.span import SourceSpan
 
 

@@ -14,10 +14,10 @@ from trtforensics.render.kernel_facts import kernel_facts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.diff.differences import Comparison, Difference, PairHalf, SideValue, SuspiciousPair
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
-    from trtforensics.diff.views import BuildView
     from trtforensics.model.span import SourceSpan
 
 SCHEMA = 1

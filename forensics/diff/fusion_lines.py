@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.alignment import MatchedBy, join_groups
+from trtforensics.diff.builds.alignment import MatchedBy, join_groups
 from trtforensics.diff.differences import Difference, DifferenceType, SideValue
 from trtforensics.diff.scores import worst
 from trtforensics.parsers.notation.names import is_helper, members, without_profile
@@ -17,7 +17,7 @@ from trtforensics.parsers.notation.names import is_helper, members, without_prof
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.model.log import Fusion
 
 FusedNames = frozenset[str]

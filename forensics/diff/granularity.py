@@ -15,8 +15,8 @@ from trtforensics.sources.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.diff.aligned_layers import Layers
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.aligned_layers import Layers
+    from trtforensics.diff.builds.views import LayerView
 
 
 def comparable(builds: Mapping[int, Layers], kinds: Mapping[int, Kind]) -> tuple[dict[int, Layers], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Joins the files that tell of one engine: a profile, a times file and a layer dump say more together than alone."""
+"""Joins the files of a side to the engines that they time: profiles by the names of layers, times by those of files."""
 
 from __future__ import annotations
 
@@ -12,19 +12,16 @@ from trtforensics.sources.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.diff.views import BuildView, LayerView
+    from trtforensics.diff.builds.views import BuildView, LayerView
 
 
-def joined(views: Sequence[BuildView], *, one_engine: bool) -> tuple[BuildView, ...]:
+def joined(views: Sequence[BuildView]) -> tuple[BuildView, ...]:
     """Return the builds of a side with profiles and times files joined to the engines that they time.
 
     A profile goes to the engine that has most of its layers, a times file to the engine whose file has its stem, or to
-    the only engine. ``one_engine``: the user says that all are of one engine; then a layer dump goes to a log, too.
-    What fits no engine stays a build of its own.
+    the only engine. What fits no engine stays a build of its own.
     """
     engines = [view for view in views if view.kind not in {Kind.PROFILE, Kind.TIMES}]
-    if one_engine:
-        engines = _one(engines)
     alone: list[BuildView] = []
     profiles = (view for view in views if view.kind is Kind.PROFILE)
     for profile in profiles:
@@ -41,26 +38,6 @@ def joined(views: Sequence[BuildView], *, one_engine: bool) -> tuple[BuildView, 
         else:
             every[place] = _with_times(every[place], times)
     return tuple(every)
-
-
-def _one(engines: Sequence[BuildView]) -> list[BuildView]:
-    """Join a layer dump to a log of the same engine that prints no dump; other engines stay as they are."""
-    logs = [view for view in engines if view.kind is Kind.BUILD_LOG]
-    dumps = [view for view in engines if view.kind is Kind.LAYER_INFO and view.layers]
-    if len(logs) != 1 or len(dumps) != 1:
-        return list(engines)
-    log, dump = logs[0], dumps[0]
-    known: dict[str, LayerView] = {layer.name: layer for layer in log.layers or ()}
-    layers = tuple(_with_tuning(layer, known.get(layer.name)) for layer in dump.layers or ())
-    whole = replace(log, layers=layers, notes=(*dump.notes, f"its engine layers are those of {dump.source}"))
-    return [whole, *(view for view in engines if view not in (log, dump))]
-
-
-def _with_tuning(layer: LayerView, tuned: LayerView | None) -> LayerView:
-    if tuned is None:
-        return layer
-    timed = _with_times_of(layer, tuned)
-    return replace(timed, runner_id=tuned.runner_id, time_ms=tuned.time_ms, runner_up_ms=tuned.runner_up_ms)
 
 
 def _place_of_profile(profile: BuildView, engines: Sequence[BuildView]) -> int | None:

@@ -20,7 +20,7 @@ from trtforensics.sources.kinds import Kind, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def load_side(
     if not builds:
         tried = f"{len(skipped)} files were tried, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
         raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
-    return ComparedSide(path, joined(builds, one_engine=False), tuple(skipped))
+    return ComparedSide(path, joined(builds), tuple(skipped))
 
 
 def with_files(
@@ -88,13 +88,29 @@ def with_files(
     Raises:
         ForensicsError: a file cannot be used, or the side is a directory.
     """
-    if files and Path(side.path).is_dir():
+    if not files:
+        return side
+    if Path(side.path).is_dir():
         raise UsageError(side.path, "is a directory, to which no further files can be given", "Put them into it")
-    views = list(side.builds)
+    if side.path == "-":
+        raise UsageError("-", "is read once and goes with no further files", "Name a file")
+    times = [file for file in files if kind_of(file) is Kind.TIMES]
+    others = [file for file in files if file not in times]
     for file in files:
         on_file(file)
-        views += _views(file, None, max_bytes)
-    return replace(side, builds=joined(views, one_engine=True))
+    builds = side.builds
+    if others:
+        from trtforensics.engines.joining import load_joined  # noqa: PLC0415 - only for several files
+
+        whole = load_joined([side.path, *others], max_bytes=max_bytes)
+        view = view_building.of_log(whole.log)
+        if view is None:
+            raise UsageError(side.path, "tells of no layer, no tactic, no fusion and no time", _WHAT_TO_GIVE)
+        kind = view.kind if whole.has_log else Kind.LAYER_INFO
+        notes = (*view.notes, f"read with {', '.join(others)}", *map(str, whole.unjoined))
+        builds = (replace(view, kind=kind, notes=notes),)
+    views = [view for file in times for view in _views(file, Kind.TIMES, max_bytes)]
+    return replace(side, builds=joined((*builds, *views)))
 
 
 def _files(folder: Path) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,11 @@
-"""Makes a :class:`~trtforensics.diff.views.BuildView` of a parsed source: one function for each kind of source."""
+"""Makes a build of the common form (``builds/views.py``) of a parsed source: one function for each kind of source."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.diff import tensor_views
-from trtforensics.diff.times import run
-from trtforensics.diff.views import BuildView, LayerView
+from trtforensics.diff.builds import runs, tensor_views
+from trtforensics.diff.builds.views import BuildView, LayerView
 from trtforensics.model.operation import operation_of, operation_of_type
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat
 from trtforensics.sources.kinds import Kind
@@ -32,7 +31,7 @@ def of_log(log: BuildLog) -> BuildView | None:
     """
     candidates = [b for b in log.builds if b.engine_layers or b.layer_names]
     candidates = candidates or [b for b in log.builds if _tells_of_layers(b)]
-    candidates = candidates or [b for b in log.builds if run.of_build(b).totals]
+    candidates = candidates or [b for b in log.builds if runs.of_build(b).totals]
     if not candidates:
         return None
     build = candidates[-1]
@@ -48,7 +47,7 @@ def of_log(log: BuildLog) -> BuildView | None:
         fusions=tuple(chosen) or None,
         tensorrt_version=build.tensorrt_version,
         notes=notes,
-        run=run.of_build(_timed_build(log, build)),
+        run=runs.of_build(_timed_build(log, build)),
     )
 
 
@@ -58,12 +57,12 @@ def _tells_of_layers(build: Build) -> bool:
 
 def _timed_build(log: BuildLog, build: Build) -> Build:
     """Return the build itself where it was run, else the run of its engine that follows it in the log."""
-    if run.of_build(build).totals:
+    if runs.of_build(build).totals:
         return build
     for later in log.builds[build.index + 1 :]:
         if later.engine_layers or later.layer_names or _tells_of_layers(later):
             break
-        if run.of_build(later).totals:
+        if runs.of_build(later).totals:
             return later
     return build
 
@@ -212,16 +211,16 @@ def _engine_layer(layer: EngineLayer) -> LayerView:
 
 def of_profile(profile: ProfileInfo) -> BuildView:
     """Return the layers of a profile file, of its last run."""
-    runs = len(profile.runs)
-    what = f"run {runs} of {runs}" if runs > 1 else ""
+    count = len(profile.runs)
+    what = f"run {count} of {count}" if count > 1 else ""
     return BuildView(profile.source.path, Kind.PROFILE, what, tuple(_profiled(row) for row in profile.runs[-1].layers))
 
 
 def of_times(times: InferenceTimes) -> BuildView:
     """Return what a times file tells of the last run in it."""
-    runs = len(times.runs)
-    what = f"run {runs} of {runs}" if runs > 1 else ""
-    return BuildView(times.source.path, Kind.TIMES, what, None, run=run.of_samples(times.runs[-1]))
+    count = len(times.runs)
+    what = f"run {count} of {count}" if count > 1 else ""
+    return BuildView(times.source.path, Kind.TIMES, what, None, run=runs.of_samples(times.runs[-1]))
 
 
 def of_timing_cache(cache: TimingCache) -> BuildView:

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
-from trtforensics.diff.alignment import align
+from trtforensics.diff.builds.alignment import align
+from trtforensics.diff.builds.views import BuildView, LayerTensors, LayerView
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import DifferenceType
 from trtforensics.diff.loading import ComparedSide
-from trtforensics.diff.views import BuildView, LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.types import CSSPathType
 
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.tui.sessions import SourceSession
     from trtforensics.tui.widgets.help import Keys
 

@@ -7,14 +7,14 @@ from pathlib import PurePath
 from statistics import median
 from typing import TYPE_CHECKING
 
+from trtforensics.diff.builds.runs import TOTALS, Circumstance, Measured
 from trtforensics.diff.times.deltas import LayerTimes, layer_times
-from trtforensics.diff.times.run import TOTALS, Circumstance, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.diff.times.run import RunView
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.runs import RunView
+    from trtforensics.diff.builds.views import BuildView
 
 _BLOCKS = ("version", "device", "build", "inference", "system", "model")
 _FILES = {"Model", "Plugins", "Loaded static plugins", "dynamicPlugins", "setPluginsToSerialize"}

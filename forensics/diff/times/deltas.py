@@ -8,10 +8,8 @@ from difflib import SequenceMatcher
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from trtforensics.diff import aspects
-from trtforensics.diff.aligned_layers import align_builds
-from trtforensics.diff.alignment import MatchedBy
-from trtforensics.diff.differences import DifferenceType
+from trtforensics.diff.builds.aligned_layers import align_builds
+from trtforensics.diff.builds.alignment import MatchedBy
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.times import NO_KERNEL
 from trtforensics.model.timings import NEAR_TIE_RATIO
@@ -19,8 +17,8 @@ from trtforensics.model.timings import NEAR_TIE_RATIO
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.diff.aligned_layers import AlignedBuilds, Layers
-    from trtforensics.diff.views import BuildView, LayerView
+    from trtforensics.diff.builds.aligned_layers import AlignedBuilds, Layers
+    from trtforensics.diff.builds.views import BuildView, LayerView
     from trtforensics.model.span import SourceSpan
 
 ONE_SIDE = "one side only"
@@ -235,8 +233,8 @@ def _changes(good: Layers, bad: Layers) -> tuple[str, ...]:
         return (f"fused otherwise, {len(good)} -> {len(bad)} layers",)
     ours, theirs = good[0], bad[0]
     found = []
-    types = [aspects.text(DifferenceType.PRECISION, layer) for layer in (ours, theirs)]
-    if all(layer.tensors.types for layer in (ours, theirs)) and types[0] != types[1]:
+    types = [layer.types_text for layer in (ours, theirs)]
+    if all(types) and types[0] != types[1]:
         found.append(f"{types[0]} became {types[1]}")
     if (
         all(layer.tensors.texts for layer in (ours, theirs))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.diff.builds.runs import Circumstance, Measured
     from trtforensics.diff.times.comparing import OtherCircumstance, TimeComparison, TotalDelta
     from trtforensics.diff.times.deltas import LayerDelta, LayerTimes, TimedHalf, TypeDelta
-    from trtforensics.diff.times.run import Circumstance, Measured
     from trtforensics.model.span import SourceSpan
 
 JsonObject = dict[str, Any]

@@ -6,8 +6,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.diff.builds.runs import TOTALS
 from trtforensics.diff.times.deltas import ONE_SIDE
-from trtforensics.diff.times.run import TOTALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from tests.support.build_views import build, compared, layer, rows
 from tests.support.diff_samples import FIRST, SECOND, interacting_pair, log_with, replay_text
+from trtforensics.diff.builds.views import BuildView
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import Comparison, Difference, DifferenceType
 from trtforensics.diff.loading import load_side
-from trtforensics.diff.views import BuildView
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.build_views import build, layer
+from trtforensics.diff.builds.runs import Measured, RunView
+from trtforensics.diff.builds.views import BuildView
 from trtforensics.diff.joining import joined
-from trtforensics.diff.times.run import Measured, RunView
-from trtforensics.diff.views import BuildView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 
@@ -32,37 +32,29 @@ def measured(view: BuildView) -> list[float | None]:
 
 
 def test_a_profile_goes_to_the_engine_that_has_its_layers() -> None:
-    one, other = joined([engine("a", "x", "y"), engine("b", "u", "v"), profile("p", "u", "v", "w")], one_engine=False)
+    one, other = joined([engine("a", "x", "y"), engine("b", "u", "v"), profile("p", "u", "v", "w")])
     assert (measured(one), measured(other)) == ([None, None], [1.0, 2.0])
     assert any("1 of its rows name no layer" in note for note in other.notes)
 
 
 def test_a_profile_that_fits_two_engines_goes_by_the_name_of_the_file_or_stays_alone() -> None:
     engines = [engine("a.graph.json", "x"), engine("b.graph.json", "x")]
-    assert [measured(view) for view in joined([*engines, profile("b.profile.json", "x")], one_engine=False)] == [
+    assert [measured(view) for view in joined([*engines, profile("b.profile.json", "x")])] == [
         [None],
         [1.0],
     ]
-    assert len(joined([*engines, profile("c.profile.json", "x")], one_engine=False)) == 3
+    assert len(joined([*engines, profile("c.profile.json", "x")])) == 3
 
 
 def test_of_layers_that_share_a_name_each_takes_a_row() -> None:
-    (view,) = joined([engine("a", "x", "x"), profile("p", "x", "x")], one_engine=True)
+    (view,) = joined([engine("a", "x", "x"), profile("p", "x", "x")])
     assert measured(view) == [1.0, 2.0]
 
 
 def test_times_go_to_the_engine_of_their_stem_or_to_the_only_one() -> None:
     engines = [engine("a.graph.json", "x"), engine("b.graph.json", "y")]
-    found = joined([*engines, times("b.timing.json", 2.0)], one_engine=False)
+    found = joined([*engines, times("b.timing.json", 2.0)])
     assert [view.run for view in found] == [None, times("", 2.0).run]
-    (only,) = joined([engines[0], times("z.json", 1.0)], one_engine=False)
+    (only,) = joined([engines[0], times("z.json", 1.0)])
     assert only.run == times("", 1.0).run
-    assert len(joined([*engines, times("z.json", 1.0)], one_engine=False)) == 3
-
-
-def test_a_layer_dump_completes_the_log_of_the_same_engine_only_where_that_is_said() -> None:
-    log = replace(build(layer("x", time_ms=1.0), layer("y", time_ms=2.0)), source="a.log", run=RunView({}))
-    (whole,) = joined([log, engine("a.json", "x", "z")], one_engine=True)
-    assert [(one.name, one.time_ms) for one in whole.layers or ()] == [("x", 1.0), ("z", None)]
-    assert (whole.kind, whole.run) == (Kind.BUILD_LOG, RunView({}))
-    assert len(joined([log, engine("a.json", "x", "z")], one_engine=False)) == 2
+    assert len(joined([*engines, times("z.json", 1.0)])) == 3

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
+    Step = Callable[[NodeWriter, Sequence[str], str], list[str]]
     Shapes = Mapping[str, Sequence[int]]
 
 BLOCK = 16
@@ -85,21 +86,44 @@ def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: R
     writer = NodeWriter(target)
     exact = node.output[0]
     attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
-    if node.op_type == "Conv":
-        left, right, like = _patches(writer, node, product.weights, attributes)
-    else:
-        left, right, like = node.input[0], node.input[1], exact
-        if attributes.get("transA"):
-            left = writer.add("Transpose", left, perm=[1, 0])
-        if attributes.get("transB"):
-            right = writer.add("Transpose", right, perm=[1, 0])
-    result = _summed(writer, (left, right), product.ranks, like, rounding)
+    result = _summed(writer, _operands(writer, node, product, attributes), product.ranks, rounding)
     if node.op_type == "Conv":
         result = writer.add("Reshape", result, writer.add("Shape", exact))
     result = _finished(writer, node, product, result, attributes)
     finite = writer.add("Less", writer.add("Abs", exact), writer.constant(_LARGEST, np.float32))
     writer.nodes.append(helper.make_node("Where", [finite, result, exact], [target], name=f"{target}__Where"))
     return writer.nodes
+
+
+def partial_sums(node: onnx.NodeProto, product: Product, target: str) -> list[onnx.NodeProto]:
+    """Return nodes that compute the largest magnitude of the sums of a product after each block, as ``target``.
+
+    Nothing is rounded. ``node`` itself must be in the graph too.
+    """
+    writer = NodeWriter(target)
+    attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+    operands = _operands(writer, node, product, attributes)
+
+    def step(inner: NodeWriter, states: Sequence[str], total: str) -> list[str]:
+        return [total, inner.add("Max", states[1], inner.add("Abs", total))]
+
+    largest = _scanned(writer, operands, product.ranks, 2, step)[1]
+    writer.nodes.append(helper.make_node("ReduceMax", [largest], [target], name=target, keepdims=0))
+    return writer.nodes
+
+
+def _operands(
+    writer: NodeWriter, node: onnx.NodeProto, product: Product, attributes: Mapping[str, Any]
+) -> tuple[str, str, str]:
+    """Return both operands as they are multiplied, and a tensor of the shape of their product."""
+    if node.op_type == "Conv":
+        return _patches(writer, node, product.weights, attributes)
+    left, right = node.input[0], node.input[1]
+    if attributes.get("transA"):
+        left = writer.add("Transpose", left, perm=[1, 0])
+    if attributes.get("transB"):
+        right = writer.add("Transpose", right, perm=[1, 0])
+    return left, right, node.output[0]
 
 
 def _patches(
@@ -123,24 +147,38 @@ def _patches(
     )
 
 
-def _summed(
-    writer: NodeWriter, operands: tuple[str, str], ranks: tuple[int, int], like: str, rounding: Rounding
-) -> str:
-    """Add the products block by block and round the sum after each; ``like`` has the result's shape."""
+def _summed(writer: NodeWriter, operands: tuple[str, str, str], ranks: tuple[int, int], rounding: Rounding) -> str:
+    """Add the products block by block and round the sum after each."""
+
+    def step(inner: NodeWriter, _states: Sequence[str], total: str) -> list[str]:
+        rounded = f"{inner.prefix}_rounded"
+        inner.nodes += rounding(total, rounded)
+        return [rounded]
+
+    return _scanned(writer, operands, ranks, 1, step)[0]
+
+
+def _scanned(
+    writer: NodeWriter, operands: tuple[str, str, str], ranks: tuple[int, int], states: int, step: Step
+) -> list[str]:
+    """Go over the blocks with so many states, zero at first; ``step`` makes new ones of them and the next sum."""
     last = list(range(ranks[1]))
     last[-2:] = last[:-3:-1]
     turned = writer.add("Transpose", operands[1], perm=last)
     blocks = [_blocks(writer, name, rank) for name, rank in zip((operands[0], turned), ranks, strict=True)]
     zero = numpy_helper.from_array(np.zeros(1, np.float32), "value")
-    start = writer.add("ConstantOfShape", writer.add("Shape", like), value=zero)
+    start = writer.add("ConstantOfShape", writer.add("Shape", operands[2]), value=zero)
     inner = NodeWriter(f"{writer.prefix}__block")
-    names = [f"{inner.prefix}_{word}" for word in ("sum", "left", "right")]
-    block = inner.add("MatMul", names[1], inner.add("Transpose", names[2], perm=last))
-    total, rounded = inner.add("Add", names[0], block), f"{inner.prefix}_rounded"
-    inner.nodes += rounding(total, rounded)
-    body = helper.make_graph(inner.nodes, "block", [_value(name) for name in names], [_value(rounded)])
+    names = [f"{inner.prefix}_{word}" for word in (*(f"state_{number}" for number in range(states)), "left", "right")]
+    block = inner.add("MatMul", names[-2], inner.add("Transpose", names[-1], perm=last))
+    results = step(inner, names[:states], inner.add("Add", names[0], block))
+    body = helper.make_graph(inner.nodes, "block", [_value(name) for name in names], [_value(name) for name in results])
+    ends = [f"{writer.prefix}__Scan_{number}" for number in range(states)]
+    inputs = [*[start] * states, *blocks]
     axes = [rank - 1 for rank in ranks]
-    return writer.add("Scan", start, *blocks, num_scan_inputs=2, scan_input_axes=axes, body=body)
+    scan = helper.make_node("Scan", inputs, ends, name=ends[0], num_scan_inputs=2, scan_input_axes=axes, body=body)
+    writer.nodes.append(scan)
+    return ends
 
 
 def _blocks(writer: NodeWriter, tensor: str, rank: int) -> str:

@@ -65,7 +65,7 @@ def _observed(
 
 
 @rule(
-    "TF611",
+    "TF617",
     Severity.NOTE,
     "Channels do not suit tensor cores",
     cause="Tensor cores multiply 16 bytes of channels at a time: 8 of FP16 or BF16, 16 of INT8 or FP8. Other numbers "
@@ -95,7 +95,7 @@ def _channels(facts: LayerFacts) -> str:
 
 
 @rule(
-    "TF612",
+    "TF618",
     Severity.NOTE,
     "Q/DQ are layers of their own",
     cause="TensorRT fuses a Quantize or Dequantize into its neighbour where it can. One that stays reads and writes "
@@ -129,7 +129,7 @@ def _only_quantizes(facts: LayerFacts) -> bool:
 
 
 @rule(
-    "TF613",
+    "TF619",
     Severity.NOTE,
     "Outputs of INT8 layers are widened and narrowed again",
     cause="A layer computes in INT8 and writes FP32 or FP16, and a layer behind it does nothing but make INT8 of that. "
@@ -159,7 +159,7 @@ def _converts(facts: LayerFacts) -> bool:
 
 
 @rule(
-    "TF614",
+    "TF637",
     Severity.NOTE,
     "Slices, paddings and concatenations copy",
     cause="These operators only move data. TensorRT does without a copy where the neighbours can read or write parts "
@@ -193,7 +193,7 @@ def _kinds(found: Sequence[LayerFacts]) -> str:
 
 
 @rule(
-    "TF615",
+    "TF638",
     Severity.NOTE,
     "Many small layers",
     cause="A kernel takes some microseconds to launch, however little it computes. Layers that take no longer than "
@@ -213,7 +213,7 @@ def small_layers(case: Case) -> Iterator[Observation]:
 
 
 @rule(
-    "TF616",
+    "TF639",
     Severity.NOTE,
     "A layer computes in FP32 among layers of narrower types",
     cause="Before and behind such a layer its tensors are converted. Often it has no kernel in the narrow type, a "

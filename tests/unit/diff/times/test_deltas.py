@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.build_views import build, layer
+from trtforensics.diff.builds.views import LayerTensors, LayerView
 from trtforensics.diff.times.deltas import ONE_SIDE, SHAPE, layer_times
-from trtforensics.diff.views import LayerTensors, LayerView
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trtforensics.diff.times.deltas import LayerTimes
 
 
-def timed(name: str, ms: float, **fields: object) -> LayerView:
+def timed(name: str, ms: float, **fields: Any) -> LayerView:
     return layer(name, measured_ms=ms, median_ms=ms, **fields)
 
 

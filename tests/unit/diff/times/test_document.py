@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.support.build_views import build, layer
+from trtforensics.diff.builds.runs import Circumstance, Measured, RunView
 from trtforensics.diff.times.comparing import compare_times
 from trtforensics.diff.times.document import document
-from trtforensics.diff.times.run import Circumstance, Measured, RunView
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
 
 
 def test_every_fact_is_there_with_its_line() -> None:

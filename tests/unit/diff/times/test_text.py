@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.build_views import build, layer
+from trtforensics.diff.builds.runs import Measured, RunView
 from trtforensics.diff.times.comparing import compare_times
-from trtforensics.diff.times.run import Measured, RunView
 from trtforensics.diff.times.text import answer, lines
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
 
 
 def ran(ms: float, spread: float, key: str = "latency_ms") -> BuildView:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.emulator.engine.foreign import Transformer
+from tests.unit.findings.rules.excerpts import EXCERPTS
 
 NODE = """
 V Parsing node: {name} [{op}]
@@ -492,6 +493,16 @@ CONFIGURATION = {
         "libnvinfer_lean.so.10: cannot open shared object file)",
         "V Trying to load shared library libnvinfer_lean.so.10",
     ),
+    "TF444": Example(
+        """&& 8.6.1 --deploy=net.prototxt
+        i === Model Options ===
+        > i Format: Caffe
+        """,
+        """&& 8.6.1 --fp16
+        i === Model Options ===
+        i Format: ONNX
+        """,
+    ),
     "TF411": Example(
         "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, "
         "runtime, or refitter.",
@@ -613,6 +624,7 @@ RUNNING = {
         """,
         """V Engine Layer Information:
         | Layer(NoOp): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x (Float[1,8]) -> r (Half[1,8])
+        | Layer(Reformat): /c/QuantizeLinear_clone_1, Tactic: 0x0000000000000000, x (Float[1,8]) -> q (Int8[1,8])
         | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, r (Half[1,8]) -> y (Half[1,8])
         """,
     ),
@@ -663,7 +675,7 @@ RUNNING = {
         """,
     ),
     "TF716": Example(
-        """> E IDynamicQuantizeLayer::setScaleType: Error Code 3: API Usage Error (Parameter check failed, condition: kVALID)
+        """> E IDynamicQuantizeLayer::setScaleType: Error Code 5: An Odd Error (of an odd kind)
         """,
         _NO_IMPLEMENTATION,
     ),
@@ -1063,7 +1075,7 @@ SAID = {
 
 
 LAYERS = {
-    "TF611": Example(
+    "TF617": Example(
         f"""V Engine Layer Information:
         > | {written("c", "CaskConvolution", ("x Half", "y Half"), CONVOLVED, (33, 32))}
         """,
@@ -1073,7 +1085,7 @@ LAYERS = {
         | {written("e", "CaskConvolution", ("z Half", "u Half"), CONVOLVED.replace("Groups: 1", "Groups: 33"), (33, 33))}
         """,
     ),
-    "TF612": Example(
+    "TF618": Example(
         f"""V Engine Layer Information:
         > | {written("QuantizeLinear_1", "Scale", ("x Float", "y Int8"))}
         > | {written("DequantizeLinear_2", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
@@ -1083,7 +1095,7 @@ LAYERS = {
         | {written("Reformatting CopyNode for Input Tensor 0 to c", "Reformat", ("y Float", "z Int8"), ", Origin: REFORMAT")}
         """,
     ),
-    "TF613": Example(
+    "TF619": Example(
         f"""V Engine Layer Information:
         > | {written("c", "CaskConvolution", ("x Int8", "y Float"), CONVOLVED)}
         > | {written("QuantizeLinear_1", "Reformat", ("y Float", "z Int8"), ", Origin: QDQ")}
@@ -1095,7 +1107,7 @@ LAYERS = {
         | {written("d", "CaskConvolution", ("z Int8", "u Int8"), CONVOLVED)}
         """,
     ),
-    "TF614": Example(
+    "TF637": Example(
         f"""V Engine Layer Information:
         > | {written("pad", "Padding", ("x Half", "y Half"), ", ParameterType: Slice")}
         > | {written("x copy", "Reformat", ("y Half", "z Half"))}
@@ -1105,8 +1117,8 @@ LAYERS = {
         | {written("Reformatting CopyNode for Input Tensor 0 to c", "Reformat", ("y Half", "z Half"))}
         """,
     ),
-    "TF615": Example(launched(20, 0.004, "> "), launched(20, 0.04, "")),
-    "TF616": Example(
+    "TF638": Example(launched(20, 0.004, "> "), launched(20, 0.04, "")),
+    "TF639": Example(
         f"""V Engine Layer Information:
         | {written("c", "CaskConvolution", ("x Int8", "y Int8"), CONVOLVED)}
         | {written("DequantizeLinear_1", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
@@ -1123,4 +1135,15 @@ LAYERS = {
     ),
 }
 
-EXAMPLES = {**SAID, **PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING, **COVERAGE, **LAYERS}
+EXAMPLES = {
+    **{code: _said(*both) for code, both in EXCERPTS.items()},
+    **SAID,
+    **PARSING,
+    **PRECISION,
+    **FAILURES,
+    **CONFIGURATION,
+    **CACHE,
+    **RUNNING,
+    **COVERAGE,
+    **LAYERS,
+}

@@ -13,7 +13,7 @@ from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_helper, is_reformat, members
 
 if TYPE_CHECKING:
-    from trtforensics.diff.times.run import RunView
+    from trtforensics.diff.builds.runs import RunView
     from trtforensics.model.log import Fusion
     from trtforensics.model.span import SourceSpan
     from trtforensics.sources.kinds import Kind
@@ -79,6 +79,16 @@ class LayerView:
         if self.time_ms is None or self.runner_up_ms is None:
             return False
         return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
+
+    @property
+    def types_text(self) -> str:
+        """The types of its inputs and outputs as text (``Half, Half -> Float``); empty where not told."""
+        return self.arrow(self.tensors.types or ())
+
+    def arrow(self, texts: tuple[str, ...]) -> str:
+        """Return texts of its tensors, inputs first, as ``a, b -> c``."""
+        inputs = self.tensors.inputs
+        return f"{', '.join(texts[:inputs])} -> {', '.join(texts[inputs:])}".strip() if texts else ""
 
     @property
     def is_reformat(self) -> bool:
