@@ -40,6 +40,7 @@ from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.onnx_model import load_model
+from trtforensics.sources.profiles import timed_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.log import SourceInfo
-    from trtforensics.model.profile import ProfileRun
     from trtforensics.model.samples import InferenceTimes
     from trtforensics.sources.onnx_model import OnnxModel
 
@@ -260,13 +260,13 @@ class _Joining:
             UsageError: no build has the layers of the profile.
         """
         run, path = info.runs[-1], info.source.path
-        build = _profiled_build(run, self._log.builds)
+        build = timed_build(run, self._log.builds)
         if build is None and not self._log.builds:
             build = _build_of_file(info.source, tuple(_bare(row.name, row.span) for row in run.layers), 0)
             self._log = replace(self._log, builds=(build,))
         if build is None:
             what = f"times {len(run.layers)} layers, most of which no engine of {self._log.source.path} has"
-            raise UsageError(path, what, "Give the profile that was exported from this engine")
+            raise UsageError(path, what, "Give the profile that was exported from this build's engine")
         build.profiles = with_times(build.engine_layers, (*build.profiles, run), build.choices, build.cached)
         _recover(build)
         unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
@@ -315,12 +315,6 @@ def _named(build: Build) -> set[str]:
     """Return the names of layers that a log without engine layers prints: tuned ones, or names alone."""
     results: list[Result] = [*build.choices, *build.cached]
     return {one.layer for one in results if one.final is not False} or set(build.layer_names)
-
-
-def _profiled_build(run: ProfileRun, builds: Sequence[Build]) -> Build | None:
-    with_layers = [build for build in builds if build.engine_layers]
-    fitting = [build for build in with_layers if run.joined([layer.name for layer in build.engine_layers]).fits]
-    return next(reversed(fitting if with_layers else list(builds)), None)
 
 
 def _listed(names: Sequence[str], what: str) -> str:

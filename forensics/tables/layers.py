@@ -35,16 +35,6 @@ def layer_table(builds: Iterable[Build], model: OnnxModel | None = None) -> Tabl
     return Table(COLUMNS, _rows(builds, model))
 
 
-def kept_layers(engine: EngineFacts, expression: str) -> frozenset[str]:
-    """Return the names of the layers that a filter over the columns keeps.
-
-    Raises:
-        FilterError: the filter cannot be read.
-    """
-    table = Table(COLUMNS, layer_rows(engine)).filtered(expression)
-    return frozenset(row.facts.name for row in table.rows)
-
-
 def layer_rows(engine: EngineFacts) -> Iterator[LayerRow]:
     """Give a row for each layer of an engine."""
     build = engine.build
