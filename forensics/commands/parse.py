@@ -86,21 +86,30 @@ def _kind(args: Namespace) -> Kind:
 
 
 def _build_log(args: Namespace) -> Iterable[str]:
+    log = _joined_log(args) if len(args.sources) > 1 else _read_log(args)
+    return _json(log) if args.json else (_summary(log, to_file=args.output is not None),)
+
+
+def _read_log(args: Namespace) -> BuildLog:
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.sources.build_log import load_build_log
+
+    with ProgressLine(quiet=args.quiet) as progress:
+        return load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+
+
+def _joined_log(args: Namespace) -> BuildLog:
+    """Read the parts of a log, and join what tells of its engine."""
     from trtforensics.commands.joining import say_unjoined
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import is_engine_file, load_joined
-    from trtforensics.sources.build_log import load_build_log
 
-    files = [path for path in args.sources if path != "-" and is_engine_file(path)] if len(args.sources) > 1 else []
+    if not any(path != "-" and is_engine_file(path) for path in args.sources):
+        return _read_log(args)
     with ProgressLine(quiet=args.quiet) as progress:
-        if files:
-            joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-            log = joined.log
-        else:
-            log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    if files:
-        say_unjoined(args, joined)
-    return _json(log) if args.json else (_summary(log, to_file=args.output is not None),)
+        joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+    say_unjoined(args, joined)
+    return joined.log
 
 
 def _replay(args: Namespace) -> str:

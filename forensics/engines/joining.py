@@ -242,7 +242,7 @@ class _Joining:
                 layer.tactic_name = layer.tactic_name or own.tactic_name
         missing = [name for name in printed if name not in {layer.name for layer in engine.layers}]
         if missing:
-            self.unjoined.append(Unjoined(path, f"{_listed(missing, 'layer')} of {self._log.source.path} not in it"))
+            self.unjoined.append(Unjoined(path, f"lacks {_listed(missing, 'layer')} of {self._log.source.path}"))
         if not printed:
             parts = (engine.layers, build.choices, build.cached, build.foreign_nodes, build.reformats, build.passes)
             resolve(Tuning(*map(tuple, parts)))  # type: ignore[arg-type]  # each is of its field's type
@@ -271,11 +271,11 @@ class _Joining:
         _recover(build)
         unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
         if unjoined:
-            self.unjoined.append(Unjoined(path, f"{_listed(unjoined, 'row')} of no layer of the engine"))
+            self.unjoined.append(Unjoined(path, f"names no layer of the engine in {_listed(unjoined, 'row')}"))
         silent = {"NoOp", "Constant"}
         without = [layer.name for layer in build.engine_layers if layer.profile is None and layer.type not in silent]
         if without and run.layers:
-            self.unjoined.append(Unjoined(path, f"{_listed(without, 'layer')} of the engine not in it"))
+            self.unjoined.append(Unjoined(path, f"lacks {_listed(without, 'layer')} of the engine"))
 
     def look_at_model(self, model: OnnxModel) -> None:
         """Say which ONNX nodes that the engine names the model does not have; names of old layers are nodes' names."""
@@ -286,7 +286,7 @@ class _Joining:
                     layer.onnx_nodes = tuple(name for name in members(layer.name) if name in model.by_name)
             unknown = [name for name in sorted(named) if name not in model.by_name]
             if unknown:
-                self.unjoined.append(Unjoined(model.path, f"{_listed(unknown, 'ONNX node')} of the engine not in it"))
+                self.unjoined.append(Unjoined(model.path, f"lacks {_listed(unknown, 'ONNX node')} of the engine"))
 
 
 def _recover(build: Build) -> None:
@@ -318,9 +318,9 @@ def _named(build: Build) -> set[str]:
 
 
 def _listed(names: Sequence[str], what: str) -> str:
-    """Count names and give the first: ``2 layers (a, b) are``."""
+    """Count names and give the first: ``2 layers (a, b)``."""
     shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-    return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown}) {'are' if len(names) > 1 else 'is'}"
+    return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown})"
 
 
 def _bare(name: str, span: object) -> EngineLayer:
