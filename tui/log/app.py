@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
+from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.log.build_app import TIES, BuildApp
 from trtforensics.tui.log.detail import DetailScreen
 from trtforensics.tui.log.history import Place
 from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.log.neighbours import NeighbourScreen
-from trtforensics.tui.rows.filtering import NO_FILTER, RowFilter
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.terminal_app import STYLE
 from trtforensics.tui.widgets.help import HelpScreen
@@ -104,7 +104,7 @@ class LogApp(BuildApp):
         if not text:
             return
         if self._panes.nodes.matching(text):
-            self._panes.nodes.filter(RowFilter(text))
+            self._panes.nodes.filter(f'"{text}"' if '"' not in text else "")
             self._panes.open("nodes")
         else:
             self._panes.open("log")
@@ -208,7 +208,12 @@ class LogApp(BuildApp):
 
     def _keep(self, text: str) -> None:
         """Filter the list that the prompt was opened for."""
-        self._filtered.filter(RowFilter(text))
+        try:
+            self._filtered.filter(text)
+        except FilterError as error:
+            self._say(f"column {error.column}: {error.what}. {error.next_step}")
+            return
+        self._note = ""
         self._count_layers()
 
     def _count_layers(self) -> None:
@@ -277,7 +282,7 @@ class LogApp(BuildApp):
             self._panes.open("layers")
             focused = self._panes.layer_tree
         self._filtered = focused if isinstance(focused, VirtualList) else self._panes.list_of(self._panes.tab)
-        self._prompt.ask(Purpose.FILTER, self._filtered.kept_by.text)
+        self._prompt.ask(Purpose.FILTER, self._filtered.kept_by.text, self._filtered.fields)
 
     def action_ask_line(self) -> None:
         """Ask for a line number."""
@@ -289,8 +294,8 @@ class LogApp(BuildApp):
         if panes.push_drawer() or self._search.show_all():
             return
         focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
-        if focused.kept_by.text:
-            focused.filter(NO_FILTER)
+        if focused.kept_by:
+            focused.filter("")
         else:
             panes.layer_tree.ask("")
         self._count_layers()

@@ -22,8 +22,11 @@ from trtforensics.tui.widgets.search import Prompt
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
 
+    from trtforensics.findings.finding import Finding
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.layers.entries import Subject
@@ -89,13 +92,26 @@ class BuildApp(ReadingApp):
             self._show_findings()
 
     def _show_findings(self) -> None:
-        """Show the findings of the build in view."""
-        if self.judgement is None or self._parsed is None:
+        """Show the findings of the build in view, and the worst of them in the overview."""
+        findings = self._findings()
+        if findings is None or self._parsed is None:
             return
-        findings = [finding for finding in self.judgement.as_tree() if self._number in finding.builds]
         empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
         self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
         self._tab("findings").count_up(f"{len(findings):,}")
+        self._show_overview(keep=True)
+
+    def _findings(self) -> Sequence[Finding] | None:
+        """Return the findings about the build in view, worst first; None before the rules have run."""
+        if self.judgement is None or self._parsed is None:
+            return None
+        return [finding for finding in self.judgement.as_tree() if self._number in finding.builds]
+
+    def _show_overview(self, *, keep: bool) -> None:
+        build = self.build
+        if self._parsed is not None and build is not None:
+            rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on)
+            self._panes.overview.show_rows(rows, keep=keep)
 
     def take(self, log: BuildLog) -> None:
         """Show the first build; if a build is in view already, update it."""
@@ -116,7 +132,7 @@ class BuildApp(ReadingApp):
             self._show_status()
             return
         self._index = LayerIndex(build)
-        panes.overview.show_rows(overview_rows(self._parsed, build, reading=self._goes_on), keep=keep)
+        self._show_overview(keep=keep)
         layers = None if self._goes_on and not self._index.rows() else self._index
         if keep:
             panes.layer_tree.update_layers(layers)

@@ -132,7 +132,6 @@ class Panes(Container):
         width = self.size.width
         self.set_class(self.narrow, "narrow")
         self.set_class(STACKED <= width < BESIDE, "stacked")
-        self.log_view.prefixes_by_default(shown=not self.narrow)
         tabs = width if width < BESIDE else width // 2
         for tab in self.query(Tab):
             tab.narrow(tabs < COUNTED)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.tui.rows.filtering import texts
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
@@ -32,6 +33,20 @@ class FindingRow:
     pieces: Line
     line: int | None
     headline: bool = False
+
+
+FINDING_FIELDS = texts("code", "severity", "title", "cause", "layers")
+
+
+def finding_fields(finding: Finding) -> dict[str, object]:
+    """Return what a filter can ask of a finding."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.word,
+        "title": finding.title,
+        "cause": finding.cause,
+        "layers": (*finding.layers, *finding.onnx_nodes),
+    }
 
 
 def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:

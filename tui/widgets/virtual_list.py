@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from trtforensics.console.terminal import visible
-from trtforensics.tui.rows.filtering import NO_FILTER
+from trtforensics.tui.rows.filtering import ANY_TEXT, NO_FILTER, row_filter
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.binding import BindingType
 
-    from trtforensics.tui.rows.filtering import RowFilter
+    from trtforensics.tables.filtering import FilterField
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """The end of a row that is cut at the right."""
@@ -121,6 +121,9 @@ class VirtualList(ScrollView, can_focus=True):
             """The list, for ``on`` selectors."""
             return self.source
 
+    fields: ClassVar[Sequence[FilterField]] = ANY_TEXT
+    """What a filter can ask of the rows."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self.cursor = 0
@@ -155,10 +158,14 @@ class VirtualList(ScrollView, can_focus=True):
         """Return the number of cells at the left that do not scroll sideways."""
         return 0
 
-    def filter(self, kept: RowFilter) -> None:
-        """Keep the rows that a filter keeps; the cursor goes to the first."""
-        if kept != self.kept_by:
-            self.kept_by = kept
+    def filter(self, text: str) -> None:
+        """Keep the rows that a filter keeps; the cursor goes to the first. An empty text keeps all.
+
+        Raises:
+            FilterError: The text is no filter of these rows; the rows stay as they are.
+        """
+        if text != self.kept_by.text:
+            self.kept_by = row_filter(text, self.fields)
             self.refill()
             self.go_to(self.cursor)
 

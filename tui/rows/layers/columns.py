@@ -121,6 +121,7 @@ def heading(width: int, digits: int, order: Order, source: TimeSource | None) ->
         pieces.append(fit_right(text, column.width) if column.right else fit(text, column.width))
     return (Piece(" ".join(pieces)),)
 
+
 _MARKED = frozenset({"ms", "margin"})
 """The columns that mark near ties: the last of them that has room."""
 
