@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.model.version import __version__
+
 if TYPE_CHECKING:
     from trtforensics.api import BisectionAnswer as BisectionAnswer
     from trtforensics.api import LayerTiming as LayerTiming
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from trtforensics.api import report as report
     from trtforensics.errors import ForensicsError as ForensicsError
 
-__version__ = "0.1.0"
 
 _PACKAGES = ("bisect", "diff", "graph")
 """Functions that are packages too; see :mod:`trtforensics.callable_package`."""

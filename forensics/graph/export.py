@@ -27,7 +27,7 @@ import networkx as nx
 from trtforensics.console.secrets import masked, masked_values
 from trtforensics.errors import UsageError
 from trtforensics.graph.build import EdgeKind, NodeKind
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,6 +70,10 @@ class GraphForm(StrEnum):
     def drawn(self) -> bool:
         """Whether Graphviz draws it."""
         return self in {GraphForm.SVG, GraphForm.PNG, GraphForm.PDF}
+
+
+DATA_FORMS = (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT)
+"""The forms that :func:`export` writes."""
 
 
 def form_of(path: str) -> GraphForm:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.tables.filtering import FieldKind, FilterField, parse_filter
 
 if TYPE_CHECKING:
