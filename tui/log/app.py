@@ -6,20 +6,22 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
-from textual.message import Message
 from textual.widgets import Footer
 from textual.worker import get_current_worker
 
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.coverage import in_words
+from trtforensics.tui.copying import CopyingApp
+from trtforensics.tui.log.issue import finding_issue, layer_issue
 from trtforensics.tui.log.keys import KEYS
+from trtforensics.tui.log.messages import Arrived, Judged, Parsed, ParseFailed, Progressed, SearchEnded
 from trtforensics.tui.log.panes import Panes, Tab
 from trtforensics.tui.rows.candidate_rows import candidate_table
 from trtforensics.tui.rows.layer_index import LayerIndex
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.rows.title_and_progress import progress_line, title_line
-from trtforensics.tui.terminal_app import BAD_INPUT, STYLE, TerminalApp
+from trtforensics.tui.terminal_app import BAD_INPUT, STYLE
 from trtforensics.tui.widgets.help import HelpScreen
 from trtforensics.tui.widgets.search import Prompt, Purpose, find_around
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from textual.types import CSSPathType
 
     from trtforensics.console.progress import Progress
-    from trtforensics.findings.finding import Report
+    from trtforensics.findings.finding import Finding, Report
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.tui.rows.layer_index import Subject
     from trtforensics.tui.sessions import LogSession
@@ -40,69 +42,12 @@ _MOST_DIGITS = 18
 """Digits of the longest line number that the prompt accepts."""
 
 
-class Parsed(Message):
-    """The whole log is parsed."""
-
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
-
-
-class Arrived(Message):
-    """The log is still being written; its part so far is parsed."""
-
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
-
-
-class ParseFailed(Message):
-    """The source cannot be parsed."""
-
-    def __init__(self, error: ForensicsError) -> None:
-        super().__init__()
-        self.error = error
-
-
-class Judged(Message):
-    """The rules have run. ``report`` is None if they could not run; ``problem`` says why."""
-
-    def __init__(self, report: Report | None, problem: str = "") -> None:
-        super().__init__()
-        self.report = report
-        self.problem = problem
-
-
-class Progressed(Message):
-    """The parse has read more."""
-
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
-
-    def can_replace(self, message: Message) -> bool:
-        """Let the newest message replace older ones, so that a fast parse does not queue work for the screen."""
-        return isinstance(message, Progressed)
-
-
-class SearchEnded(Message):
-    """A search ended; ``line`` is None without a match."""
-
-    def __init__(self, needle: str, line: int | None, *, wrapped: bool) -> None:
-        super().__init__()
-        self.needle = needle
-        self.line = line
-        self.wrapped = wrapped
-
-
-class LogApp(TerminalApp):
+class LogApp(CopyingApp):
     """Browse one build log."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "quit", "Quit"),
-        Binding("ctrl+c", "quit", "Quit", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("slash", "ask_search", "Search", key_display="/"),
         Binding("n", "search(False)", "Next"),
@@ -387,6 +332,44 @@ class LogApp(TerminalApp):
     def on_resize(self) -> None:
         """Fit the title to the new width."""
         self._show_title()
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line that the row of the focused list is about; of a list without lines, the log's own."""
+        pane = self.pane or self._panes.log_view
+        line = pane.log_line(pane.cursor) if pane.row_count() else None
+        line = line or self._panes.log_view.current_line
+        text = self._session.text
+        return (self._session.name, line, text.line(line)) if line <= len(text) else None
+
+    def next_command(self) -> str:
+        """Return the command that the finding under the cursor says to run next."""
+        finding = self._finding
+        return next((step.command for step in finding.next_steps if step.command), "") if finding is not None else ""
+
+    @property
+    def _finding(self) -> Finding | None:
+        """The finding in view, if the findings are."""
+        row = self._panes.findings.selected if self._panes.tab == "findings" else None
+        return row.finding if row is not None else None
+
+    def issue(self) -> str:
+        """Return the finding or the layer in view, with its candidates and its lines."""
+        build, finding, row = self.build, self._finding, self._panes.layer_tree.selected
+        text, cited = self._session.text, self.cited()
+        if build is None:
+            return ""
+        if finding is not None:
+            numbers = [each.span.line for each in finding.evidence if each.span.line <= len(text)]
+            return finding_issue(
+                build, finding, [(self._session.name, number, text.line(number)) for number in numbers]
+            )
+        if row is None:
+            return ""
+        return layer_issue(build, row, self._panes.candidates.table, [cited] if cited else [])
+
+    def source_name(self) -> str:
+        """Return the path of the log."""
+        return self._session.name
 
     def action_help(self) -> None:
         """Show the keys."""

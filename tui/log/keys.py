@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.tui.copying import APP_KEYS, COPY_KEYS
+
 if TYPE_CHECKING:
     from trtforensics.tui.widgets.help import Keys
 
@@ -53,5 +55,6 @@ KEYS: Keys = (
             ("␛ ␞ �", "control characters of the log, made visible"),
         ),
     ),
-    ("", (("?", "this help"), ("q", "quit"))),
+    *COPY_KEYS,
+    *APP_KEYS,
 )

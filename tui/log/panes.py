@@ -8,12 +8,12 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
-from trtforensics.tui.log.candidates import CandidateList
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.log.overview import MessageList, Overview
 from trtforensics.tui.rows.candidate_rows import NOTHING_SELECTED
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
+from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 

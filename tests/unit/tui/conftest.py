@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def _color(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the developer's environment out of the pictures."""
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the developer's environment out of the pictures, and the tests out of the developer's files."""
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture
