@@ -16,10 +16,11 @@ from trtforensics import __version__
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.console.secrets import shown_secrets
-from trtforensics.errors import ForensicsError
+from trtforensics.errors import ForensicsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -34,8 +35,14 @@ COMMANDS = {
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
+    "doctor": "say what is installed here, and what of this tool works with it",
 }
 
+_ALIKE = 0.7
+"""How alike a word and a name must be, from 0 to 1, for the one to be taken for the other misspelled."""
+
+_OF_THE_PROGRAM = {"-h", "--help", "-V", "--version"}
+_LISTED = "`trtforensics --help` names them all"
 _UNPRINTED_WIDTH = 80
 """The width of a formatter whose text is not printed."""
 
@@ -67,6 +74,23 @@ class _Parser(argparse.ArgumentParser):
         error(f"{where}{message}. Try `{self.prog} --help`.")
         raise SystemExit(int(ExitCode.USAGE))
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse has it
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            alike = _alike(str(value), known)
+            meant = f"; perhaps {alike} is meant" if alike else ""
+            raise argparse.ArgumentError(action, f"{value} is none of {', '.join(known)}{meant}")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401 - as argparse has it
+        """Parse, and refuse what no option takes, with the name of an option that is spelled alike."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            word = unknown[0]
+            alike = _alike(word.partition("=")[0], [name for action in self._actions for name in action.option_strings])
+            meant = f"; perhaps {alike} is meant" if alike else ""
+            self.error(f"there is no option {word}{meant}" if word.startswith("-") else f"{word} is one word too many")
+        return found, unknown
+
 
 def build_parser(command: str | None = None, *, alone: bool = False) -> argparse.ArgumentParser:
     """Return the parser; only the named command's module is imported.
@@ -79,7 +103,7 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
         epilog="example: trtforensics tui build.log",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"trtforensics {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"trtforensics {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     for name, summary in COMMANDS.items() if command is None or not alone else [(command, COMMANDS[command])]:
         sub = commands.add_parser(
@@ -97,14 +121,26 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=_MAX_BYTES_HELP)
-    if parser.prog.rpartition(" ")[2] not in _WITHOUT_SECRETS:
+    command = parser.prog.split()[1]
+    reads = command not in _WITHOUT_SOURCES
+    help_of_size = _MAX_BYTES_HELP if reads else argparse.SUPPRESS
+    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=help_of_size)
+    if command in _PAGED:
+        parser.add_argument("--no-pager", action="store_true", help="print long text as it is, without $PAGER")
+    if command not in _WITHOUT_SECRETS:
         parser.add_argument("--show-secrets", action="store_true", help=_SHOW_SECRETS_HELP)
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    quiet = "no progress on stderr" if reads else argparse.SUPPRESS
+    parser.add_argument("-q", "--quiet", action="store_true", help=quiet)
     parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
 
-_WITHOUT_SECRETS = {"explain", "redact"}
+_PAGED = {"diff", "explain", "parse", "report"}
+"""Commands whose text may be longer than a screen."""
+
+_WITHOUT_SOURCES = {"doctor", "explain"}
+"""Commands that read no source; they take the options of all commands, and do not name them in their help."""
+
+_WITHOUT_SECRETS = {"doctor", "explain", "redact"}
 """Commands that print nothing of a source, or must not print secrets."""
 
 _SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [secret] stands for each)"
@@ -127,7 +163,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         streams.print_result("")
     except ForensicsError as failure:
-        return _failed(str(failure), ExitCode.USAGE, debug="--debug" in arguments)
+        return _failed(_told(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it
@@ -155,8 +191,43 @@ def _again(arguments: Sequence[str]) -> list[str]:
     return [word for word in kept if not word.startswith(f"{_ONCE}=")]
 
 
-def _run(arguments: list[str]) -> int:
+def _understood(arguments: list[str]) -> list[str]:
+    """Return a command line as it is meant: a file alone is reported on; ``help`` and ``version`` are options.
+
+    Raises:
+        UsageError: the first word is no command, and no file.
+    """
+    if not arguments:
+        return ["--help"]
+    word, *others = arguments
+    if word == "version":
+        return ["--version"]
+    if word == "help":
+        return [*(other for other in others if other in COMMANDS), "--help"]
+    if word in COMMANDS or word in _OF_THE_PROGRAM:
+        return arguments
+    if word.startswith("-") and word != "-":
+        command = command_of(others)
+        behind = f"Write it behind the command: `trtforensics {command} {word}`" if command else _LISTED
+        raise UsageError(word, "there is no such option of trtforensics itself", behind)
+    if word == "-" or os.path.lexists(word):
+        return ["report", *arguments]
+    alike = _alike(word, list(COMMANDS))
+    if alike is None and any(mark in word for mark in "./"):
+        raise UsageError(word, "there is no such file", "Check the path; `-` names standard input")
+    meant = f"Perhaps `trtforensics {alike}` is meant" if alike else _LISTED
+    raise UsageError(word, "there is no such command", meant)
+
+
+def _alike(word: str, known: Sequence[str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    return next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)
+
+
+def _run(given: list[str]) -> int:
     try:
+        arguments = _understood(given)
         command = command_of(arguments)
         if command is not None:
             _import_numpy()
@@ -164,8 +235,21 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
     secrets = shown_secrets() if vars(args).get("show_secrets") else nullcontext()
-    with secrets, nullcontext() if args.command == "tui" else _without_collector():
+    pages = args.command in _PAGED and not args.no_pager
+    with (
+        secrets,
+        _paged() if pages else nullcontext(),
+        nullcontext() if args.command == "tui" else _without_collector(),
+    ):
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+def _paged() -> AbstractContextManager[None]:
+    if sys.stdout is None or not sys.stdout.isatty():
+        return nullcontext()  # the modules that start a program take time
+    from trtforensics.console.pager import paged  # noqa: PLC0415
+
+    return paged()
 
 
 _THREADS = "OPENBLAS_NUM_THREADS"
@@ -199,6 +283,12 @@ def _without_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _told(failure: ForensicsError) -> str:
+    from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
+
+    return str(named(failure))
 
 
 def _failed(message: str, code: ExitCode, *, debug: bool) -> int:

@@ -110,9 +110,9 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.errors import NotABuildLogError, SourceError
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Unreadable
-    from trtforensics.findings.onnx_model import load_model
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
+    from trtforensics.sources.onnx_model import load_model
     from trtforensics.sources.quoting import read_log
     from trtforensics.sources.replay import ReplayFile
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 MASK = "[secret]"
 
@@ -100,6 +100,19 @@ _FORMS = (
 
 _HINTS = frozenset().union(*(form.hints for form in _FORMS))
 
+
+def _any_of(words: Iterable[str]) -> str:
+    """Return a regex for any of some words, with their common beginnings drawn together: no text is read twice."""
+    by_letter: dict[str, list[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], []).append(word[1:])
+    if "" in by_letter:
+        return ""  # a word that the others begin with is enough
+    return f"(?:{'|'.join([re.escape(letter) + _any_of(rest) for letter, rest in sorted(by_letter.items())])})"
+
+
+_hinted = re.compile(_any_of(_HINTS)).search
+
 _LINE_OF_KEY = re.compile(r"(?m)^[ \t]*([A-Za-z0-9+/]{48,76}={0,2})\r?$")
 """A line of a private key, which may be quoted without the line that opens it."""
 _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])")
@@ -107,6 +120,15 @@ _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])")
 _SHORTEST_LINE = 48
 
 _state = {"shown": False}
+_remembering: list[Callable[[], None]] = []
+"""Forget what functions remember of texts with, or without, their secrets."""
+
+
+def remembered(render: Callable[..., str], size: int = 1 << 14) -> Callable[..., str]:
+    """Have a function that masks texts remember what it gave, for as long as secrets stay shown, or masked."""
+    own = lru_cache(maxsize=size)(render)
+    _remembering.append(own.cache_clear)
+    return own
 
 
 def masked(text: str) -> str:
@@ -127,19 +149,24 @@ def masked_values(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 def shown_secrets() -> Iterator[None]:
     """Show secrets as they stand, for one's own eyes: ``--show-secrets``."""
     before = _state["shown"]
-    _state["shown"] = True
+    _show(shown=True)
     try:
         yield
     finally:
-        _state["shown"] = before
+        _show(shown=before)
+
+
+def _show(*, shown: bool) -> None:
+    _state["shown"] = shown
+    for forget in _remembering:
+        forget()
 
 
 @lru_cache(maxsize=1 << 14)
 def _masked(text: str) -> str:
     lower = text.lower()
-    hints = {hint for hint in _HINTS if hint in lower}
-    for form in _FORMS if hints else ():
-        if not hints.isdisjoint(form.hints) and (not form.marks or any(mark in text for mark in form.marks)):
+    for form in _FORMS if _hinted(lower) else ():
+        if any(hint in lower for hint in form.hints) and (not form.marks or any(mark in text for mark in form.marks)):
             text = re.sub(form.pattern, _mask, text)
     return _LINE_OF_KEY.sub(_mask_line, text) if len(text) >= _SHORTEST_LINE else text
 

@@ -47,7 +47,10 @@ def visible(text: str) -> str:
 
 
 def wants_colour(stream: IO[str] | None) -> bool:
-    """Whether a stream gets colour: it is an open terminal, and NO_COLOR is not set (https://no-color.org)."""
-    return (
-        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
+    """Whether a stream gets colour: never with NO_COLOR, always with FORCE_COLOR, else where it is a terminal.
+
+    See https://no-color.org and https://force-color.org; where both are set, Python's own tools print no colour.
+    """
+    if stream is None or os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.diff.differences import Difference
-    from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog, EngineLayer
     from trtforensics.model.notes import Note
     from trtforensics.model.replay import Problem
+    from trtforensics.sources.onnx_model import OnnxModel
     from trtforensics.sources.replay import ReplayFile
 
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.findings.finding import Observation, Unreadable
-    from trtforensics.findings.onnx_model import OnnxModel
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import BuildLog
     from trtforensics.model.span import SourceSpan
+    from trtforensics.sources.onnx_model import OnnxModel
     from trtforensics.sources.quoting import QuotedLog
     from trtforensics.sources.replay import ReplayFile
 

@@ -94,11 +94,6 @@ def layer_types(layer: EngineLayer) -> set[str]:
     return output_types(layer) | own
 
 
-def in_engine(build: Build, pass_index: int | None) -> bool:
-    """Whether a pass may have made the engine: the log does not say that it was discarded."""
-    return pass_index is None or build.passes[pass_index].chosen is not False
-
-
 def spans_of(layers: Sequence[EngineLayer]) -> list[SourceSpan]:
     """Return the lines of layers."""
     return [layer.span for layer in layers]

@@ -19,7 +19,7 @@ from trtforensics.older_python import StrEnum
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.model.notes import Note, StarvedLayer
+    from trtforensics.model.notes import Note, Removal, StarvedLayer
     from trtforensics.model.precision import ComputePrecision
     from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.span import SourceSpan
@@ -379,6 +379,8 @@ class Build(Deferred):
     """The blocks of autotuning that no ``Chose`` line ends, in the log's order."""
     starved: tuple[StarvedLayer, ...] = ()
     """The layers that wanted more workspace than there was, most wanting first."""
+    removals: tuple[Removal, ...] = ()
+    """The layers that the optimiser removed, in the log's order."""
     runner_ids: Mapping[str, int] = field(default_factory=dict)
     """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
 

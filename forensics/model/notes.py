@@ -52,3 +52,17 @@ class StarvedLayer:
     requested: int
     available: int
     spans: tuple[SourceSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A layer that the optimiser removed: ``Removing A``, ``Eliminating A which duplicates (Q) B``.
+
+    ``layer`` is the printed name, which may be a fusion's. ``in_favour_of`` is the layer that duplicates it, empty for
+    other removals.
+    """
+
+    layer: str
+    span: SourceSpan
+    pass_index: int | None
+    in_favour_of: str = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.model.profile import TimeSource
 
 if TYPE_CHECKING:
-    from trtforensics.model.log import Build, CachedResult, Choice
+    from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
     from trtforensics.model.span import SourceSpan
 
 NO_KERNEL = frozenset({"NoOp", "Constant"})
@@ -20,7 +20,7 @@ class TimedLayer:
     """A layer with its time in ms, and its ``share`` of the time of all.
 
     ``what`` is its type or its runner, empty where that is not known. A ForeignNode that was tuned is one layer: the
-    autotuner timed it as a whole.
+    autotuner timed it as a whole. ``tuned`` is what the autotuner chose for it.
     """
 
     name: str
@@ -29,6 +29,7 @@ class TimedLayer:
     what: str
     share: float
     span: SourceSpan
+    tuned: Choice | CachedResult | None = None
 
 
 def slowest_layers(build: Build) -> list[TimedLayer]:
@@ -48,6 +49,7 @@ def _measured(build: Build) -> list[TimedLayer]:
             "" if row.engine_layer is None else types[row.engine_layer],
             row.total_ms / whole,
             row.span,
+            None if row.engine_layer is None else _origin(build, build.engine_layers[row.engine_layer]),
         )
         for row in build.profile
     ]
@@ -57,7 +59,13 @@ def _tuned(build: Build) -> list[TimedLayer]:
     every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
     final = [(one, one.time_ms) for one in every if one.final and one.time_ms is not None]
     whole = sum(ms for _, ms in final) or 1.0
-    return [TimedLayer(one.layer, ms, TimeSource.TUNED, one.runner, ms / whole, one.span) for one, ms in final]
+    return [TimedLayer(one.layer, ms, TimeSource.TUNED, one.runner, ms / whole, one.span, one) for one, ms in final]
+
+
+def _origin(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
+    if layer.choice is not None:
+        return build.choices[layer.choice]
+    return None if layer.cached is None else build.cached[layer.cached]
 
 
 def timed_note(build: Build) -> str:

@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.console.secrets import masked, masked_values
+from trtforensics.console.secrets import masked, masked_values, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,9 +28,17 @@ def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any J
     return json.dumps(masked_values(value), indent=indent, allow_nan=False)
 
 
-def text(value: str) -> str:
-    """Render a text."""
+def _text(value: str) -> str:
     return encode_basestring_ascii(masked(value))
+
+
+text = remembered(_text)
+"""Render a text; a document has the same texts again and again."""
+
+
+def text_or_null(value: str | None) -> str:
+    """Render a text, or null."""
+    return "null" if value is None else text(value)
 
 
 def texts(values: Iterable[str]) -> str:

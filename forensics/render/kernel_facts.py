@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from trtforensics.model.kernel import KernelFacts
+from trtforensics.model.kernel import KernelFacts
+from trtforensics.render.json_text import boolean, number, text_or_null, texts
 
 _FIELDS = (
     "family",
@@ -23,8 +23,26 @@ _FIELDS = (
 
 def kernel_facts(facts: KernelFacts) -> dict[str, Any] | None:
     """Return the object that README describes; None where nothing is told."""
-    told = {name: getattr(facts, name) for name in _FIELDS}
-    if all(value is None for value in told.values()):
+    if _tells_nothing(facts):
         return None
+    told = {name: getattr(facts, name) for name in _FIELDS}
     told["tile"] = list(facts.tile) if facts.tile else None
     return {**told, "by_convention": sorted(facts.by_convention)}
+
+
+def kernel_facts_json(facts: KernelFacts) -> str:
+    """Return what :func:`kernel_facts` does as JSON: a log has hundreds of kernels, and is to be read in a moment."""
+    if _tells_nothing(facts):
+        return "null"
+    tile = "null" if facts.tile is None else f"[{', '.join(map(repr, facts.tile))}]"
+    return (
+        f'{{"family": {text_or_null(facts.family)}, "operand": {text_or_null(facts.operand)}, '
+        f'"accumulator": {text_or_null(facts.accumulator)}, "output": {text_or_null(facts.output)}, "tile": {tile}, '
+        f'"stages": {number(facts.stages)}, "split_k": {boolean(facts.split_k)}, "sparse": {boolean(facts.sparse)}, '
+        f'"tensor_core": {boolean(facts.tensor_core)}, "architecture": {text_or_null(facts.architecture)}, '
+        f'"by_convention": {texts(sorted(facts.by_convention))}}}'
+    )
+
+
+def _tells_nothing(facts: KernelFacts) -> bool:
+    return facts == KernelFacts(facts.name)

@@ -11,10 +11,11 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.console.secrets import remembered
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.render.json_text import boolean, dumps, number, render, text, texts
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import boolean, number, render, text, text_or_null, texts
+from trtforensics.render.kernel_facts import kernel_facts_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ _RECORD_DEPTH = 4
 _MEMBER = "\n    "
 """What stands before each member of a build's field."""
 
-_repeated = lru_cache(maxsize=1 << 10)(texts)
+_repeated = remembered(texts, 1 << 10)
 """A log tries the same formats, and names the same nodes, again and again."""
 
 
@@ -108,8 +109,8 @@ def _build(build: Build) -> str:
    "first_line": {build.first_line},
    "last_line": {build.last_line},
    "tool": {text(build.tool)},
-   "tensorrt_version": {_text_or_null(build.tensorrt_version)},
-   "command": {_text_or_null(build.command)},
+   "tensorrt_version": {text_or_null(build.tensorrt_version)},
+   "command": {text_or_null(build.command)},
    "outcome": {text(build.outcome)},
    "options": {_options(build.options)},
    "passes": {_records(_pass, build.passes)},
@@ -234,7 +235,7 @@ def _choice(choice: Choice) -> str:
     )
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered
 def _accumulator(kernel: str) -> str:
     facts = read_kernel(kernel)
     if facts.accumulator is None:
@@ -248,10 +249,10 @@ def _kernel_facts(kernel: str, splits: int | None = None, outputs: tuple[str, ..
     return _facts_of_types(kernel, splits, tuple({text.partition("(")[0] for text in outputs}))
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered
 def _facts_of_types(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
     """A log writes a kernel's types in many strides, of which only the types count."""
-    return dumps(kernel_facts(read_tactic(kernel, splits, types)))
+    return kernel_facts_json(read_tactic(kernel, splits, types))
 
 
 def _cached(result: CachedResult) -> str:
@@ -270,7 +271,7 @@ def _engine_layer(layer: EngineLayer) -> str:
         f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
         f'"tactic_name": {_or_null(layer.tactic_name)}, "output_types": {_repeated(layer.output_types)}, '
         f'"compute_precision": {_precision(layer.compute_precision)}, "onnx_nodes": {_repeated(layer.onnx_nodes)}, '
-        f'"time_ms": {number(layer.time_ms)}, "time_is": {_text_or_null(layer.time_is)}, '
+        f'"time_ms": {number(layer.time_ms)}, "time_is": {text_or_null(layer.time_is)}, '
         f'"profile": {number(layer.profile)}, "choice": {number(layer.choice)}, "cached": {number(layer.cached)}, '
         f'"origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
     )
@@ -313,6 +314,7 @@ def _result(result: RunResult) -> str:
     return f"{{{', '.join([f'{text(name)}: {number(own)}' for name, own in value.items()])}}}"
 
 
+@lru_cache(maxsize=1 << 10)
 def _coverage(known: Coverage) -> str:
     return (
         f'{{"verdict": {boolean(known.verdict)}, "engine_layers": {boolean(known.engine_layers)}, '
@@ -352,10 +354,6 @@ def _tactic(value: int | None) -> str:
     """Render a tactic id, a text: no number in JSON is sure to keep 64 bits."""
     printed = tactic_text(value)
     return "null" if printed is None else f'"{printed}"'
-
-
-def _text_or_null(value: str | None) -> str:
-    return "null" if value is None else text(value)
 
 
 def _or_null(value: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import NameEvidence
-from trtforensics.model.log import Outcome
+from trtforensics.model.log import Choice, Outcome
 from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
@@ -19,7 +19,7 @@ from trtforensics.render.results import result_name, result_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, EngineLayer, SourceInfo
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, EngineLayer, SourceInfo
 
     Row = tuple[str, str]
     """A label and its text; further rows of the same label leave the label empty."""
@@ -229,11 +229,20 @@ def _margin(choice: Choice) -> float:
 
 
 def _near(choice: Choice) -> str:
-    tactic = f" ({choice.runner} {tactic_text(choice.tactic)})" if choice.tactic is not None else ""
+    sums = "".join(f", {word}" for word in _kernel(choice))
+    tactic = f" ({choice.runner} {tactic_text(choice.tactic)}{sums})" if choice.tactic is not None else ""
     return (
-        f"{_short(choice.layer)}: {choice.time_ms:g} ms{tactic}, "
+        f"{_short(choice.layer, _NAME_WIDTH - len(sums))}: {choice.time_ms:g} ms{tactic}, "
         f"runner-up {choice.runner_up_ms:g} ms (line {choice.span.line})"
     )
+
+
+def _kernel(tuned: Choice | CachedResult | None) -> list[str]:
+    """Say how the kernel of a choice sums, by its name and its line; nothing where they do not tell."""
+    if tuned is None or not tuned.kernel:
+        return []
+    facts = read_tactic(tuned.kernel, tuned.splits if isinstance(tuned, Choice) else None)
+    return [word for word in (facts.sum_text, "splits K" if facts.split_k else "") if word]
 
 
 def _sums(build: Build) -> Iterator[str]:
@@ -285,9 +294,10 @@ def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
     layers = slowest_layers(build)
     files = {source.path for source in (log.source, *log.source.parts)}
     for one in layers[:_SHOWN]:
+        sums = "".join(f", {word}" for word in _kernel(one.tuned))
         what = f", {one.what}" if one.what else ""
-        share = f"{one.time_ms:g} ms {one.time_is}, {one.share:.1%}{what}"
-        yield f"{_short(one.name)}: {share} ({f'line {one.span.line}' if one.span.file in files else one.span})"
+        share = f"{one.time_ms:g} ms {one.time_is}, {one.share:.1%}{what}{sums}"
+        yield f"{_short(one.name, _NAME_WIDTH - len(sums))}: {share} ({f'line {one.span.line}' if one.span.file in files else one.span})"
     if layers and build.engine_layers:
         yield timed_note(build)
         strangers = [row for row in build.profile if row.engine_layer is None]

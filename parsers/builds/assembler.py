@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.model.log import Build, BuildLog, Fusion, Message, ReformatLayer, Stage
+from trtforensics.model.notes import Removal
 from trtforensics.parsers.builds import autotuning, header
 from trtforensics.parsers.builds.coverage import coverages
 from trtforensics.parsers.builds.engine import engine_dumps, engine_layers
@@ -97,7 +99,7 @@ def _builds(log: Log) -> tuple[Build, ...]:
     }
     columns["coverage"] = coverages(log, columns)
     builds = tuple(map(Build, *(columns[name] for name in Build.__dataclass_fields__)))
-    deferred = _DeferredFields(log, timed)
+    deferred = _DeferredFields(log, timed, passes)
     for build in builds:
         build.defer(_DEFERRED, deferred, build.index)
     return builds
@@ -105,20 +107,23 @@ def _builds(log: Log) -> tuple[Build, ...]:
 
 def _describe(
     log: Log,
-    engines: Iterable[tuple[EngineLayer, ...]],
+    engines: Sequence[tuple[EngineLayer, ...]],
     choices: Iterable[tuple[Choice, ...]],
-    cached: Iterable[tuple[CachedResult, ...]],
+    cached: Sequence[tuple[CachedResult, ...]],
     timed: TacticTimings,
 ) -> None:
     """Add what follows from the tuning and from types: the layers' kernels, and what they compute in."""
-    by_build = autotuning.timings_of_builds(timed, log)
-    for layers, own, found, timings in zip(engines, choices, cached, by_build, strict=True):
+    described = list(map(any, zip(engines, cached, strict=True)))
+    by_build = autotuning.timings_of_builds(timed, log, described)
+    for layers, own, found, timings in compress(zip(engines, choices, cached, by_build, strict=True), described):
         name_kernels(layers, own, found, timings)
         for layer in layers:
             layer.compute_precision = compute_precision(layer)
 
 
-_DEFERRED = ("messages", "notes", "open_blocks", "starved", "timings")
+_REMOVING = ("removing", "eliminating_duplicate", "eliminating_slice", "eliminating_concat")
+"""The kinds of line that name a removed layer; dead-layer removal names none."""
+_DEFERRED = ("messages", "notes", "open_blocks", "removals", "starved", "timings")
 
 
 class _DeferredFields:
@@ -127,10 +132,10 @@ class _DeferredFields:
     Of the log's events only the kinds that they read are kept.
     """
 
-    def __init__(self, log: Log, timed: TacticTimings) -> None:
-        self._events = log.events.only(("message", "untyped", *NOTED, *SKIPPED, *OF_BLOCKS))
+    def __init__(self, log: Log, timed: TacticTimings, passes: Passes) -> None:
+        self._events = log.events.only(("message", "untyped", *NOTED, *SKIPPED, *OF_BLOCKS, *_REMOVING))
         self._edges, self._spans = log.edges, log.spans
-        self._timed = timed
+        self._timed, self._passes = timed, passes
 
     @cached_property
     def _log(self) -> Log:
@@ -148,6 +153,10 @@ class _DeferredFields:
     @cached_property
     def open_blocks(self) -> Sequence[tuple[OpenBlock, ...]]:
         return open_blocks(self._log, self._timed)
+
+    @cached_property
+    def removals(self) -> Sequence[tuple[Removal, ...]]:
+        return _removals(self._log, self._passes)
 
     @cached_property
     def starved(self) -> list[tuple[StarvedLayer, ...]]:
@@ -190,3 +199,19 @@ def _reformats(log: Log, passes: Passes) -> Sequence[tuple[ReformatLayer, ...]]:
         passes.indexes(line),
     )
     return log.divide(line, made)
+
+
+def _removals(log: Log, passes: Passes) -> Sequence[tuple[Removal, ...]]:
+    rows = [
+        *(
+            (line, layer, "")
+            for kind in _REMOVING
+            if kind != "eliminating_duplicate"
+            for line, layer in log.each(kind, "layer")
+        ),
+        *((line, first, second) for line, first, second in log.each("eliminating_duplicate", "first", "second")),
+    ]
+    rows.sort()
+    lines = np.array([line for line, _, _ in rows], np.int64)
+    found = zip(rows, passes.indexes(lines), strict=True)
+    return log.divide_records(Removal(layer, log.spans.of(line), own, other) for (line, layer, other), own in found)

@@ -6,7 +6,7 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -48,14 +48,14 @@ def timings(log: Log) -> TacticTimings:
     return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all(), said)
 
 
-def timings_of_builds(timed: TacticTimings, log: Log) -> list[TacticTimings]:
-    """Return each build's part of the timings of its log."""
-    nothing = _rows_of(timed, slice(0), slice(0))
-    limits = zip(log.ranges(timed.line), log.ranges(timed.runner_line), strict=True)
-    return [
-        _rows_of(timed, slice(*rows), slice(*blocks)) if rows[0] < rows[1] or blocks[0] < blocks[1] else nothing
-        for rows, blocks in limits
-    ]
+def timings_of_builds(timed: TacticTimings, log: Log, wanted: Sequence[bool] | None = None) -> list[TacticTimings]:
+    """Return each build's part of the timings of its log; an empty part for builds that are not ``wanted``."""
+    parts = [_rows_of(timed, slice(0), slice(0))] * log.size
+    limits = enumerate(zip(log.ranges(timed.line), log.ranges(timed.runner_line), strict=True))
+    for build, (rows, blocks) in limits if wanted is None else compress(limits, wanted):
+        if rows[0] < rows[1] or blocks[0] < blocks[1]:
+            parts[build] = _rows_of(timed, slice(*rows), slice(*blocks))
+    return parts
 
 
 def _rows_of(timed: TacticTimings, tactics: slice, runners: slice) -> TacticTimings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _MODEL_FILE = re.compile(r"\.(?:onnx|uff|caffemodel|prototxt)\b")
 _FACTS = ("outcome", "engine_layers", "choices", "cached", "profiles", "command", "options", "onnx_nodes")
 
+_shared = lru_cache(maxsize=1 << 10)(Coverage)
+"""Thousands of builds of a log have the same coverage."""
+
 
 def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
     """Return the coverage of each build; ``columns`` holds what was read of the builds, by the name of the field."""
@@ -36,15 +40,15 @@ def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
 def _coverage(facts: Mapping[str, Any], is_named: bool, own_lines: int, other_lines: int) -> Coverage:  # noqa: FBT001 - a fact among facts
     tuned: Sequence[Choice | CachedResult] = (*facts["choices"], *facts["cached"])
     layers: Sequence[EngineLayer] = facts["engine_layers"]
-    return Coverage(
-        verdict=facts["outcome"] in {Outcome.PASSED, Outcome.FAILED},
-        engine_layers=bool(layers),
-        tactics=bool(tuned) or any(layer.tactic is not None for layer in layers),
-        times=_times(facts["profiles"], tuned),
-        options=bool(facts["command"]) or any(facts["options"].values()),
-        model=is_named or bool(facts["onnx_nodes"]) or _MODEL_FILE.search(facts["command"] or "") is not None,
-        own_lines=own_lines,
-        other_lines=other_lines,
+    return _shared(
+        facts["outcome"] in {Outcome.PASSED, Outcome.FAILED},
+        bool(layers),
+        bool(tuned) or any(layer.tactic is not None for layer in layers),
+        _times(facts["profiles"], tuned),
+        bool(facts["command"]) or any(facts["options"].values()),
+        is_named or bool(facts["onnx_nodes"]) or _MODEL_FILE.search(facts["command"] or "") is not None,
+        own_lines,
+        other_lines,
     )
 
 

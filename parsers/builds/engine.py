@@ -128,11 +128,11 @@ def engine_layers(dumps: Sequence[tuple[EngineDump, ...]], passes: Passes) -> li
 
     A dump of a discarded pass is of another engine. One that is shorter than another was cut.
     """
-    found = []
-    for own in dumps:
+    found: list[tuple[EngineLayer, ...]] = [()] * len(dumps)
+    for build, own in ((build, own) for build, own in enumerate(dumps) if own):
         kept = [dump.layers for dump in own if not passes.discarded(dump.span.line)] or [dump.layers for dump in own]
-        longest = max(map(len, kept), default=0)
-        found.append(next((layers for layers in reversed(kept) if len(layers) == longest), ()))
+        longest = max(map(len, kept))
+        found[build] = next(layers for layers in reversed(kept) if len(layers) == longest)
     return found
 
 

@@ -13,6 +13,7 @@ from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
+from trtforensics.parsers.lines.unread import MOST_WRAPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +33,6 @@ _SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause."""
 _ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network"})
 """Causes that, in a whole log, lines of other programs name for reasons of their own."""
-_MOST_WRAPPED = 2000
-"""Lines up to which a text is an excerpt that somebody may have wrapped."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
@@ -54,7 +53,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
     texts = {line: text for kind in _SAYING for line, text in log.each(kind, "text")}
-    excerpt = len(texts) <= _MOST_WRAPPED
+    excerpt = len(texts) <= MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     for line, text in texts.items():
         certain = excerpt or line in said

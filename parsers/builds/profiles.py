@@ -81,6 +81,8 @@ def with_times(
 
     A profile none of whose rows is of these layers gives them no times.
     """
+    if not (layers or runs):
+        return ()
     names = [layer.name for layer in layers]
     joined = tuple(run.joined(names) for run in runs)
     timed = {row.engine_layer: place for place, row in enumerate(joined[-1].layers if joined else ())}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from trtforensics.model.log import RunResult
 from trtforensics.parsers.lines.events import duration, duration_or_none
@@ -34,6 +37,7 @@ _TOTALS = {
     "total compute time": "gpu_compute_total_s",
 }
 """The last three are of 7.x."""
+_OLD_SUMMARY = ("summary_old", "summary_value_old")
 _SINGLE = (
     ("engine_generated", "seconds", "generation_s", 1),
     ("engine_generated_old", "seconds", "generation_s", 1),
@@ -50,20 +54,17 @@ _OLD_END_TO_END = re.compile(r"end to end (\S+) ms")
 
 def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     """Read the results of each build, without those of discarded passes, in the log's order."""
-    kinds = ("metric_latency", "metric_total", "summary_old", "summary_value_old", *(kind for kind, *_ in _SINGLE))
-    if not log.has(*kinds):
-        return [()] * log.size
-    return [tuple(_results(view, log, passes)) if view.has(*kinds) else () for view in log.views]
-
-
-def _results(view: View, log: Log, passes: Passes) -> list[RunResult]:
-    found = [*_latencies(view), *_totals(view), *_old_summary(view)]
+    found = [*_latencies(log), *_totals(log)]
+    if log.has(*_OLD_SUMMARY):
+        found += [one for view in log.views if view.has(*_OLD_SUMMARY) for one in _old_summary(view)]
     for kind, field, key, factor in _SINGLE:
-        rows = ((line, number) for line, number in view.each(kind, field) if number is not None)
+        rows = ((line, number) for line, number in log.each(kind, field) if number is not None)
         scale = round if factor > 1 else float
         found += [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
-    found.sort(key=lambda one: one[0])
-    return [RunResult(key, value, log.spans.of(line)) for line, key, value in found]
+    found.sort(key=itemgetter(0))
+    lines = np.array([line for line, _, _ in found], np.int64)
+    spans = log.spans.of_each(lines)
+    return log.divide(lines, [RunResult(key, value, span) for (_, key, value), span in zip(found, spans, strict=True)])
 
 
 _Found = tuple[int, str, "float | Mapping[str, float]"]
@@ -90,7 +91,7 @@ def _old_summary(view: View) -> Iterator[_Found]:
     rows = {line: (name, number, text or "") for line, name, number, text in _old_rows(view)}
     groups: dict[tuple[int, str], dict[str, float | None]] = {}
     key, since = "", 0
-    for line in view.lines("summary_old", "summary_value_old"):
+    for line in view.lines(*_OLD_SUMMARY):
         if line in headings:
             key, since = _LATENCIES[headings[line]], line
             continue

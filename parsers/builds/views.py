@@ -136,7 +136,12 @@ class Log(View):
         whole = tuple(values)
         if not whole:
             return [()] * self.size
-        return [whole[low:high] for low, high in self.ranges(lines)]
+        divided: list[tuple[_T, ...]] = [()] * self.size
+        limits = self.limits(lines)
+        some = np.flatnonzero(limits[1:] > limits[:-1])  # a log may hold ten thousand builds without such a line
+        for build, low, high in zip(*(each.tolist() for each in (some, limits[some], limits[some + 1])), strict=True):
+            divided[build] = whole[low:high]
+        return divided
 
     def divide_records(self, records: Iterable[_Record]) -> Sequence[tuple[_Record, ...]]:
         """Divide records by builds, each build's in the order of their lines."""

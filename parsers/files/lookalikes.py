@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _INSPECTED = re.compile(rb"Loading tactic replay file from|^\s*Algorithm: \(Implementation: ", re.MULTILINE)
-_LOGGED = re.compile(rb"^\[[^\]\n]*\]\s?\[[VIWEF]\]|^\[[VIWEF]\] |^&&&& |^=== .* ===", re.MULTILINE)
+_LOGGED = re.compile(
+    rb"^\[[^\]\n]*\]\s?(?:\[TRT\] )?\[[VIWEF]\]|^\[[VIWEF]\] |^\[TRT\] |^&&&& |^=== .* ===", re.MULTILINE
+)
 _JSON_BEGINS = (b"{", b"[")
 _SHOW_THEM = "Replays are what `--save-tactics` writes"
 

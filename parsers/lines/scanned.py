@@ -42,8 +42,6 @@ class ScannedLines:
     first_own: int | None = None
     """The first of these that no other program can have printed: its prefix is TensorRT's, or a rule reads it."""
     first_banner: int | None = None
-    untyped_bytes: int = 0
-    """How much text of lines that no rule reads is kept."""
 
     @property
     def counts(self) -> LineCounts:
@@ -69,7 +67,6 @@ class ScannedLines:
         self.unknown += later.unknown
         self.recognised = self.recognised or later.recognised
         self.mentioned = self.mentioned or later.mentioned
-        self.untyped_bytes += later.untyped_bytes
         self.dialect, self.after_verdict = later.dialect, later.after_verdict
 
     def _drop_same_dialect(self, row: int) -> None:

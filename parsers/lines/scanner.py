@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
-from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
@@ -25,10 +22,11 @@ from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.lines.scanned import ScannedLines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader, named_fields
+from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, cut_glued, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -50,29 +48,9 @@ _MOST_WRAPPED = 3
 """The most lines that were one line before somebody wrapped it."""
 _PHRASE = re.compile(r"(?=[A-Za-z ]{14})[A-Za-z]+ [A-Za-z ]+")
 """Words in a literal that make a line unmistakable."""
-_MOST_UNTYPED = 1 << 20
-"""Bytes of lines that no rule reads up to which all of them are kept."""
-_SECOND_PREFIX = re.compile(
-    rb"(?<=[^\s>\]])(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )(?=(?:\[TRT\] )?\[[EWIVF]\] \S)"
-    rb"|(?<=\][^ ]|[^\s>\]] )(?:\[TRT\] )(?=\[[EWIVF]\] \S)"
-)
-"""The prefix of a message in the middle of a line."""
-_MENTION = re.compile(
-    rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
-    rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
-    rb"|Error Code \d+:|importerUtils|OpImporters\.cpp"
-)
-"""What only text that has to do with TensorRT says."""
 _IS_MESSAGE = np.zeros(128, np.bool_)
 """Whether lines of a level are messages, by the level's letter."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
-
-
-@cache
-def cause_needles() -> tuple[bytes, ...]:
-    """Return literals of the causes: a text without any of them names none."""
-    texts = (kind.openers if "" not in kind.openers else (kind.needle,) for kind in tables.kinds(CAUSE))
-    return tuple(text.encode("latin-1") for own in texts for text in own)
 
 
 class _LineBatch:
@@ -113,6 +91,10 @@ class _Singles:
     banners: list[tuple[int, bool]] = field(default_factory=list)
     """Banners, each with whether it is a verdict."""
 
+    def unread(self) -> npt.NDArray[np.int64]:
+        """Return the lines that no rule reads, sorted."""
+        return np.sort(np.array([*(line for line, _ in self.unknown), *self.unprefixed], np.int64))
+
 
 def _stages(
     kinds: tuple[LineKind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
@@ -141,26 +123,6 @@ def _batches(index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64])
     return [whole, _LineBatch(own, rows, lines, np.ones(len(rows), np.bool_))]
 
 
-def _glued(index: LineIndex, lines: Iterable[int]) -> list[tuple[int, bytes]]:
-    """Cut those lines in whose middle another message begins; return the parts, each with its line.
-
-    Two streams or threads that write into one file do that where one of them had not ended its line.
-    """
-    parts = []
-    for line in lines:
-        text = index.data[int(index.starts[line]) : int(index.ends[line])]
-        cuts = [found.start() for found in _SECOND_PREFIX.finditer(text)]
-        if cuts:
-            parts += [(line, text[begin:end]) for begin, end in pairwise([0, *cuts, len(text)])]
-    return parts
-
-
-def _texts(index: LineIndex, singles: _Singles) -> Iterator[bytes]:
-    """Give the lines that no rule reads, with their prefixes."""
-    for line in (*(line for line, _ in singles.unknown), *singles.unprefixed):
-        yield index.data[int(index.starts[line]) : int(index.ends[line])]
-
-
 def _is_unmistakable(kind: LineKind) -> bool:
     """Whether a line of this kind is known without its prefix: its rule has a phrase that nobody else writes.
 
@@ -184,6 +146,7 @@ class Scanner:
         self.scanned = ScannedLines()
         self._prefixes = PrefixReader()
         self._messages = Memo()
+        self._unread = UnreadLines()
         texts = self.scanned.events.texts
         self._severities = np.zeros(len(_IS_MESSAGE), np.int32)
         """The text of each level, as its index in the pool, by the level's letter."""
@@ -214,12 +177,14 @@ class Scanner:
         batches, blank = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
         said = prefixes.dialect >= 0
         said[blank] = False
-        self._read_glued(window.first_line, index, singles)
+        glued, telling = self._unread.sort_out(index, singles.unread())
+        self._read_glued(window.first_line, index, glued, singles)
         if window.first_line == 1 and len(index) <= _LONGEST_EXCERPT:
             self._read_cut(window.first_line, batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
-        self._note_untyped(window.first_line, batches[0].bodies, singles)
-        self.scanned.mentioned = self.scanned.mentioned or any(map(_MENTION.search, _texts(index, singles)))
+        self._note_untyped(window.first_line, batches[0].bodies, singles, telling)
+        if not (self.scanned.recognised or self.scanned.mentioned):
+            self.scanned.mentioned = mention_tensorrt(index, singles.unread())
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         own = said.copy()
         own[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False
@@ -243,12 +208,11 @@ class Scanner:
             self._read(first_line, batch, prefixed[batch.rows], singles)
         return batches, np.concatenate(blanks)
 
-    def _read_glued(self, first_line: int, index: LineIndex, singles: _Singles) -> None:
-        """Read the parts of glued lines, of those that no rule reads as a whole. Each line counts as typed."""
-        parts = _glued(index, (*(line for line, _ in singles.unknown), *singles.unprefixed))
-        if not parts:
+    def _read_glued(self, first_line: int, index: LineIndex, glued: list[int], singles: _Singles) -> None:
+        """Read the parts of glued lines, which no rule reads as a whole. Each line counts as typed."""
+        if not glued:
             return
-        lines = {line for line, _ in parts}
+        lines, parts = set(glued), cut_glued(index, glued)
         singles.unknown = [row for row in singles.unknown if row[0] not in lines]
         singles.unprefixed = [line for line in singles.unprefixed if line not in lines]
         cut = LineIndex(b"".join([text + b"\n" for _, text in parts]))
@@ -345,21 +309,18 @@ class Scanner:
         for line, body in unknown:
             self.scanned.drift.add(first_line + line, body)
 
-    def _note_untyped(self, first_line: int, bodies: Bodies, singles: _Singles) -> None:
-        """Keep the lines that no rule reads, because their text may name a cause."""
-        unprefixed = np.array(singles.unprefixed, np.int64)
-        self._keep_untyped(
-            first_line, [*singles.unknown, *zip(singles.unprefixed, bodies.texts(unprefixed), strict=True)]
-        )
+    def _note_untyped(self, first_line: int, bodies: Bodies, singles: _Singles, telling: set[int]) -> None:
+        """Keep the lines that no rule reads, since several together may name a cause; of many, those that name one."""
+        room = MOST_WRAPPED + 1 - len(self.scanned.events["untyped"].lines)
+        kept = telling.union(singles.unread()[: max(room, 0)].tolist())
+        unknown = [row for row in singles.unknown if row[0] in kept]
+        unprefixed = [line for line in singles.unprefixed if line in kept]
+        texts = bodies.texts(np.array(unprefixed, np.int64))
+        self._keep_untyped(first_line, [*unknown, *zip(unprefixed, texts, strict=True)])
 
     def _keep_untyped(self, first_line: int, texts: list[tuple[int, bytes]]) -> None:
-        """Keep texts by their lines; where there are many, only those that may name a cause."""
-        if self.scanned.untyped_bytes > _MOST_UNTYPED:
-            whole = b"\n".join([text for _, text in texts])
-            needles = [needle for needle in cause_needles() if needle in whole]
-            texts = [(line, text) for line, text in texts if any(needle in text for needle in needles)]
+        """Keep texts by their lines."""
         for line, text in sorted(texts):
-            self.scanned.untyped_bytes += len(text)
             self.scanned.events["untyped"].add(first_line + line, {"text": text})
 
     def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:

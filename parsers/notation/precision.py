@@ -36,9 +36,14 @@ _GENERATED = frozenset({"kgen", "runtime_fusion"})
 """Types of kernels that Myelin wrote itself; inside, they may compute 16-bit values in Float."""
 
 
+def computes(layer: EngineLayer) -> bool:
+    """Whether a layer computes values, rather than copies, converts or waits; a layer without a type counts."""
+    return layer.type not in _COMPUTES_NOTHING
+
+
 def compute_precision(layer: EngineLayer) -> ComputePrecision | None:
     """Return what a layer computes in, and what says so; None where it computes nothing, or where nothing says so."""
-    if layer.type in _COMPUTES_NOTHING or not layer.type:
+    if not layer.type or not computes(layer):
         return None
     operand = read_kernel(layer.tactic_name).operand if layer.tactic_name else None
     if operand is not None:

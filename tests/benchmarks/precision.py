@@ -28,12 +28,12 @@ from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError, floating_outputs
-from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisect.precision.emulation.rules import rules_for
 from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.search import RepairSearch
 from trtforensics.bisect.precision.rewrites.raising import raised_for
+from trtforensics.bisect.precision.tensors.ranges import tensor_ranges
 from trtforensics.bisect.search import Verdict
 
 if TYPE_CHECKING:

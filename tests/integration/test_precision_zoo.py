@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from tests.support.zoo import ZooModel, models
-from tests.support.zoo.emulation import CAPS, errors
+from tests.support.zoo.emulation import CAPS, Emulation, errors
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -44,11 +44,29 @@ def test_a_product_that_only_needs_fp32_sums_is_said_to(
     found = search(ZOO[name], tmp_path / "narrow")
     wide = found["kernels"]["wide_sums"]
     assert (wide["nodes"][0]["node"], wide["others"], wide["passes"]) == (node, [], True)
-    assert f"trtforensics pin build.log --accumulate fp32 --layers {node} -o" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"trtforensics pin build.log --accumulate fp32 --layers {node} -o" in said
+    reached = wide["nodes"][0]["partial"]
+    assert reached == pytest.approx(_largest_partial_sum(ZOO[name]), rel=1e-5)
+    assert f"because {node}_output_0 is a sum that reaches {reached:.3g} on the way, fp16 ends at 65504" in said
     assert search(replace(ZOO[name], accumulate="fp32"), tmp_path / "wide")["status"] == "not-reproduced"
     assert f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {node}." in (
         capsys.readouterr().out
     )
+
+
+def _largest_partial_sum(zoo: ZooModel) -> float:
+    """Return the largest sum after 16, 32, … terms in FP32, by the emulation of the tests."""
+    seen: list[float] = []
+
+    def noted(values: Any) -> Any:
+        seen.append(float(np.abs(values).max()))
+        return values
+
+    everything = frozenset(node.name for node in zoo.build().graph.node)
+    for feed in zoo.samples:
+        Emulation(zoo.build(), everything - zoo.expected_minimal, accumulate="fp16", store=noted).run(feed)
+    return max(seen)
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -70,18 +88,69 @@ def test_the_expected_nodes_are_found(name: str, tmp_path: Path, capsys: pytest.
         assert worst.disagreement == 0.0
 
 
-@pytest.mark.parametrize(("name", "unseen"), [("Loop", ["/Loop"]), ("If", ["/If"]), ("cancellation", [])])
-def test_losses_inside_bodies_are_said_not_to_be_looked_for(
-    name: str, unseen: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_long_answer_names_twenty_nodes_and_twenty_reasons(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = search(ZOO["87 of 125 nodes"], tmp_path)
+    said = capsys.readouterr().out
+    reasons = [each for each in found["tensors"] if each["why"]]
+    assert (said.count("without it: "), said.count("\n  because ")) == (20, 20)
+    assert f"  and {len(reasons) - 20} more reasons in result.json" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("Loop", []),
+        ("If", []),
+        ("Loop that hides a loss", ["/loop/up", "/loop/down"]),
+        ("If in a Loop that hides a loss", ["/then/up", "/then/down"]),
+    ],
+)
+def test_losses_inside_bodies_are_found(
+    name: str, lost: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = search(ZOO[name], tmp_path)
     said = capsys.readouterr().out
-    assert found["unseen"] == unseen
-    assert ("Losses inside the bodies of" in said) is bool(unseen)
-    assert ("becomes zero as a whole in the main graph of" in said) is bool(unseen)
+    assert [each["tensor"] for each in found["inside"]] == lost
+    assert (found["left"], found["unseen"]) == ([], [])
+    assert ("Not safe" in said) is bool(lost)
+    assert (f"2 x overflows or becomes NaN: {', '.join(lost)}" in said) is bool(lost)
 
 
 def test_a_gelu_whose_cube_overflows_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = search(ZOO["GELU by Tanh"], tmp_path)
     assert [each["node"] for each in found["kernels"]["gelu"]] == ["/gelu/Tanh"]
     assert "x ** 3 is infinite in fp16 where |x| > 40.3: /gelu/Tanh" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "operator"), [("GroupNorm", "LayerNormalization"), ("GroupNorm of any size", "GroupNormalization")]
+)
+def test_a_normalisation_of_groups_becomes_the_operator_that_its_sizes_allow(
+    name: str, operator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = search(ZOO[name], tmp_path)
+    (chain,) = found["operators"]["chains"]
+    assert (chain["operator"], found["operators"]["nodes"]) == (operator, [])
+    assert found["operators"]["difference"] < 1e-6
+    assert f"1 x {operator} (" in capsys.readouterr().out
+    written = onnx.load(tmp_path / "out" / "fixed" / "operators.onnx")
+    assert operator in {node.op_type for node in written.graph.node}
+
+
+@pytest.mark.parametrize(
+    ("name", "precision", "said"),
+    [
+        ("operator set 13", "bf16", "--accumulate fp16: is for FP16: BF16 products sum in FP32. Leave it out."),
+        ("operator set 10", "fp16", "--accumulate fp16: needs operator set 11 or later, and "),
+    ],
+)
+def test_sums_in_fp16_are_refused_where_there_are_none(
+    name: str, precision: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx.save(ZOO[name].build(), tmp_path / "model.onnx")
+    arguments = ["bisect", "precision", str(tmp_path / "model.onnx"), "--artifacts-dir", str(tmp_path / "out")]
+    assert main([*arguments, "--precision", precision, "--accumulate", "fp16", "--build", "none"]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

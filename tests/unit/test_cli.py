@@ -17,6 +17,7 @@ from trtforensics.errors import SourceError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+    from pathlib import Path
 
     Outcome = tuple[int, str, str]
 
@@ -168,3 +169,29 @@ def test_a_command_starts_no_threads_of_numpy_and_leaves_the_environment_as_a_li
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"numpy: {seen}\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ([], ["--help"]),
+        (["help"], ["--help"]),
+        (["help", "pin"], ["pin", "--help"]),
+        (["version"], ["--version"]),
+        (["-V"], ["-V"]),
+        (["-", "--json"], ["report", "-", "--json"]),
+        (["report", "help"], ["report", "help"]),
+    ],
+)
+def test_a_command_line_is_understood_as_it_is_meant(given: list[str], meant: list[str]) -> None:
+    assert cli._understood(given) == meant
+
+
+def test_a_file_alone_is_reported_on_and_a_command_of_its_name_is_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("build.log", "parse"):
+        (tmp_path / name).write_text("")
+    assert cli._understood(["build.log", "--json"]) == ["report", "build.log", "--json"]
+    assert cli._understood(["parse", "build.log"]) == ["parse", "build.log"]

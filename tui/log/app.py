@@ -359,10 +359,8 @@ class LogApp(CopyingApp):
         if build is None:
             return ""
         if finding is not None:
-            numbers = [each.span.line for each in finding.evidence if each.span.line <= len(text)]
-            return finding_issue(
-                build, finding, [(self._session.name, number, text.line(number)) for number in numbers]
-            )
+            lines = [each.span.line for each in finding.evidence if each.span.line <= len(text)]
+            return finding_issue(build, finding, [(self._session.name, line, text.line(line)) for line in lines])
         if row is None:
             return ""
         return layer_issue(build, row, self._panes.candidates.table, [cited] if cited else [])

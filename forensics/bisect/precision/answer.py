@@ -58,6 +58,7 @@ def extended(
     folders = {str(probe["folder"]) for probe in probes if probe["built"] is not None}
     unresolved = Verdict.UNRESOLVED.value
     bad = [probe for probe in probes if probe["built"] is not None and probe["verdict"] == unresolved]
+    kernels = kernels_document(lever, plan.minimal)
     return {
         **document,
         "builds": len(folders),
@@ -76,10 +77,10 @@ def extended(
         "samples_are": lever.samples_are,
         "masked": dict(lever.oracle.masked_values),
         **repairs_document(plan, lever, probes),
-        "kernels": kernels_document(lever, plan.minimal),
+        "kernels": kernels,
         "top_rows": {} if plan.minimal is None else top_rows(lever.oracle, lever.caster.kept(plan.minimal)),
         "quantization": _quantization(lever),
-        "tensors": _tensors(search, items),
+        "tensors": _tensors(search, items, _sums_on_the_way(lever, kernels)),
         "nodes": _nodes(search, lever, probes),
         "constants": [
             {"name": each.name, "values": each.values, "clamped": each.clamped, "flushed": each.flushed}
@@ -99,7 +100,7 @@ def _without_operator(lever: PrecisionLever, plan: Certificate) -> list[str]:
         return []
     more = f" and {len(touched) - _SHOWN} more" if len(touched) > _SHOWN else ""
     shown = ", ".join(touched[:_SHOWN])
-    what = "whose axes are not the last ones, or of no fixed size"
+    what = "whose axes are not the last ones, or of no fixed size and no groups of channels"
     return [f"no operator is proposed for normalisations {what}: {shown}{more}"]
 
 
@@ -127,14 +128,27 @@ def _scored(probe: Mapping[str, object], lever: PrecisionLever, directory: Path,
     }
 
 
-def _tensors(search: RepairSearch, items: Sequence[PrecisionItem]) -> list[Document]:
-    """Return the items whose nodes are in the repairs."""
+def _sums_on_the_way(lever: PrecisionLever, kernels: Mapping[str, object]) -> dict[str, str]:
+    """Return by tensor why a product must stay FP32 whose sum leaves the type before its result does."""
+    wide, end = kernels["wide_sums"], lever.caster.storage.largest
+    reasons = {}
+    for each in wide["nodes"] if isinstance(wide, dict) else ():
+        if each["partial"] is not None and each["partial"] > end:
+            (tensor,) = lever.caster.survey.nodes[each["node"]].output
+            reasons[tensor] = (
+                f"is a sum that reaches {each['partial']:.3g} on the way, {lever.narrow} ends at {end:.5g}"
+            )
+    return reasons
+
+
+def _tensors(search: RepairSearch, items: Sequence[PrecisionItem], sums: Mapping[str, str]) -> list[Document]:
+    """Return the items whose nodes are in the repairs; ``sums`` has other reasons where the range is none."""
     known = {item.name: item for item in items}
     return [
         {
             "tensor": name,
             "moved_as": list(known[name].tensors[1:]),
-            "why": known[name].why,
+            "why": known[name].why if known[name].beyond else sums.get(name, known[name].why),
             "nodes": sorted(known[name].nodes & repair.nodes),
             "set": number,
         }
@@ -192,8 +206,9 @@ def _repairs(document: Mapping[str, object]) -> list[str]:
             others = "; other nodes can do its part" if node["needed"] is False and len(sets) == 1 else ""
             lines.append(f"  {node['node']} [{node['op']}]{_without(node, document)}{others}")
         lines += [f"  and {len(nodes) - _SHOWN} more in result.json"] if len(nodes) > _SHOWN else []
-        for tensor in (each for each in _list(document["tensors"]) if each["set"] == number and each["why"]):
-            lines.append(f"  because {tensor['tensor']} {tensor['why']}")
+        reasons = [each for each in _list(document["tensors"]) if each["set"] == number and each["why"]]
+        lines += [f"  because {tensor['tensor']} {tensor['why']}" for tensor in reasons[:_SHOWN]]
+        lines += [f"  and {len(reasons) - _SHOWN} more reasons in result.json"] if len(reasons) > _SHOWN else []
     suspects = _list(document["suspects"]) if not sets and document["status"] == "inconclusive" else []
     if suspects:
         more = f" and {len(suspects) - _SHOWN} more in result.json" if len(suspects) > _SHOWN else ""

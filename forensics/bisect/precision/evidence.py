@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.precision import foreign_members
+from trtforensics.engines.membership import foreign_members
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.casting.storage import Storage
-    from trtforensics.bisect.precision.emulation.ranges import Range
+    from trtforensics.bisect.precision.tensors.ranges import Range
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0

@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from trtforensics.bisect.precision.casting.storage import STORAGES
 from trtforensics.bisect.precision.emulation.accumulation import product_of, shapes_of
 from trtforensics.bisect.precision.emulation.oracle import RunError, with_outputs
-from trtforensics.bisect.precision.emulation.sums import PRODUCTS, sums_beyond
+from trtforensics.bisect.precision.emulation.sums import PRODUCTS, largest_partial_sums, sums_beyond
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.model.accumulator import Accumulator
 
@@ -150,11 +150,12 @@ def _wide_sums(lever: PrecisionLever, minimal: frozenset[str], sums: Mapping[str
     others = [name for name in lever.nodes if name in minimal and name not in products]
     try:
         scores = oracle.score(oracle.twin_of(caster.cast(caster.kept(others)), products))
+        partial = largest_partial_sums(oracle, products)
     except RunError:
         return None
     judgement = lever.judgement(scores)
     return {
-        "nodes": [{"node": name, "largest": sums.get(name)} for name in products],
+        "nodes": [{"node": n, "largest": sums.get(n), "partial": partial.get(n)} for n in products],
         "others": others,
         "passes": judgement.passed,
         "scores": dict(judgement.worst),
@@ -203,8 +204,7 @@ def _wide_text(wide: object, narrow: str) -> list[str]:
     if not wide["passes"]:
         return [f"Accumulation in FP32 is not enough for {_named(names)}: in {narrow} the model fails even so."]
     rest = f"with the other {len(wide['others'])} nodes in FP32" if wide["others"] else f"with every node in {narrow}"
-    beyond = [each for each in wide["nodes"] if each["largest"] is not None]
-    reasons = [f"  because the magnitudes that {e['node']} sums reach {e['largest']:.3g}" for e in beyond[:_SHOWN]]
+    reasons = [_wide_reason(each) for each in wide["nodes"][:_SHOWN] if each["largest"] is not None]
     layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _SHOWN else "EXPR"
     return [
         f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_named(names)},",
@@ -212,6 +212,11 @@ def _wide_text(wide: object, narrow: str) -> list[str]:
         f"  and so summed, the model passes {rest}. Pin such tactics by a verbose log of that build:",
         f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
     ]
+
+
+def _wide_reason(product: Mapping[str, object]) -> str:
+    sums = f"  because the magnitudes that {product['node']} sums reach {product['largest']:.3g}"
+    return sums if product["partial"] is None else f"{sums}, and its sum on the way {product['partial']:.3g}"
 
 
 def _named(names: list[str]) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.casting.preparation import bodies, graphs
 from trtforensics.bisect.session import index_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.emulation.losses import TensorLoss
     from trtforensics.bisect.precision.lever import PrecisionLever
     from trtforensics.bisect.precision.repair.certificate import Certificate
     from trtforensics.bisect.precision.repair.model import Nodes
+    from trtforensics.bisect.precision.tensors.losses import TensorLoss
 
     Document = dict[str, object]
 
@@ -25,7 +23,7 @@ def repairs_document(plan: Certificate, lever: PrecisionLever, probes: Sequence[
     """Return ``safe``, ``inside``, ``left`` and ``unseen``; ``safe`` is None where there is no repair to make safe.
 
     ``inside`` lists the tensors that the minimal repair loses, ``left`` those that even the safe one does. ``unseen``
-    lists the nodes whose bodies compute in 16 bits under the safe repair: losses in there are not looked for.
+    lists the nodes whose bodies compute in 16 bits under the safe repair and do not show what they lose.
     """
     safe = plan.safe
     if safe is None:
@@ -36,18 +34,8 @@ def repairs_document(plan: Certificate, lever: PrecisionLever, probes: Sequence[
         "safe": _repair(safe.nodes, plan, lever, probes),
         "inside": [_loss(each) for each in safe.inside],
         "left": [_loss(each) for each in safe.left],
-        "unseen": _narrow_bodies(lever.caster, safe.nodes),
+        "unseen": list(safe.unseen),
     }
-
-
-def _narrow_bodies(caster: Caster, chosen: Nodes) -> list[str]:
-    """Return the nodes of the main graph with a node in their bodies that computes in 16 bits."""
-    narrow = caster.candidates.keys() - caster.kept(chosen)
-    return [
-        node.name
-        for node in caster.prepared.proto.graph.node
-        if any(inner.name in narrow for body in bodies(node) for graph in graphs(body) for inner in graph.node)
-    ]
 
 
 def _repair(nodes: Nodes, plan: Certificate, lever: PrecisionLever, probes: Sequence[Mapping[str, object]]) -> Document:
@@ -95,7 +83,7 @@ def _unseen(names: object) -> list[str]:
         return []
     more = f" and {len(names) - _SHOWN} more in result.json" if len(names) > _SHOWN else ""
     return [
-        f"Losses inside the bodies of {', '.join(names[:_SHOWN])}{more} are not looked for; only the outputs judge."
+        f"ONNX Runtime does not show losses inside the bodies of {', '.join(names[:_SHOWN])}{more}; only outputs judge."
     ]
 
 

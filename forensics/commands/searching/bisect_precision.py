@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.emulation.converted import ConvertedModel
     from trtforensics.bisect.precision.emulation.judging import OutputJudge
     from trtforensics.bisect.precision.emulation.oracle import Oracle
-    from trtforensics.bisect.precision.emulation.ranges import TensorRanges
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
+    from trtforensics.bisect.precision.tensors.ranges import TensorRanges
     from trtforensics.bisect.runner.options import RunOptions
     from trtforensics.model.accumulator import Accumulator
 
@@ -147,7 +147,7 @@ def _ranges(lever: PrecisionLever) -> TensorRanges:
     """Return the ranges of the tensors, and note what they say of masks."""
     from trtforensics.bisect.precision.emulation.costs import cost_notes
     from trtforensics.bisect.precision.emulation.masks import mask_notes
-    from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
+    from trtforensics.bisect.precision.tensors.ranges import tensor_ranges
 
     ranges = tensor_ranges(lever.oracle)
     lever.notes += cost_notes(lever.oracle, lever.judge, lever.nodes)

@@ -10,8 +10,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.requests import WEAK_FLAGS
 from trtforensics.findings.finding import Step
-from trtforensics.findings.precision import WEAK_FLAGS
 from trtforensics.findings.steps.trtexec_flags import flags as known_flags
 from trtforensics.findings.steps.trtexec_flags import has_flag
 from trtforensics.model.log import Tool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ def models() -> list[ZooModel]:
     return [
         ZooModel("Loop", _loop, feeds(3, *_SIZE), loop, loop),
         ZooModel("If", _if, flags, branch, branch),
+        ZooModel("Loop that hides a loss", partial(_hiding, branching=False), feeds(3, *_SIZE), frozenset(), loop),
+        ZooModel("If in a Loop that hides a loss", partial(_hiding, branching=True), flags, frozenset(), branch),
     ]
 
 
@@ -36,6 +39,43 @@ def _up_and_down(scope: str, tensor: str, factor: str, output: str) -> list[onnx
 
 def _constant(name: str, value: float | bool, dtype: type[np.generic]) -> onnx.TensorProto:  # noqa: FBT001 - a constant of any type
     return numpy_helper.from_array(np.asarray(value, dtype), name)
+
+
+def _hiding(*, branching: bool) -> onnx.ModelProto:
+    """A residual connection in a Loop; its branch is saturated in FP16 and has no effect on the output."""
+    net = Net()
+    step = helper.make_tensor_value_info("step", TensorProto.INT64, [])
+    going = helper.make_tensor_value_info("going", TensorProto.BOOL, [])
+    still = helper.make_tensor_value_info("still", TensorProto.BOOL, [])
+    if branching:
+        then = helper.make_graph(_up_and_down("/then", "state", "factor", "chosen"), "then", [], _values("chosen"))
+        other = helper.make_graph(
+            [helper.make_node("Tanh", ["state"], ["other"], name="/else/Tanh")], "else", [], _values("other")
+        )
+        inner = [helper.make_node("If", ["flag"], ["gate"], name="/If", then_branch=then, else_branch=other)]
+    else:
+        inner = _up_and_down("/loop", "state", "factor", "gate")
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["going"], ["still"], name="/loop/Identity"),
+            *inner,
+            helper.make_node("Mul", ["gate", "faded"], ["/loop/faded"], name="/loop/Fade"),
+            helper.make_node("Add", ["state", "/loop/faded"], ["next"], name="/loop/Add"),
+        ],
+        "body",
+        [step, going, *_values("state")],
+        [still, *_values("next")],
+    )
+    net.initializers += [
+        _constant("count", 3, np.int64),
+        _constant("yes", True, np.bool_),  # noqa: FBT003 - a constant
+        _constant("factor", 60000.0, np.float32),
+        _constant("faded", 1e-5, np.float32),
+    ]
+    hidden = net.linear("/in", "x", 8, 8)
+    net.nodes.append(helper.make_node("Loop", ["count", "yes", hidden], ["looped"], name="/Loop", body=body))
+    inputs: dict[str, Sequence[int | str]] = {"x": _SIZE} | ({"flag": ()} if branching else {})
+    return net.model(net.linear("/out", "looped", 8, 8), inputs, _SIZE, types={"flag": TensorProto.BOOL})
 
 
 def _values(*names: str, size: Sequence[int] = _SIZE) -> list[onnx.ValueInfoProto]:

@@ -36,6 +36,7 @@ def models() -> list[ZooModel]:
         ZooModel("LayerNorm with outliers", layer_norm, samples, outliers, outliers),
         ZooModel("LayerNorm of small values", _small_norm, samples, flushed, flushed),
         ZooModel("GroupNorm", _group_norm, images, outliers, outliers),
+        ZooModel("GroupNorm of any size", _group_norm_of_any_size, images, outliers, outliers),
         ZooModel("BatchNorm of huge variance", _batch_norm, images, huge, huge),
     ]
 
@@ -90,6 +91,16 @@ def _group_norm() -> onnx.ModelProto:
     whole = net.node("Reshape", "/join/Reshape", [normal, net.constant("/join/size", [2, 4, 8, 8], np.int64)])
     gain = net.tensor("gain", np.linspace(0.5, 1.5, 4).reshape(1, 4, 1, 1))
     return net.model(net.node("Mul", "/gain/Mul", [whole, gain]), {"x": (2, 4, 8, 8)}, (2, 4, 8, 8))
+
+
+def _group_norm_of_any_size() -> onnx.ModelProto:
+    net, size = Net(seed=25), ("n", 4, "height", "width")
+    large = net.node("Conv", "/Conv", ["x", net.weight("w", 4, 4, 3, 3, scale=20.0)], pads=[1, 1, 1, 1])
+    groups = net.node("Reshape", "/split/Reshape", [large, net.constant("/split/size", [0, 2, -1], np.int64)])
+    normal = _normalised(net, "/norm", groups, [-1], 1e-5)
+    whole = net.node("Reshape", "/join/Reshape", [normal, net.node("Shape", "/join/Shape", [large])])
+    gain = net.tensor("gain", np.linspace(0.5, 1.5, 4).reshape(1, 4, 1, 1))
+    return net.model(net.node("Mul", "/gain/Mul", [whole, gain]), {"x": size}, size)
 
 
 def _batch_norm() -> onnx.ModelProto:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.secrets import SECRETS
-from trtforensics.console.secrets import MASK, masked, masked_values, shown_secrets
+from trtforensics.console.secrets import MASK, masked, masked_values, remembered, shown_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +30,15 @@ def test_what_is_masked_stays_as_it_is(name: str) -> None:
 def test_secrets_are_shown_where_that_is_wanted(name: str) -> None:
     with shown_secrets():
         assert masked(SECRETS[name][0]) == SECRETS[name][0]
+
+
+def test_what_is_remembered_is_forgotten_where_secrets_begin_or_cease_to_be_shown() -> None:
+    line, secret = next(iter(SECRETS.values()))
+    quoted = remembered(lambda text: f"<{masked(text)}>")
+    assert secret not in quoted(line)
+    with shown_secrets():
+        assert quoted(line) == f"<{line}>"
+    assert secret not in quoted(line)
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,13 @@ def test_nothing_a_terminal_obeys_survives(raw: str, shown: str) -> None:
         (Screen(), {"TERM": "dumb"}, False),
         (io.StringIO(), {}, False),
         (None, {}, False),
+        (io.StringIO(), {"FORCE_COLOR": "1"}, True),
+        (Screen(), {"FORCE_COLOR": "1", "TERM": "dumb"}, True),
+        (Screen(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (io.StringIO(), {"FORCE_COLOR": ""}, False),
+        (None, {"FORCE_COLOR": "1"}, False),
     ],
-    ids=["terminal", "NO_COLOR empty", "NO_COLOR", "dumb", "pipe", "closed"],
+    ids=["terminal", "NO_COLOR empty", "NO_COLOR", "dumb", "pipe", "closed", *(f"forced {n}" for n in range(5))],
 )
 def test_colour_is_for_terminals_unless_no_color_is_set(
     stream: io.StringIO | None,
@@ -90,7 +95,8 @@ def test_colour_is_for_terminals_unless_no_color_is_set(
     wanted: bool,  # noqa: FBT001 - a column of the table
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Every line that the grammar notes for findings, and every cause that it looks for, is read by a rule."""
+"""Every line that the grammar notes, and every cause that it looks for, is read by a rule or for an engine's facts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import CAUSE
 
 KINDS = sorted({*(kind.name for kind in tables.kinds() if kind.noted), *(kind.name for kind in tables.kinds(CAUSE))})
-FINDINGS = ROOT / "forensics" / "findings"
+READERS = (ROOT / "forensics" / "findings", ROOT / "forensics" / "engines")
 READ = {
     node.value
-    for path in FINDINGS.rglob("*.py")
+    for folder in READERS
+    for path in folder.rglob("*.py")
     for node in ast.walk(ast.parse(path.read_text("utf-8")))
     if isinstance(node, ast.Constant) and isinstance(node.value, str)
 }
-"""The texts in the code of findings: the kinds that rules ask for are among them."""
+"""The texts in the code that reads notes: the kinds that it asks for are among them."""
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -267,3 +267,13 @@ def test_how_the_choices_sum_is_counted_by_names_and_lines(single: BuildLog) -> 
         "2 on tensor cores, 1 with K split, as far as names and lines tell",
     ]
     assert rows(summary(single, choices=(replace(base, kernel="whatever"),)), "sums") == []
+
+
+def test_near_ties_and_the_slowest_layers_say_how_their_kernels_sum() -> None:
+    lines = summarise(load_build_log(["testdata/logs/emulated-trtexec-8.6.log"])).splitlines()
+    conv = [line for line in lines if "/stem/conv/Conv" in line and " ms" in line]
+    assert [line.count("CaskConvolution") for line in conv] == [1, 1]
+    assert "(CaskConvolution 0x16fa1c6522bc0eca, sums in Half), runner-up" in conv[0]
+    assert "tuned, 12.8%, CaskConvolution, sums in Half (line 370)" in conv[1]
+    (pool,) = [line for line in lines if "/stem/pool/MaxPool" in line]
+    assert "(CaskPooling 0x68dad1ad8a638ede), runner-up" in pool

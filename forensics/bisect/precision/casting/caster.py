@@ -69,6 +69,10 @@ class Caster:
         _Casting(self, narrow).graph(self.prepared.proto.graph, model.graph)
         return model
 
+    def narrow_ends(self, scope: int) -> tuple[str, str]:
+        """Return the ends of names of 16-bit tensors in a graph: of its own tensors, and of those of graphs around."""
+        return self.suffix, f"{self.suffix}_{scope}"
+
     def is_read_narrow(self, use: Use) -> bool:
         """Whether the slot of a use may be 16 bits wide."""
         node = self.candidates.get(use.node)
@@ -157,7 +161,8 @@ class _Casting:
 
     def _narrow_name(self, tensor: str, scope: int) -> str:
         here = tensor in self._survey.constants or self._survey.scopes.get(tensor) == scope
-        return f"{tensor}{self._suffix}" if here else f"{tensor}{self._suffix}_{scope}"
+        own, captured = self._caster.narrow_ends(scope)
+        return tensor + (own if here else captured)
 
     def _has_narrow(self, tensor: str, scope: int) -> bool:
         """Whether the tensor is 16 bits wide in this graph without a Cast: a constant, or written so by a node."""

@@ -88,6 +88,8 @@ class Survey:
     """Tensors of rank 0 or 1, as shapes are."""
     sources: set[str] = field(default_factory=set)
     """Inputs of the model and of bodies."""
+    carried: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """What the states of Loop and Scan are by their names inside: an operand of the node, then a result of the body."""
 
 
 def survey_of(model: onnx.ModelProto) -> Survey:
@@ -134,6 +136,7 @@ def _survey_graph(graph: onnx.GraphProto, survey: Survey, numbers: Iterator[int]
         _note_node(node, scope, survey)
         for body in bodies(node):
             _survey_graph(body, survey, numbers)
+            survey.carried.update(_carried(node, body))
 
 
 def _note_node(node: onnx.NodeProto, scope: int, survey: Survey) -> None:
@@ -146,6 +149,19 @@ def _note_node(node: onnx.NodeProto, scope: int, survey: Survey) -> None:
         survey.scopes[name] = scope
     if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
         _note_constant(node.attribute[0].t, node.output[0], scope, survey)
+
+
+def _carried(node: onnx.NodeProto, body: onnx.GraphProto) -> dict[str, tuple[str, str]]:
+    """Return the states that a body hands on to its next execution."""
+    if node.op_type == "Loop":  # the body has the number of the iteration and a condition before, the node has two more
+        states, before, after = body.input[2:], node.input[2:], body.output[1:]
+    elif node.op_type == "Scan":
+        scanned = next((each.i for each in node.attribute if each.name == "num_scan_inputs"), 0)
+        states = body.input[: len(body.input) - scanned]
+        before, after = node.input[-len(body.input) :], body.output
+    else:
+        return {}
+    return {state.name: (first, then.name) for state, first, then in zip(states, before, after, strict=False)}
 
 
 def _note_type(value: onnx.ValueInfoProto, survey: Survey) -> None:

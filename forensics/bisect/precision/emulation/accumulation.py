@@ -11,7 +11,7 @@ the positions of the filter. Where an operand is not finite, the result is that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,13 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.bisect.precision.emulation.node_writer import NodeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
-
     Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
+    Step = Callable[[NodeWriter, Sequence[str], str], list[str]]
     Shapes = Mapping[str, Sequence[int]]
 
 BLOCK = 16
@@ -83,18 +83,10 @@ def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: R
     ``node`` itself must be in the graph too: its output is the exact result, of the same shape. ``rounding`` returns
     the nodes that round one tensor into another.
     """
-    writer = _Writer(target)
+    writer = NodeWriter(target)
     exact = node.output[0]
     attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
-    if node.op_type == "Conv":
-        left, right, like = _patches(writer, node, product.weights, attributes)
-    else:
-        left, right, like = node.input[0], node.input[1], exact
-        if attributes.get("transA"):
-            left = writer.add("Transpose", left, perm=[1, 0])
-        if attributes.get("transB"):
-            right = writer.add("Transpose", right, perm=[1, 0])
-    result = _summed(writer, (left, right), product.ranks, like, rounding)
+    result = _summed(writer, _operands(writer, node, product, attributes), product.ranks, rounding)
     if node.op_type == "Conv":
         result = writer.add("Reshape", result, writer.add("Shape", exact))
     result = _finished(writer, node, product, result, attributes)
@@ -103,26 +95,39 @@ def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: R
     return writer.nodes
 
 
-@dataclass(slots=True)
-class _Writer:
-    """Nodes in the making; names begin with the name of what is computed."""
+def partial_sums(node: onnx.NodeProto, product: Product, target: str) -> list[onnx.NodeProto]:
+    """Return nodes that compute the largest magnitude of the sums of a product after each block, as ``target``.
 
-    prefix: str
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    Nothing is rounded. ``node`` itself must be in the graph too.
+    """
+    writer = NodeWriter(target)
+    attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+    operands = _operands(writer, node, product, attributes)
 
-    def add(self, op: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401 - as make_node takes them
-        """Add a node of one output, and return that."""
-        name = f"{self.prefix}__{op}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
-        return name
+    def step(inner: NodeWriter, states: Sequence[str], total: str) -> list[str]:
+        return [total, inner.add("Max", states[1], inner.add("Abs", total))]
 
-    def constant(self, values: npt.ArrayLike, dtype: npt.DTypeLike = np.int64) -> str:
-        """Add a constant."""
-        return self.add("Constant", value=numpy_helper.from_array(np.asarray(values, dtype), "value"))
+    largest = _scanned(writer, operands, product.ranks, 2, step)[1]
+    writer.nodes.append(helper.make_node("ReduceMax", [largest], [target], name=target, keepdims=0))
+    return writer.nodes
+
+
+def _operands(
+    writer: NodeWriter, node: onnx.NodeProto, product: Product, attributes: Mapping[str, Any]
+) -> tuple[str, str, str]:
+    """Return both operands as they are multiplied, and a tensor of the shape of their product."""
+    if node.op_type == "Conv":
+        return _patches(writer, node, product.weights, attributes)
+    left, right = node.input[0], node.input[1]
+    if attributes.get("transA"):
+        left = writer.add("Transpose", left, perm=[1, 0])
+    if attributes.get("transB"):
+        right = writer.add("Transpose", right, perm=[1, 0])
+    return left, right, node.output[0]
 
 
 def _patches(
-    writer: _Writer, node: onnx.NodeProto, weights: tuple[int, ...], attributes: Mapping[str, Any]
+    writer: NodeWriter, node: onnx.NodeProto, weights: tuple[int, ...], attributes: Mapping[str, Any]
 ) -> tuple[str, str, str]:
     """Return a convolution as a product by groups: weights, the patches of the input, and the result's shape.
 
@@ -142,25 +147,41 @@ def _patches(
     )
 
 
-def _summed(writer: _Writer, operands: tuple[str, str], ranks: tuple[int, int], like: str, rounding: Rounding) -> str:
-    """Add the products block by block and round the sum after each; ``like`` has the result's shape."""
+def _summed(writer: NodeWriter, operands: tuple[str, str, str], ranks: tuple[int, int], rounding: Rounding) -> str:
+    """Add the products block by block and round the sum after each."""
+
+    def step(inner: NodeWriter, _states: Sequence[str], total: str) -> list[str]:
+        rounded = f"{inner.prefix}_rounded"
+        inner.nodes += rounding(total, rounded)
+        return [rounded]
+
+    return _scanned(writer, operands, ranks, 1, step)[0]
+
+
+def _scanned(
+    writer: NodeWriter, operands: tuple[str, str, str], ranks: tuple[int, int], states: int, step: Step
+) -> list[str]:
+    """Go over the blocks with so many states, zero at first; ``step`` makes new ones of them and the next sum."""
     last = list(range(ranks[1]))
     last[-2:] = last[:-3:-1]
     turned = writer.add("Transpose", operands[1], perm=last)
     blocks = [_blocks(writer, name, rank) for name, rank in zip((operands[0], turned), ranks, strict=True)]
     zero = numpy_helper.from_array(np.zeros(1, np.float32), "value")
-    start = writer.add("ConstantOfShape", writer.add("Shape", like), value=zero)
-    inner = _Writer(f"{writer.prefix}__block")
-    names = [f"{inner.prefix}_{word}" for word in ("sum", "left", "right")]
-    block = inner.add("MatMul", names[1], inner.add("Transpose", names[2], perm=last))
-    total, rounded = inner.add("Add", names[0], block), f"{inner.prefix}_rounded"
-    inner.nodes += rounding(total, rounded)
-    body = helper.make_graph(inner.nodes, "block", [_value(name) for name in names], [_value(rounded)])
+    start = writer.add("ConstantOfShape", writer.add("Shape", operands[2]), value=zero)
+    inner = NodeWriter(f"{writer.prefix}__block")
+    names = [f"{inner.prefix}_{word}" for word in (*(f"state_{number}" for number in range(states)), "left", "right")]
+    block = inner.add("MatMul", names[-2], inner.add("Transpose", names[-1], perm=last))
+    results = step(inner, names[:states], inner.add("Add", names[0], block))
+    body = helper.make_graph(inner.nodes, "block", [_value(name) for name in names], [_value(name) for name in results])
+    ends = [f"{writer.prefix}__Scan_{number}" for number in range(states)]
+    inputs = [*[start] * states, *blocks]
     axes = [rank - 1 for rank in ranks]
-    return writer.add("Scan", start, *blocks, num_scan_inputs=2, scan_input_axes=axes, body=body)
+    scan = helper.make_node("Scan", inputs, ends, name=ends[0], num_scan_inputs=2, scan_input_axes=axes, body=body)
+    writer.nodes.append(scan)
+    return ends
 
 
-def _blocks(writer: _Writer, tensor: str, rank: int) -> str:
+def _blocks(writer: NodeWriter, tensor: str, rank: int) -> str:
     """Cut the last axis into blocks, the last one filled up with zeros; shape: (…, blocks, 16)."""
     size = writer.add("Gather", writer.add("Shape", tensor), writer.constant([rank - 1]))
     missing = writer.add("Mod", writer.add("Sub", writer.constant([0]), size), writer.constant([BLOCK]))
@@ -170,7 +191,7 @@ def _blocks(writer: _Writer, tensor: str, rank: int) -> str:
 
 
 def _finished(
-    writer: _Writer, node: onnx.NodeProto, product: Product, result: str, attributes: Mapping[str, Any]
+    writer: NodeWriter, node: onnx.NodeProto, product: Product, result: str, attributes: Mapping[str, Any]
 ) -> str:
     """Add what comes after the sum, in FP32: factors and bias."""
     alpha, beta = (float(attributes.get(name, 1.0)) for name in ("alpha", "beta"))

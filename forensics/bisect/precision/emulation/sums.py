@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from trtforensics.bisect.precision.emulation.accumulation import partial_sums, product_of, shapes_of
 from trtforensics.bisect.precision.emulation.twin import emulate
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _MARK = "__magnitudes"
+_PARTIAL = "__partial_sum"
 _OPERANDS = 2
 _NODES_A_RUN = 64
 
@@ -68,3 +70,27 @@ def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
         model.graph.node.append(product)
         model.graph.output.append(helper.make_tensor_value_info(product.output[0], TensorProto.FLOAT, None))
     return model
+
+
+def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, float]:
+    """Return the largest magnitude that the sum of each product has after a block of its terms, in FP32.
+
+    Of the main graph, and where the sums can be emulated.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model with these sums.
+    """
+    proto, survey = oracle.caster.prepared.proto, oracle.caster.survey
+    shapes = shapes_of(proto)
+    model = emulate(proto)
+    model.graph.ClearField("output")
+    for name in names:
+        node = survey.nodes[name]
+        product = product_of(node, shapes)
+        if product is not None and survey.scopes[node.output[0]] == 0:
+            model.graph.node.extend(partial_sums(node, product, name + _PARTIAL))
+            model.graph.output.append(helper.make_tensor_value_info(name + _PARTIAL, TensorProto.FLOAT, None))
+    if not model.graph.output:
+        return {}
+    runs = oracle.outputs_of(model)
+    return {tap.removesuffix(_PARTIAL): max(float(run[tap]) for run in runs) for tap in runs[0]}

@@ -49,6 +49,9 @@ def top_text(found: Mapping[str, Mapping[str, int]]) -> list[str]:
     lines = []
     for name, each in found.items():
         undecided = each["rows"] - each["decided"]
+        if not each["decided"]:
+            lines.append(f"In no row of {name} does the largest value lead by enough to tell whether it stays there.")
+            continue
         more = f"; {undecided} more lead by too little to tell" if undecided else ""
         lines.append(
             f"The largest value of a row stays where it is in {each['agree']} of {each['decided']} decided rows of "

@@ -130,8 +130,9 @@ def cost_text(document: Mapping[str, object]) -> list[str]:
         return []
     pairs, half = cost["pairs"], cost["half"]
     ranked = sorted(pairs, key=lambda each: np.inf if each["without"] is None else each["without"])
+    count = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
     lines = [
-        f"Quantized: {len(pairs)} pairs of QuantizeLinear and DequantizeLinear cost {_spelled(cost['error'])},",
+        f"Quantized: {count} of QuantizeLinear and DequantizeLinear, at the cost of {_spelled(cost['error'])}",
         "  by relative L2 in FP32 against the model without them.",
     ]
     lines += [

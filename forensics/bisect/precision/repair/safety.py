@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.emulation.losses import losses
 from trtforensics.bisect.precision.items import Beyond
+from trtforensics.bisect.precision.tensors.losses import losses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from trtforensics.bisect.precision.emulation.losses import TensorLoss
     from trtforensics.bisect.precision.emulation.oracle import Oracle
     from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.repair.model import Nodes
+    from trtforensics.bisect.precision.tensors.losses import TensorLoss
 
 _ROUNDS = 16
 """Each round shows what earlier losses hid. A model as deep as to need more is reported as not yet safe."""
@@ -22,11 +22,15 @@ _ROUNDS = 16
 
 @dataclass(frozen=True, slots=True)
 class SafeRepair:
-    """The nodes that stay FP32, what a minimal repair loses inside, and what is lost even so."""
+    """The nodes that stay FP32, what a minimal repair loses inside, and what is lost even so.
+
+    ``unseen`` names nodes whose bodies may lose more: ONNX Runtime does not show it.
+    """
 
     nodes: Nodes
     inside: tuple[TensorLoss, ...]
     left: tuple[TensorLoss, ...]
+    unseen: tuple[str, ...] = ()
 
 
 def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collection[str], minimal: Nodes) -> SafeRepair:
@@ -39,14 +43,16 @@ def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collecti
     """
     caster = oracle.caster
     touching = {tensor: item.nodes for item in items for tensor in item.tensors}
-    inside = losses(oracle, caster.kept(minimal), masked)
+    report = losses(oracle, caster.kept(minimal), masked)
+    inside = report.tensors
     out_of_range = (item.nodes for item in items if item.beyond in {Beyond.OVERFLOW, Beyond.FLUSH})
     nodes: Nodes = minimal.union(*out_of_range) if inside else minimal
-    left = losses(oracle, caster.kept(nodes), masked) if inside else ()
+    if inside:
+        report = losses(oracle, caster.kept(nodes), masked)
     for _ in range(_ROUNDS):
-        more = nodes.union(*(touching.get(loss.tensor, nodes) for loss in left if loss.first))
+        more = nodes.union(*(touching.get(loss.tensor, nodes) for loss in report.tensors if loss.first))
         if more == nodes:
             break
         nodes = more
-        left = losses(oracle, caster.kept(nodes), masked)
-    return SafeRepair(nodes, inside, left)
+        report = losses(oracle, caster.kept(nodes), masked)
+    return SafeRepair(nodes, inside, report.tensors, report.unseen)

@@ -3,6 +3,11 @@
 TensorRT fuses such a chain into one kernel, and keeps the type of each node inside it: in FP16, squares overflow where
 a value is further than 255 from the mean (names of kernels in logs of TensorRT-RTX 1.7.1). The operators
 LayerNormalization (TensorRT 8.6 and later) and RMSNormalization (10.15 and later) compute their statistics in FP32.
+
+A normalisation of groups of channels is a chain between two Reshapes. LayerNormalization replaces it inside of them,
+with constants of the sizes of its axes; where these are not fixed, GroupNormalization replaces the Reshapes too. Its
+operator set 21 has a scale for each channel, which TensorRT takes from 10.15 on (``addNormalizationV2``); ONNX has
+withdrawn that of 18.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from onnx import helper, numpy_helper
 from trtforensics.bisect.precision.casting.streaming import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
     import onnx
@@ -25,15 +30,19 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.casting.eligibility import Survey
 
     Floats = npt.NDArray[Any]
+    Size = int | str | None
 
-LAYER, RMS = "LayerNormalization", "RMSNormalization"
+LAYER, RMS, GROUP = "LayerNormalization", "RMSNormalization", "GroupNormalization"
+_CHANNELS = 1
+"""The axis of channels, and of groups of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NormChain:
     """A chain: ``result = operator(source)`` over the axes from ``axis`` on.
 
-    ``scale`` and ``bias`` have the shape of those axes. ``nodes`` compute nothing that is used elsewhere.
+    ``scale`` and ``bias`` have the shape of those axes; with ``groups``, of the channels. What ``nodes`` compute is not
+    used elsewhere.
     """
 
     operator: str
@@ -44,6 +53,7 @@ class NormChain:
     scale: Floats
     bias: Floats | None
     nodes: frozenset[str]
+    groups: int = 0
 
 
 def chains_of(model: onnx.ModelProto, survey: Survey) -> list[NormChain]:
@@ -54,9 +64,9 @@ def chains_of(model: onnx.ModelProto, survey: Survey) -> list[NormChain]:
 
 
 def other_axes(model: onnx.ModelProto, survey: Survey) -> list[str]:
-    """Return the divisions of normalisations in the main graph whose axes are not the last ones of known sizes.
+    """Return the divisions of normalisations in the main graph that no operator computes.
 
-    No operator computes such a normalisation without a Transpose or a Reshape around it.
+    Their axes are not the last ones, or of unknown sizes and no groups of channels.
     """
     search = _ChainSearch(model, survey)
     divisions = (node for node in model.graph.node if node.op_type in {"Div", "Mul"})
@@ -97,12 +107,52 @@ class _ChainSearch:
         operator, source, statistics = found
         shape = self._shapes[source]
         axis = len(shape) - len(statistics.axes)
-        sizes = tuple(size for size in shape[axis:] if size is not None)
-        if statistics.axes != tuple(range(axis, len(shape))) or len(sizes) < len(statistics.axes):
+        if statistics.axes != tuple(range(axis, len(shape))):
             return None
+        sizes = tuple(size for size in shape[axis:] if isinstance(size, int))
+        if len(sizes) < len(statistics.axes):
+            in_groups = operator == LAYER and axis == _CHANNELS + 1
+            return self._of_groups(last.output[0], source, statistics.epsilon) if in_groups else None
         scale, bias, result = self._affine(operator, last.output[0], sizes)
         nodes = self._only_for(result, source)
         return NormChain(operator, source, result, axis, statistics.epsilon, scale, bias, nodes)
+
+    def _of_groups(self, normal: str, grouped: str, epsilon: float) -> NormChain | None:
+        """Return the chain from the tensor that is reshaped into groups of channels to the one that is so no more."""
+        split = self._producer(grouped, "Reshape")
+        join = self._reader(normal, "Reshape")
+        if split is None or join is None or join.input[0] != normal:
+            return None
+        source, result = split.input[0], join.output[0]
+        before, groups = self._shapes.get(source, ()), self._shapes[grouped][_CHANNELS]
+        channels = before[_CHANNELS] if len(before) > _CHANNELS + 1 else None
+        if not isinstance(channels, int) or not isinstance(groups, int) or channels % groups:
+            return None
+        if not (self._keeps_first(split) and self._undoes(join, source)):
+            return None
+        scale, bias, result = self._affine(LAYER, result, (channels, *(1 for _ in before[_CHANNELS + 1 :])))
+        shift = np.zeros(channels, np.float32) if bias is None else bias.ravel()
+        nodes = self._only_for(result, source)
+        return NormChain(GROUP, source, result, _CHANNELS, epsilon, scale.ravel(), shift, nodes, groups)
+
+    def _keeps_first(self, reshape: onnx.NodeProto) -> bool:
+        """Whether the first axis of a Reshape's result is that of its operand."""
+        target = self._constant(reshape.input[1])
+        if target is not None and target.size and target.ravel()[0] == 0:
+            return not any(attribute.name == "allowzero" and attribute.i for attribute in reshape.attribute)
+        before, after = (self._shapes.get(name, ()) for name in (reshape.input[0], reshape.output[0]))
+        return bool(before and after) and _same(before[0], after[0])
+
+    def _undoes(self, reshape: onnx.NodeProto, source: str) -> bool:
+        """Whether a Reshape's result has the shape of a tensor of as many values."""
+        shape = self._producer(reshape.input[1], "Shape")
+        if shape is not None and shape.input[0] == source and not shape.attribute:
+            return True
+        before, after = self._shapes.get(source, ()), self._shapes.get(reshape.output[0], ())
+        if len(before) != len(after):
+            return False
+        known = [_same(one, other) for one, other in zip(before, after, strict=True)]
+        return known[_CHANNELS] and known.count(False) <= 1  # one that is not known follows from all others
 
     def centred(self, last: onnx.NodeProto) -> tuple[str, str, _Statistics] | None:
         """Return the kind, the source and the statistics of the normalisation whose division is this node."""
@@ -128,18 +178,15 @@ class _ChainSearch:
 
     def _next(self, tensor: str, op: str, shape: tuple[int, ...]) -> tuple[Floats, str] | None:
         """Return the constant that the only reader of a tensor combines it with, in a shape, and its result."""
-        uses = self._survey.uses.get(tensor, [])
-        if len(uses) != 1 or tensor in self._outputs:
+        node = self._reader(tensor, op)
+        if node is None:
             return None
-        node = self._survey.nodes[uses[0].node]
-        if node.op_type != op or uses[0].scope != 0:
-            return None
-        constant = self._constant(node.input[1 - uses[0].slot])
+        constant = self._constant(node.input[1 if node.input[0] == tensor else 0])
         if constant is None or constant.dtype != np.float32 or constant.size not in {1, prod(shape)}:
             return None
         if constant.size == 1:
             return np.full(shape, constant.ravel()[0], np.float32), node.output[0]
-        if [size for size in constant.shape if size != 1] != [size for size in shape if size != 1]:
+        if _without_leading_ones(constant.shape) != _without_leading_ones(shape):
             return None
         return constant.reshape(shape), node.output[0]
 
@@ -213,6 +260,14 @@ class _ChainSearch:
             return None
         return node.input[0], tuple(sorted(int(axis) % len(shape) for axis in axes))
 
+    def _reader(self, tensor: str, op: str) -> onnx.NodeProto | None:
+        """Return the only reader of a tensor that nothing else needs, if it is such an operator."""
+        uses = self._survey.uses.get(tensor, [])
+        if len(uses) != 1 or tensor in self._outputs or uses[0].scope != 0:
+            return None
+        node = self._survey.nodes[uses[0].node]
+        return node if node.op_type == op and not node.domain else None
+
     def _producer(self, tensor: str, *ops: str) -> onnx.NodeProto | None:
         node = self._survey.nodes.get(self._survey.producers.get(tensor, ""))
         here = node is not None and node.op_type in ops and not node.domain and self._survey.scopes[tensor] == 0
@@ -242,11 +297,21 @@ class _ChainSearch:
         return frozenset(removed)
 
 
-def _shapes(model: onnx.ModelProto) -> dict[str, tuple[int | None, ...]]:
-    """Return the shapes of the main graph's tensors; a size that is not fixed is None."""
-    shapes = {}
+def _shapes(model: onnx.ModelProto) -> dict[str, Sequence[Size]]:
+    """Return the shapes of the main graph's tensors; a size is a number, a name, or None."""
+    shapes: dict[str, Sequence[Size]] = {}
     for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
         if value.type.tensor_type.HasField("shape"):
             dims = value.type.tensor_type.shape.dim
-            shapes[value.name] = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in dims)
+            shapes[value.name] = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in dims]
     return shapes
+
+
+def _same(one: Size, other: Size) -> bool:
+    return one is not None and one == other
+
+
+def _without_leading_ones(shape: Sequence[int]) -> Sequence[int]:
+    """Return a shape as broadcasting sees it: aligned at the last axis."""
+    first = next((number for number, size in enumerate(shape) if size != 1), len(shape))
+    return tuple(shape[first:])

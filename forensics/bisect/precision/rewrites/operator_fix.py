@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 NAME = "operators.onnx"
 _DATA = "operators.bin"
-_SINCE: Mapping[str, str] = {"LayerNormalization": "8.6", "RMSNormalization": "10.15"}
-"""The TensorRT version whose ONNX parser has the operator (changelogs of onnx-tensorrt and TensorRT)."""
+_SINCE: Mapping[str, str] = {"GroupNormalization": "10.15", "LayerNormalization": "8.6", "RMSNormalization": "10.15"}
+"""The TensorRT version whose ONNX parser has the operator (changelogs of onnx-tensorrt and TensorRT).
+
+GroupNormalization of operator set 21 needs the normalisation layer with a scale for each channel, new in 10.15."""
 
 
 def write_operator_fix(proposal: OperatorProposal, folder: Path) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
 from trtforensics.bisect.precision.casting.preparation import graphs
 from trtforensics.bisect.precision.casting.streaming import key_of
-from trtforensics.bisect.precision.rewrites.normalisations import LAYER, RMS
+from trtforensics.bisect.precision.rewrites.normalisations import GROUP, LAYER, RMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.bisect.precision.rewrites.normalisations import NormChain
 
-SINCE: Mapping[str, int] = {LAYER: 17, RMS: 23}
+SINCE: Mapping[str, int] = {LAYER: 17, GROUP: 21, RMS: 23}
 """The ONNX operator set that has each operator."""
 
 
@@ -63,6 +63,6 @@ def _operator(chain: NormChain, name: str, graph: onnx.GraphProto) -> onnx.NodeP
         if values is not None:
             graph.initializer.append(numpy_helper.from_array(values, f"{name}.{chain.operator}.{word}"))
             inputs.append(graph.initializer[-1].name)
-    return helper.make_node(
-        chain.operator, inputs, [chain.result], name=f"{name}.{chain.operator}", axis=chain.axis, epsilon=chain.epsilon
-    )
+    where: dict[str, Any] = {"num_groups": chain.groups} if chain.groups else {"axis": chain.axis}
+    name = f"{name}.{chain.operator}"
+    return helper.make_node(chain.operator, inputs, [chain.result], name=name, epsilon=chain.epsilon, **where)

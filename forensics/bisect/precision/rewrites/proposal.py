@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import rewritten
 from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
-from trtforensics.bisect.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.safety import safe_repair
 from trtforensics.bisect.precision.repair.search import RepairSearch
 from trtforensics.bisect.precision.rewrites.equality import EQUAL, difference
 from trtforensics.bisect.precision.rewrites.normalisations import chains_of
 from trtforensics.bisect.precision.rewrites.operators import with_operators
+from trtforensics.bisect.precision.tensors.ranges import tensor_ranges
 from trtforensics.bisect.search import Verdict
 from trtforensics.errors import SourceError
 

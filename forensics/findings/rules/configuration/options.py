@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.requests import WEAK_FLAGS, command_span
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed, observe
-from trtforensics.findings.precision import WEAK_FLAGS, command_span
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import options, trtexec
 from trtforensics.findings.steps.trtexec_flags import flags
@@ -96,7 +96,7 @@ def idle_flags(case: Case) -> Iterator[Observation]:
     given = [option.partition("=")[0] for option in options(case)]
     known = flags()
     idle = [name for name in given if name in known and known[name].when == "build" and name != "--onnx"]
-    span = command_span(case)
+    span = command_span(case.build)
     if "--loadEngine" in given and idle and span is not None:
         step = Step("Leave them out", trtexec(case, without=idle))
         yield Observation(

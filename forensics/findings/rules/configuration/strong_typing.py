@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.requests import WEAK_FLAGS, precision_fact
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import observe
-from trtforensics.findings.precision import WEAK_FLAGS, precision_fact
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import autocast, trtexec, typed
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
-from trtforensics.findings.precision import allows, strongly_typed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import sanitize
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.onnx_model import ModelNode, OnnxModel
     from trtforensics.model.span import SourceSpan
+    from trtforensics.sources.onnx_model import ModelNode, OnnxModel
 
 _LAYERNORM_OPSET = 17
 
@@ -168,7 +168,7 @@ def islands(case: Case) -> Iterator[Observation]:
     """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
     model = case.the_model
     half = model.float_types[:1] == ("FLOAT16",)
-    if half and allows(case, "FP16") and not strongly_typed(case):
+    if half and allows(case.build, "FP16") and not strongly_typed(case.build):
         nodes = [node for node in model.nodes if _is_island(model, node)]
         yield from _seen(
             case,

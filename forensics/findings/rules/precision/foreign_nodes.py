@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.membership import foreign_members, layer_names
+from trtforensics.engines.requests import allows, constraints, type_requests
 from trtforensics.findings.engine_facts import is_foreign
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.precision import allows, constraints, foreign_members, layer_names, type_requests
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import autocast, polygraphy_run, trtexec, typed
 from trtforensics.parsers.notation.names import is_foreign_node
@@ -14,8 +15,9 @@ from trtforensics.parsers.notation.names import is_foreign_node
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from trtforensics.engines.membership import HoldingForeignNode
+    from trtforensics.engines.requests import TypeRequest
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import HoldingForeignNode, TypeRequest
     from trtforensics.model.log import OnnxNode
 
 
@@ -45,7 +47,7 @@ def swallowed(case: Case) -> Iterator[Observation]:
     """Join requests to layers, layers to nodes, nodes to the ForeignNode that holds them."""
     held, layers = foreign_members(case.build), layer_names(case.build)
     groups: dict[str, list[tuple[TypeRequest, str]]] = {}
-    for request in type_requests(case):
+    for request in type_requests(case.build):
         for layer in (name for name in layers if request.type == "fp32" and request.matches(name)):
             if layers[layer].name in held:
                 groups.setdefault(held[layers[layer].name].name, []).append((request, layer))
@@ -63,12 +65,12 @@ def _observation(
     spans = {span.line: span for request, _ in asked if (span := request.span)}
     spans |= {foreign.span.line: foreign.span, **{node.span.line: node.span for node in nodes}}
     ops = ", ".join(dict.fromkeys(node.op for node in nodes))
-    reduced = allows(case, "FP16", "BF16", "INT8")
+    reduced = allows(case.build, "FP16", "BF16", "INT8")
     return Observation(
         f"FP32 was asked for {len(nodes)} {ops} node{'s' if len(nodes) > 1 else ''} that {name} swallowed",
         [spans[line] for line in sorted(spans)],
-        cause=f"{' and '.join(options)} ({constraints(case)} precision constraints) names them, but they are inside "
-        f"{name}, where Myelin picks the types by itself; a per-layer precision does not reach in.",
+        cause=f"{' and '.join(options)} ({constraints(case.build)} precision constraints) names them, but they are "
+        f"inside {name}, where Myelin picks the types by itself; a per-layer precision does not reach in.",
         confidence=Confidence.LIKELY,
         settle=(_CERTAIN if foreign.listed else _BETWEEN)
         + "; which type they ran in shows in a detailed engine dump, or in their outputs compared with FP32"

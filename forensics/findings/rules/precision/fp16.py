@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.membership import foreign_members
+from trtforensics.engines.requests import allows, precision_fact
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
-from trtforensics.findings.precision import allows, foreign_members, precision_fact
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.findings.steps.machine import compute_capability
@@ -14,8 +15,8 @@ from trtforensics.findings.steps.machine import compute_capability
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from trtforensics.engines.membership import HoldingForeignNode
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import HoldingForeignNode
     from trtforensics.model.log import OnnxNode
 
 
@@ -134,7 +135,7 @@ def slow_half(case: Case) -> Iterator[Observation]:
     notes = case.notes("fp16_slow")
     yield from observe(notes, "This GPU has no fast FP16", steps=steps, same_as="slow")
     capability, precision = compute_capability(case), precision_fact(case.build)
-    if not notes and capability in _SLOW_HALF and precision is not None and allows(case, "FP16"):
+    if not notes and capability in _SLOW_HALF and precision is not None and allows(case.build, "FP16"):
         facts = [fact for fact in case.build.options.get("device", ()) if fact.name == "Compute Capability"]
         yield Observation(
             f"FP16 is allowed, and compute capability {'.'.join(map(str, capability))} has no fast FP16",

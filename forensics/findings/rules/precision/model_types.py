@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.membership import foreign_members
+from trtforensics.engines.requests import allows, precision_fact, strongly_typed
 from trtforensics.findings.engine_facts import FULL, layer_types, output_types, spans_of
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
-from trtforensics.findings.precision import allows, foreign_members, precision_fact, strongly_typed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.parsers.notation.names import is_foreign_node
@@ -38,10 +39,10 @@ def silent_float(case: Case) -> Iterator[Observation]:
         return
     fact = precision_fact(case.build)
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
-    if strongly_typed(case):
+    if strongly_typed(case.build):
         title = f"All {len(layers)} layers of this strongly typed engine give FP32"
         yield Observation(title, spans, steps=_converted(case), same_as="typed")
-    elif allows(case, "FP16", "BF16", "INT8"):
+    elif allows(case.build, "FP16", "BF16", "INT8"):
         yield Observation(
             f"A reduced precision was allowed, but all {len(layers)} layers give FP32",
             spans,
@@ -67,7 +68,7 @@ def islands(case: Case) -> Iterator[Observation]:
     """Count the Casts that ForeignNodes hold, where types are not binding."""
     held = foreign_members(case.build)
     casts = [node for node in case.build.onnx_nodes if node.op == "Cast" and node.name in held]
-    if len(casts) > 1 and not strongly_typed(case) and allows(case, "FP16", "BF16"):
+    if len(casts) > 1 and not strongly_typed(case.build) and allows(case.build, "FP16", "BF16"):
         between = [n for n in case.build.onnx_nodes if n.op in _REDUCTIONS and n.name in held]
         typed_build = trtexec(case, "--stronglyTyped")
         yield Observation(

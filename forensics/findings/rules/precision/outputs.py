@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.requests import allows, command_span
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
-from trtforensics.findings.precision import allows, command_span
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import polygraphy_run, trtexec
 from trtforensics.model.log import Tool
@@ -39,7 +39,7 @@ _EXACT = 1e-4
 )
 def mark_all(case: Case) -> Iterator[Observation]:
     """Report the command that marks all tensors, or a large number of marked outputs."""
-    marks, span, nodes = case.notes("marking_output"), command_span(case), len(case.build.onnx_nodes)
+    marks, span, nodes = case.notes("marking_output"), command_span(case.build), len(case.build.onnx_nodes)
     many = [note for note in case.notes("poly_mark") if _number(note) > _MANY_OUTPUTS]
     if span is not None and "--trt-outputs mark all" in (case.build.command or ""):
         title = "All tensors are marked as outputs (mark all)"
@@ -95,7 +95,7 @@ def differs(case: Case) -> Iterator[Observation]:
     """Name the outputs; only a warning where reduced types cannot meet the tolerances."""
     notes = case.notes("output_differs")
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
-    half = allows(case, "FP16", "BF16", "INT8")
+    half = allows(case.build, "FP16", "BF16", "INT8")
     polygraphy_log = case.build.tool is Tool.POLYGRAPHY
     float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *_CLOSE, reduced=False)
     yield from observe(

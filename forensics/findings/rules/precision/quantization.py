@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.requests import allows, precision_fact
 from trtforensics.findings.engine_facts import FULL, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
-from trtforensics.findings.precision import allows, precision_fact
 from trtforensics.findings.rule import rule, said
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def uncalibrated(case: Case) -> Iterator[Observation]:
     precision = precision_fact(case.build)
     calibration = next((f for f in case.build.options.get("build", ()) if f.name == "Calibration"), None)
     quantised = any(node.op in {"QuantizeLinear", "DequantizeLinear"} for node in case.build.onnx_nodes)
-    if precision is None or calibration is None or quantised or not allows(case, "INT8"):
+    if precision is None or calibration is None or quantised or not allows(case.build, "INT8"):
         return
     if calibration.value.strip() in {"", "Dynamic"}:
         known = bool(case.build.onnx_nodes)

@@ -5,17 +5,11 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.membership import foreign_members, layer_names
+from trtforensics.engines.requests import TYPE_WORDS, command_span, constraints, type_requests
 from trtforensics.findings.engine_facts import is_foreign, output_types
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed, observe
-from trtforensics.findings.precision import (
-    TYPE_WORDS,
-    command_span,
-    constraints,
-    foreign_members,
-    layer_names,
-    type_requests,
-)
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import trtexec
 from trtforensics.parsers.notation.names import is_foreign_node
@@ -23,8 +17,8 @@ from trtforensics.parsers.notation.names import is_foreign_node
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from trtforensics.engines.requests import TypeRequest
     from trtforensics.findings.case import Case
-    from trtforensics.findings.precision import TypeRequest
     from trtforensics.model.log import OnnxNode
 
 
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
 def names_nothing(case: Case) -> Iterator[Observation]:
     """Compare each request with the registered layers, and suggest similar names."""
     layers = layer_names(case.build)
-    for request in type_requests(case) if layers else ():
+    for request in type_requests(case.build) if layers else ():
         if request.span is not None and not any(map(request.matches, layers)):
             like = _alike(request, layers)
             flag = f"--{request.option}={','.join(f'{name}:{request.type}' for name in like)}"
@@ -73,9 +67,9 @@ def _alike(request: TypeRequest, layers: Mapping[str, OnnxNode]) -> list[str]:
 )
 def no_constraints(case: Case) -> Iterator[Observation]:
     """Report requests without constraints."""
-    asked = type_requests(case)
-    span = command_span(case)
-    if asked and constraints(case) == "none":
+    asked = type_requests(case.build)
+    span = command_span(case.build)
+    if asked and constraints(case.build) == "none":
         spans = dict.fromkeys([*([span] if span else []), *(one.span for one in asked if one.span)])
         step = Step("Make them count", trtexec(case, "--precisionConstraints=obey"))
         if spans:
@@ -109,7 +103,7 @@ def no_constraints(case: Case) -> Iterator[Observation]:
 def non_conforming(case: Case) -> Iterator[Observation]:
     """Name the layers; only a note where the user requested no type."""
     step = Step("Bind the constraints", trtexec(case, "--precisionConstraints=obey"))
-    severity = Severity.WARNING if type_requests(case) else Severity.NOTE
+    severity = Severity.WARNING if type_requests(case.build) else Severity.NOTE
     steps = (step,) if severity is Severity.WARNING else ()
     title = "Another precision than asked for was chosen for {names}"
     yield from observe(case.notes("non_conforming"), title, names="layer", steps=steps, severity=severity)
@@ -131,7 +125,7 @@ def output_type(case: Case) -> Iterator[Observation]:
     """Compare each request with the engine's layers that contain the node, without ForeignNodes."""
     layers, held = layer_names(case.build), foreign_members(case.build)
     engine = [layer for layer in case.engine if not is_foreign(layer)]
-    for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
+    for request in (one for one in type_requests(case.build) if one.type in TYPE_WORDS and one.span is not None):
         nodes = [node.name for name, node in layers.items() if request.matches(name) and node.name not in held]
         other = [layer for layer in engine if output_types(layer) - {TYPE_WORDS[request.type]}]
         wrong = [layer for layer in other if set(nodes) & set(layer.onnx_nodes)]
@@ -165,7 +159,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
     """Compare each request with Myelin's kernels, whose metadata names their nodes."""
     layers = layer_names(case.build)
     kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
-    for request in (one for one in type_requests(case) if one.type in TYPE_WORDS and one.span is not None):
+    for request in (one for one in type_requests(case.build) if one.type in TYPE_WORDS and one.span is not None):
         nodes = {node.name for name, node in layers.items() if request.matches(name)}
         wrong = [k for k in kernels if nodes & set(k.onnx_nodes) and output_types(k) - {TYPE_WORDS[request.type]}]
         if wrong and request.span is not None:
@@ -192,7 +186,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
 def const_shuffle(case: Case) -> Iterator[Observation]:
     """Report requests that name an input of such a fusion."""
     fusions = [fusion for fusion in case.build.fusions if fusion.kind == "ConstShuffleFusion"]
-    for request in type_requests(case):
+    for request in type_requests(case.build):
         hit = [fusion for fusion in fusions if any(map(request.matches, fusion.inputs))]
         if hit and request.span is not None and request.pattern != "*":
             yield Observation(
@@ -220,7 +214,7 @@ def eliminated(case: Case) -> Iterator[Observation]:
     notes = case.notes("eliminating_concat", "eliminating_slice", "eliminating_duplicate")
     names = list(dict.fromkeys(note.text("layer") or note.text("first") for note in notes))
     nodes = [layer_names(case.build)[name].name for name in names if name in layer_names(case.build)]
-    asked = [one for one in type_requests(case) if one.pattern != "*" and any(map(one.matches, names))]
+    asked = [one for one in type_requests(case.build) if one.pattern != "*" and any(map(one.matches, names))]
     if notes:
         vain = f", though {listed([one.text for one in asked], 2)} asks for a type" if asked else ""
         yield Observation(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import in_engine, is_foreign, spans_of, time_share
+from trtforensics.engines.membership import in_engine
+from trtforensics.findings.engine_facts import is_foreign, spans_of, time_share
 from trtforensics.findings.finding import Fix, Observation, Severity
 from trtforensics.findings.line_observations import count
 from trtforensics.findings.rule import rule

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.onnx_model import ModelNode, OnnxModel
     from trtforensics.findings.rules.tactics.sums import SumTactic, TunedSum
     from trtforensics.model.log import EngineLayer
+    from trtforensics.sources.onnx_model import ModelNode, OnnxModel
 
 MARGIN = 0.05
 """How much slower the best tactic with FP32 sums is at most where FP16 sums are said to gain little."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import in_engine
+from trtforensics.engines.membership import in_engine
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_tactic
 

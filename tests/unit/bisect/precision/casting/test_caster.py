@@ -12,9 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import PreparedModel
 from trtforensics.bisect.precision.casting.storage import BF16, FP16, Storage
-from trtforensics.bisect.precision.emulation.ranges import Range
 from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 from trtforensics.bisect.precision.items import atoms_of, items_of
+from trtforensics.bisect.precision.tensors.ranges import Range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

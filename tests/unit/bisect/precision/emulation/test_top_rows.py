@@ -35,3 +35,8 @@ def test_undecided_rows_are_counted_apart(tmp_path: Path) -> None:
     assert top_text({"y": {"rows": 4, "decided": 3, "agree": 2}}) == [
         "The largest value of a row stays where it is in 2 of 3 decided rows of y; 1 more lead by too little to tell."
     ]
+
+
+def test_rows_that_all_lead_by_too_little_are_no_share_of_nothing() -> None:
+    (line,) = top_text({"y": {"rows": 12, "decided": 0, "agree": 0}})
+    assert line == "In no row of y does the largest value lead by enough to tell whether it stays there."

@@ -65,7 +65,7 @@ def test_the_scale_that_costs_most_is_named(wrong: str, tmp_path: Path) -> None:
 def test_the_answer_names_pairs_scales_and_stored_weights(tmp_path: Path) -> None:
     document = {"quantization": cost_document(oracle(chain({"/a": GOOD, "/b": 0.6}), tmp_path))}
     lines = cost_text(document)
-    assert lines[0].startswith("Quantized: 2 pairs of QuantizeLinear and DequantizeLinear cost 0.")
+    assert lines[0].startswith("Quantized: 2 pairs of QuantizeLinear and DequantizeLinear, at the cost of 0.")
     assert lines[2].startswith("  /b/Q, scale /b.scale: without this pair 0.0")
     assert lines[4] == "  The fewest that halve it: leave out /b/Q."
     assert lines[5].startswith("  What constants lost that are stored as integers (1)")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.zoo.net import Net
 from trtforensics.bisect.precision.casting.eligibility import survey_of
-from trtforensics.bisect.precision.rewrites.normalisations import LAYER, RMS, chains_of, other_axes
+from trtforensics.bisect.precision.rewrites.normalisations import GROUP, LAYER, RMS, chains_of, other_axes
 from trtforensics.bisect.precision.rewrites.operators import with_operators
 
 if TYPE_CHECKING:
@@ -125,3 +125,83 @@ def test_a_node_that_others_read_stays() -> None:
     assert rewritten is not None
     x = np.random.default_rng(1).standard_normal((3, WIDTH)).astype(np.float32)
     np.testing.assert_allclose(outputs(rewritten, x), outputs(model, x), rtol=1e-5, atol=1e-6)
+
+
+def grouped(
+    net: Net,
+    *,
+    split: Sequence[int] = (0, 2, -1),
+    join: Sequence[int] | None = None,
+    gain: Sequence[int] | None = (4, 1, 1),
+) -> str:
+    """Write a normalisation of two groups of four channels, as exporters write it for images of any size."""
+    groups = net.node("Reshape", "/split", ["x", net.constant("/split/size", split, np.int64)])
+    mean = net.node("ReduceMean", "/mean", [groups], axes=[-1], keepdims=1)
+    centred = net.node("Sub", "/Sub", [groups, mean])
+    variance = net.node(
+        "ReduceMean", "/variance", [net.node("Mul", "/square", [centred, centred])], axes=[-1], keepdims=1
+    )
+    root = net.node("Sqrt", "/root", [net.node("Add", "/Add", [variance, net.constant("/epsilon", 1e-3)])])
+    divided = net.node("Div", "/divide", [centred, root])
+    size = net.node("Shape", "/size", ["x"]) if join is None else net.constant("/join/size", join, np.int64)
+    whole = net.node("Reshape", "/join", [divided, size])
+    if gain is None:
+        return whole
+    scaled = net.node("Mul", "/scale", [whole, net.weight("gain", *gain, scale=1.0)])
+    return net.node("Add", "/shift", [scaled, net.weight("shift", 1, 4, 1, 1, scale=1.0)])
+
+
+IMAGE = (2, 4, "height", "width")
+
+
+def image(
+    net: Net, output: str, size: Sequence[int | str] = IMAGE, result: Sequence[int | str] | None = None
+) -> onnx.ModelProto:
+    return onnx.shape_inference.infer_shapes(net.model(output, {"x": size}, result or size), data_prop=True)
+
+
+@pytest.mark.parametrize("size", [IMAGE, ("n", 4, "height", "width"), (2, 4, "height", 5)])
+@pytest.mark.parametrize("opset", [11, 17])
+def test_groups_of_channels_of_unknown_sizes_become_the_operator(size: Sequence[int | str], opset: int) -> None:
+    net = Net(opset=opset)
+    model = image(net, grouped(net), size)
+    (chain,) = chains(model)
+    assert (chain.operator, chain.source, chain.groups) == (GROUP, "x", 2)
+    assert chain.bias is not None
+    assert (chain.scale.shape, chain.bias.shape, chain.result) == ((4,), (4,), "/shift_output_0")
+    rewritten = with_operators(model, [chain])
+    assert rewritten is not None
+    assert [node.op_type for node in rewritten.graph.node if node.op_type not in {"Constant", "Identity"}] == [GROUP]
+    x = np.random.default_rng(1).standard_normal((2, 4, 6, 5)).astype(np.float32)
+    np.testing.assert_allclose(outputs(rewritten, x), outputs(model, x), rtol=1e-5, atol=1e-6)
+
+
+def test_a_factor_along_the_width_is_none_of_the_channels() -> None:
+    net = Net()
+    model = image(net, grouped(net, gain=(4,)), (2, 4, "height", 4))
+    (chain,) = chains(model)
+    assert chain.result == "/join_output_0"
+    np.testing.assert_array_equal(chain.scale, np.ones(4))
+    rewritten = with_operators(model, [chain])
+    assert rewritten is not None
+    x = np.random.default_rng(1).standard_normal((2, 4, 6, 4)).astype(np.float32)
+    np.testing.assert_allclose(outputs(rewritten, x), outputs(model, x), rtol=1e-5, atol=1e-6)
+
+
+def test_groups_of_known_sizes_become_the_operator_that_more_versions_have() -> None:
+    net = Net()
+    (chain,) = chains(image(net, grouped(net, split=(2, 2, -1)), (2, 4, 6, 5)))
+    assert (chain.operator, chain.source, chain.axis) == (LAYER, "/split_output_0", 2)
+
+
+@pytest.mark.parametrize(
+    ("split", "join"),
+    [((1, 4, -1), None), ((0, 2, -1), (0, 8, -1, 5)), ((0, 2, -1), (0, 4, -1, 5)), ((0, 3, -1), None)],
+    ids=["over all images", "other channels", "two sizes unknown", "channels cut"],
+)
+def test_reshapes_that_do_more_than_group_stay(split: Sequence[int], join: Sequence[int] | None) -> None:
+    net = Net()
+    size = (2, 4, "height", 6) if split[1] == 3 else IMAGE
+    model = image(net, grouped(net, split=split, join=join, gain=None), size, ("a", "b", "c", "d"))
+    assert chains(model) == []
+    assert other_axes(model, survey_of(model)) == ["/divide"]

@@ -10,8 +10,8 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 from tests.support.marked_logs import marked
 from trtforensics.findings.engine import Inputs, judge
-from trtforensics.findings.onnx_model import load_model
 from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.onnx_model import load_model
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import FP16
 from trtforensics.bisect.precision.emulation.oracle import Oracle
-from trtforensics.bisect.precision.emulation.ranges import TensorRanges, tensor_ranges
+from trtforensics.bisect.precision.tensors.ranges import TensorRanges, tensor_ranges
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
-from trtforensics.bisect.precision.casting.preparation import bodies
 from trtforensics.bisect.precision.emulation.masks import mask_paths, rows_without_keys
 from trtforensics.bisect.precision.emulation.oracle import TENSORS_A_RUN, RunError, with_outputs
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.tensors.bodies import Measure, measured_inside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
 
+    from trtforensics.bisect.precision.emulation.node_writer import NodeWriter
     from trtforensics.bisect.precision.emulation.oracle import Oracle
 
     Values = npt.NDArray[Any]
-
-_TAP = "__largest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,65 +110,41 @@ class _Finding:
 
 
 def _inside_bodies(oracle: Oracle) -> dict[str, float]:
-    """Return the largest magnitude of the FP32 tensors of subgraphs, by outputs that are added to their nodes."""
+    """Return the largest magnitude of the FP32 tensors of subgraphs; of none where ONNX Runtime cannot give them."""
     survey = oracle.caster.survey
-    inner = [
-        name
-        for name, scope in survey.scopes.items()
-        if scope
-        and survey.types.get(name) == TensorProto.FLOAT
-        and name not in survey.constants
-        and name not in survey.sources
-    ]
+    inner: dict[int, dict[str, str]] = {}
+    for name, scope in survey.scopes.items():
+        made = name in survey.producers and name not in survey.constants
+        if scope and made and survey.types.get(name) == TensorProto.FLOAT:
+            inner.setdefault(scope, {})[name] = name
     if not inner:
         return {}
     model = onnx.ModelProto()
     model.CopyFrom(oracle.caster.prepared.proto)
-    taps = _tapped(model.graph, frozenset(inner))
-    model.graph.ClearField("output")
-    model.graph.output.extend(_value(tap) for tap in taps)
+    taps = measured_inside(model, inner, _MAGNITUDE)
     try:
         runs = oracle.outputs_of(emulate(model))
     except RunError:
         return {}
-    reached = {tap: [_largest(run[tap]) for run in runs if run[tap].size] for tap in taps}
-    return {taps[tap]: max(each) for tap, each in reached.items() if each}
+    largest: dict[str, float] = {}
+    for tap, about in taps.items():
+        for run in runs:
+            magnitude, wrong = run[tap]
+            largest[about] = max(largest.get(about, 0.0), np.inf if wrong else float(magnitude))
+    return largest
 
 
-def _tapped(graph: onnx.GraphProto, wanted: frozenset[str]) -> dict[str, str]:
-    """Give each node with subgraphs an output for each wanted tensor inside: its largest magnitude, by iteration.
-
-    Return the tensors that were added to the graph, each with the wanted tensor that it is about. A branch that is not
-    taken gives an empty tensor.
-    """
-    added: dict[str, str] = {}
-    for node in graph.node:
-        inside = [(body, {**_tapped(body, wanted), **_magnitudes(body, wanted)}) for body in bodies(node)]
-        taps = {tap: about for _, found in inside for tap, about in found.items()}
-        for number, (body, found) in enumerate(inside):
-            for tap in taps:
-                name = tap if tap in found else f"{tap}_{number}"
-                if tap not in found:
-                    nothing = numpy_helper.from_array(np.zeros(0, np.float32), "value")
-                    body.node.append(helper.make_node("Constant", [], [name], value=nothing))
-                body.output.append(_value(name))
-        outer = {f"{tap}{_TAP}": about for tap, about in taps.items()}
-        node.output.extend(outer)
-        added.update(outer)
-    return added
+def _magnitude(writer: NodeWriter, _about: str, source: str) -> str:
+    """Write the largest magnitude of a tensor, and whether it has a value that is not finite."""
+    flat = writer.add("Reshape", writer.add("Cast", source, to=TensorProto.DOUBLE), writer.constant([-1]))
+    some = writer.add("Concat", writer.constant([0.0], np.float64), writer.add("Abs", flat), axis=0)
+    finite = writer.add("Less", some, writer.constant(np.inf, np.float64))
+    wrong = writer.add("Cast", writer.add("Not", finite), to=TensorProto.DOUBLE)
+    both = [writer.add("ReduceMax", each, keepdims=1) for each in (some, wrong)]
+    return writer.add("Concat", *both, axis=0)
 
 
-def _magnitudes(body: onnx.GraphProto, wanted: frozenset[str]) -> dict[str, str]:
-    made = [name for node in body.node for name in node.output if name in wanted]
-    for name in made:
-        size, largest = f"{name}{_TAP}_size", f"{name}{_TAP}"
-        body.node.append(helper.make_node("Abs", [name], [size], name=size))
-        body.node.append(helper.make_node("ReduceMax", [size], [largest], name=largest, keepdims=0))
-    return {f"{name}{_TAP}": name for name in made}
-
-
-def _value(name: str) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+_MAGNITUDE = Measure(_magnitude, 2, "ReduceMax")
 
 
 def _largest(values: Values) -> float:

@@ -13,7 +13,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from trtforensics.bisect.precision.casting.preparation import bodies, graphs
 from trtforensics.bisect.precision.emulation.twin import emulate
+from trtforensics.bisect.precision.tensors.inner_losses import inner_losses, worse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.casting.eligibility import Survey
     from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.tensors.inner_losses import Loss
 
     Pair = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -35,8 +39,8 @@ _TAP = "__seen"
 class TensorLoss:
     """A tensor in 16 bits: in the worst sample, how many of its values are lost though finite in FP32.
 
-    ``flushed`` says that all became zero in a sample. ``first`` is False if another loss comes before it, in what its
-    producer reads.
+    ``flushed`` says that all became zero in a sample, inside a body in one execution. ``first`` is False if another
+    loss comes before it, in what its producer reads or has inside.
     """
 
     tensor: str
@@ -46,8 +50,16 @@ class TensorLoss:
     first: bool
 
 
-def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> tuple[TensorLoss, ...]:
-    """Return the losses of the main graph's 16-bit tensors if some nodes stay FP32, in the order of the model.
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The losses of a typed model, in its order; ``unseen`` names nodes whose bodies ONNX Runtime does not show."""
+
+    tensors: tuple[TensorLoss, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+
+def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Losses:
+    """Return the losses of 16-bit tensors if some nodes stay FP32.
 
     Of the tensors ``masked``, values below the type's range only mask positions: minus infinity is no loss there.
 
@@ -57,7 +69,7 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> tu
     caster = oracle.caster
     typed = caster.cast(keep)
     names = _narrow_tensors(caster, typed)
-    found: dict[str, TensorLoss] = {}
+    found: dict[str, Loss] = {}
     for start in range(0, len(names), _TENSORS_A_RUN):
         part = names[start : start + _TENSORS_A_RUN]
         exact = oracle.outputs_of(_with_outputs(emulate(caster.prepared.proto), {name: name for name in part}))
@@ -65,10 +77,14 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> tu
         for name in part:
             lowest = -caster.storage.largest if name in masked else -np.inf
             pairs = [_without_masks(w[name + _TAP], g[name + _TAP], lowest) for w, g in zip(exact, seen, strict=True)]
-            loss = _loss(caster, name, pairs, found)
-            if loss is not None:
-                found[name] = loss
-    return tuple(found.values())
+            found[name] = _loss(pairs)
+    inner, unseen = inner_losses(oracle, typed)
+    for name, more in inner.items():
+        found[name] = worse(found.get(name, more), more)
+    lossy = {name: found[name] for name in caster.survey.scopes if name in found and (found[name][0] or found[name][2])}
+    origins = _Origins(caster.survey, lossy)
+    made = (TensorLoss(name, *loss, first=origins.begins(name)) for name, loss in lossy.items())
+    return Losses(tuple(made), tuple(unseen))
 
 
 def _narrow_tensors(caster: Caster, typed: onnx.ModelProto) -> list[str]:
@@ -87,14 +103,34 @@ def _with_outputs(model: onnx.ModelProto, tensors: Mapping[str, str]) -> onnx.Mo
     return model
 
 
-def _loss(caster: Caster, name: str, pairs: Sequence[Pair], before: Collection[str]) -> TensorLoss | None:
-    worst = max(_lost(*pair) for pair in pairs)
+def _loss(pairs: Sequence[Pair]) -> Loss:
     flushed = any(bool(wanted.any()) and not got.any() for wanted, got in pairs)
-    if not worst and not flushed:
-        return None
-    producer = caster.survey.nodes.get(caster.survey.producers.get(name, ""))
-    first = producer is None or not any(tensor in before for tensor in producer.input)
-    return TensorLoss(name, worst, pairs[0][0].size, flushed, first)
+    return max(_lost(*pair) for pair in pairs), pairs[0][0].size, flushed
+
+
+@dataclass(slots=True)
+class _Origins:
+    """Which lost tensors are lost by their own producers."""
+
+    survey: Survey
+    lost: Collection[str]
+
+    def begins(self, name: str) -> bool:
+        """Whether no tensor that a tensor is made of is lost."""
+        producer = self.survey.nodes.get(self.survey.producers.get(name, ""))
+        if producer is None:
+            return not any(each in self.lost for each in self.survey.carried.get(name, ()))
+        made_of = {*producer.input, *(each for node in _inside(producer) for each in node.output)}
+        return not any(each in self.lost and not self._is_handed_on(each) for each in made_of)
+
+    def _is_handed_on(self, name: str) -> bool:
+        """Whether a state of a body is lost because the execution before lost it, which says nothing of the first."""
+        before, after = self.survey.carried.get(name, ("", ""))
+        return after in self.lost and before not in self.lost
+
+
+def _inside(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+    return [inner for body in bodies(node) for graph in graphs(body) for inner in graph.node]
 
 
 def _without_masks(wanted: npt.NDArray[Any], got: npt.NDArray[Any], lowest: float) -> Pair:

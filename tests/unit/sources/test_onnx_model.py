@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.errors import SourceError
-from trtforensics.findings.onnx_model import load_model
+from trtforensics.sources.onnx_model import load_model
 
 if TYPE_CHECKING:
     from pathlib import Path

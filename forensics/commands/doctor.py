@@ -1,0 +1,165 @@
+"""``trtforensics doctor``: what is installed here, and what of this tool works with it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable, Mapping
+
+    from trtforensics.trt.installed import Installed
+
+EXAMPLE = """examples:
+  trtforensics doctor
+  trtforensics doctor --json"""
+
+_PACKAGES = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual", "zstandard")
+_EXTRAS = {"onnxruntime": "precision", "distributed": "cluster"}
+"""Packages that one part needs, and the extra that brings each."""
+_PROGRAMS = ("trtexec", "polygraphy", "dot", "nvidia-smi")
+_MISSING = "missing"
+_WIDTH = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """A part of this tool: whether it works here, and what it needs where it does not."""
+
+    what: str
+    works: bool
+    needs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is installed here; versions and paths are "missing" where there is none."""
+
+    trtforensics: str
+    python: str
+    system: str
+    packages: Mapping[str, str]
+    extras: Mapping[str, str]
+    programs: Mapping[str, str]
+    tensorrt: Mapping[str, str]
+    """For each TensorRT module its version, or why it cannot be imported."""
+    gpu: str
+    abilities: tuple[Ability, ...]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``doctor``."""
+    parser.epilog = EXAMPLE
+    parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
+
+
+def run(args: Namespace) -> int:
+    """Print what is installed and what works.
+
+    Raises:
+        OutputError: Stdout cannot be written.
+    """
+    from trtforensics.console import streams
+    from trtforensics.render.json_text import dumps
+
+    health = examine()
+    document = {"schema": 2, "kind": "doctor", **asdict(health)}
+    streams.print_result(dumps(document, indent=1) + "\n" if args.json else _text(health))
+    return 0
+
+
+def examine() -> Health:
+    """Look at this Python, its packages, the programs on the path, and every TensorRT that it can import."""
+    import platform
+
+    from trtforensics import __version__
+
+    found, told = _tensorrt()
+    extras = {name: _version(name) for name in _EXTRAS}
+    programs = {name: shutil.which(name) or _MISSING for name in _PROGRAMS}
+    gpu = next((f"{one.gpu}, driver {one.driver}" for one in found if one.gpu), _MISSING)
+    return Health(
+        trtforensics=__version__,
+        python=f"{platform.python_version()} ({sys.executable})",
+        system=f"{platform.system()} {platform.machine()}",
+        packages={name: _version(name) for name in _PACKAGES},
+        extras=extras,
+        programs=programs,
+        tensorrt=told,
+        gpu=gpu,
+        abilities=tuple(_abilities(found, extras, programs)),
+    )
+
+
+def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
+    from trtforensics.errors import UsageError
+    from trtforensics.trt.api import MODULES, is_installed
+    from trtforensics.trt.installed import look
+
+    found, told = [], {}
+    for name in MODULES:
+        told[name] = _MISSING
+        if is_installed(name):
+            try:
+                found.append(look(name))
+                told[name] = found[-1].version
+            except UsageError as error:
+                told[name] = error.what
+    return found, told
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return _MISSING
+
+
+def _abilities(found: Iterable[Installed], extras: Mapping[str, str], programs: Mapping[str, str]) -> Iterable[Ability]:
+    """Give the parts of this tool that do not work everywhere, and the one that does."""
+    own = list(found)
+    full = [one for one in own if one.module == "tensorrt"]
+    linux = sys.platform.startswith("linux")
+    build = "a `--build` command"
+    yield Ability("read logs, replays and engine files: parse, report, diff, graph, tui", works=True, needs="")
+    yield Ability("bisect and collect with a `--build` and a `--check` of your own", linux, "Linux")
+    yield Ability("bisect precision by the emulated twin", extras["onnxruntime"] != _MISSING, _install("onnxruntime"))
+    selects = any(one.selector for one in full)
+    yield Ability(f"bisect tactics without {build}", linux and selects, "TensorRT 8.0 to 10.x in this Python")
+    editable = any(one.editable_cache for one in full)
+    yield Ability(f"bisect cache, and binary caches, without {build}", linux and editable, "TensorRT 10.8 or later")
+    yield Ability(f"bisect outputs without {build}", linux and bool(own), "tensorrt or tensorrt_rtx in this Python")
+    yield Ability("bisect route", linux and any(one.routes for one in full), "TensorRT 11.1 or later in this Python")
+    builder = "tensorrt_rtx: `pip install 'trtforensics[rtx]'`"
+    yield Ability("builds without a GPU", any(one.module == "tensorrt_rtx" for one in own), builder)
+    yield Ability("probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed"))
+    yield Ability("graphs as pictures", programs["dot"] != _MISSING, "Graphviz: its program `dot` on the path")
+
+
+def _install(package: str) -> str:
+    return f"{package}: `pip install 'trtforensics[{_EXTRAS[package]}]'`"
+
+
+def _text(health: Health) -> str:
+    rows = [
+        ("trtforensics", f"{health.trtforensics}, Python {health.python}, {health.system}"),
+        ("packages", _list(health.packages)),
+        ("extras", _list(health.extras)),
+        ("TensorRT", _list(health.tensorrt)),
+        ("GPU", health.gpu),
+        *((name, path) for name, path in health.programs.items()),
+    ]
+    lines = [f"{name:<{_WIDTH}}{what}" for name, what in rows]
+    lines += ["", "what works here:"]
+    for ability in health.abilities:
+        mark = "yes" if ability.works else "no "
+        lines.append(f"  {mark}  {ability.what}" + ("" if ability.works else f"; it needs {ability.needs}"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _list(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -1,0 +1,1 @@
+"""Facts about an engine's layers that no single line states."""

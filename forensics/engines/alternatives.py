@@ -1,0 +1,150 @@
+"""What else was timed for a layer: in its own formats, in other formats and types, in other passes."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from trtforensics.model.log import CachedResult, Choice
+from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.parsers.notation.names import is_foreign_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from trtforensics.model.log import Build, EngineLayer
+
+Result = Choice | CachedResult
+"""A tuning result of a layer in one combination of formats."""
+
+_COMPUTED = frozenset(
+    {"Float", "Half", "BFloat16", "BF16", "Int8", "FP8", "FP4", "Int4", "UInt8", "Int32", "Int64", "Bool"}
+)
+_INDEXES = frozenset({"Int32", "Int64", "Bool", "UInt8"})
+
+WORDS = {"Float": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8", "Int4": "INT4"}
+"""Types as people call them; a type that is not here is called as TensorRT prints it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherType:
+    """The fastest result of a layer in another type than the engine's; ``ratio`` is its time over the chosen time."""
+
+    type: str
+    ratio: float
+    result: Result
+
+    @property
+    def text(self) -> str:
+        """As in ``FP16 61 % slower``."""
+        return f"{WORDS.get(self.type, self.type)} {compared(self.ratio)}"
+
+
+def compared(ratio: float) -> str:
+    """Spell a ratio of two times, as in ``61 % slower`` or ``5 % faster``."""
+    percent = (ratio - 1) * 100
+    if round(abs(percent), 1) == 0:
+        return "as fast"
+    digits = 0 if abs(percent) >= 10 else 1  # noqa: PLR2004 - a digit behind the point tells small margins apart
+    return f"{abs(percent):,.{digits}f} % {'slower' if percent > 0 else 'faster'}"
+
+
+def tuned_type(result: Result) -> str | None:
+    """Return the type in which a result computes: of its first floating or quantised input, else of its first tensor.
+
+    Inputs of indexes and masks count only where there are no others. None where no format is printed.
+    """
+    return _type_of(result.inputs) or _type_of(result.outputs)
+
+
+@lru_cache(maxsize=1 << 14)
+def _type_of(texts: tuple[str, ...]) -> str | None:
+    types = [formats[0].dtype for text in texts if (formats := parse_formats(text))]
+    known = [dtype for dtype in types if dtype in _COMPUTED]
+    return next((dtype for dtype in known if dtype not in _INDEXES), known[0] if known else None)
+
+
+class Alternatives:
+    """The tuning results of a build by layer, and how the engine's result of a layer compares to the others."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._of_name: dict[str, list[Result]] = defaultdict(list)
+        results: Iterable[Result] = chain(build.choices, build.cached)
+        for result in results:
+            self._of_name[result.layer].append(result)
+
+    def names(self) -> Sequence[str]:
+        """Return the names that results were printed for, in the log's order."""
+        return tuple(self._of_name)
+
+    def of(self, name: str) -> Sequence[Result]:
+        """Return every result of a name, in all formats and passes."""
+        return self._of_name.get(name, ())
+
+    def origin(self, layer: EngineLayer) -> Result | None:
+        """Return the result that an engine layer came from; of a ForeignNode's kernel, that of the ForeignNode."""
+        if layer.choice is not None:
+            return self._build.choices[layer.choice]
+        return self._build.cached[layer.cached] if layer.cached is not None else None
+
+    def inside(self, layer: EngineLayer) -> str:
+        """Return the ForeignNode that a kernel belongs to, which was tuned as a whole; empty for other layers."""
+        origin = self.origin(layer)
+        inside = origin is not None and is_foreign_node(origin.layer) and not is_foreign_node(layer.name)
+        return origin.layer if origin is not None and inside else ""
+
+    def timed(self, result: Result) -> Choice | None:
+        """Return the choice whose block timed a result: the result itself, or the choice that a cached one repeats.
+
+        The cache's key is the computation, not the layer's name, so that choice may be another layer's. The layer's own
+        is preferred. None where the log does not show it.
+        """
+        if isinstance(result, Choice):
+            return result
+        same = (choice for choice in self._by_outcome.get(_outcome(result), ()) if choice.span.line < result.span.line)
+        return min(same, key=lambda choice: choice.layer != result.layer, default=None)
+
+    def margin(self, result: Result) -> float | None:
+        """Return the time of the runner-up in the same formats over that of the winner; None where it is not told."""
+        timed = self.timed(result)
+        if timed is None or not timed.time_ms or timed.runner_up_ms is None:
+            return None
+        return timed.runner_up_ms / timed.time_ms
+
+    def fastest_by_type(self, name: str) -> dict[str, Result]:
+        """Return for each type that was timed for a layer its fastest result."""
+        fastest: dict[str, Result] = {}
+        for result in sorted(self.of(name), key=lambda one: math.inf if one.time_ms is None else one.time_ms):
+            kind = tuned_type(result)
+            if kind is not None and result.time_ms is not None and result.tactic is not None:
+                fastest.setdefault(kind, result)
+        return fastest
+
+    def other_types(self, result: Result) -> tuple[OtherType, ...]:
+        """Return the other types that were timed for a result's layer, fastest first.
+
+        Times are those of the layer alone: TensorRT also counts the reformats that a type needs around the layer.
+        """
+        own = tuned_type(result)
+        if own is None or not result.time_ms:
+            return ()
+        others = self.fastest_by_type(result.layer).items()
+        return tuple(
+            OtherType(kind, (other.time_ms or 0.0) / result.time_ms, other) for kind, other in others if kind != own
+        )
+
+    @cached_property
+    def _by_outcome(self) -> dict[tuple[object, ...], list[Choice]]:
+        by_outcome: dict[tuple[object, ...], list[Choice]] = defaultdict(list)
+        for choice in self._build.choices:
+            by_outcome[_outcome(choice)].append(choice)
+        return by_outcome
+
+
+def _outcome(result: Result) -> tuple[object, ...]:
+    return result.tactic, result.time_ms, result.runner, result.inputs, result.outputs

@@ -1,0 +1,196 @@
+"""What became of each ONNX node: an engine layer, a part of a ForeignNode, or nothing, with the line that says so."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from trtforensics.engines.alternatives import Alternatives
+from trtforensics.engines.membership import foreign_members, in_engine
+from trtforensics.model.log import OnnxNode
+from trtforensics.older_python import StrEnum
+from trtforensics.parsers.notation.names import is_foreign_node, members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from trtforensics.model.log import Build, EngineLayer, Fusion
+    from trtforensics.model.notes import Removal
+    from trtforensics.model.span import SourceSpan
+
+
+_DEAD = "dead-layer removal"
+
+
+class FateKind(StrEnum):
+    """The kinds of fate, as a person would name them."""
+
+    ENGINE = "engine layer"
+    FOREIGN = "ForeignNode"
+    FUSED = "fused"
+    ELIMINATED = "eliminated"
+    NO_LAYER = "no layer"
+    NOT_TOLD = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of an ONNX node. ``text`` says it in words; ``layer`` is the engine layer that holds the node."""
+
+    node: OnnxNode
+    kind: FateKind
+    text: str
+    span: SourceSpan
+    layer: EngineLayer | None = None
+
+    def mentions(self, needle: str) -> bool:
+        """Whether the node's name, operator, layers or fate contain a text in lower case."""
+        return any(needle in text.casefold() for text in (self.node.name, self.node.op, self.text, *self.node.layers))
+
+
+def fates(build: Build) -> tuple[Fate, ...]:
+    """Return the fate of every ONNX node that the log names, in the order of the model as far as the log has it."""
+    search = _Search(build)
+    return tuple(search.fate(node) for node in _nodes(build))
+
+
+def _nodes(build: Build) -> Iterator[OnnxNode]:
+    """Yield the nodes that the parser met, each once, then those that only engine layers or ForeignNodes name."""
+    seen: set[str] = set()
+    for node in build.onnx_nodes:
+        if node.name not in seen:
+            seen.add(node.name)
+            yield node
+    named = [
+        *((name, layer.span) for layer in build.engine_layers for name in layer.onnx_nodes),
+        *(
+            (name, node.span)
+            for node in build.foreign_nodes
+            if in_engine(build, node.pass_index)
+            for name in node.onnx_nodes
+        ),
+    ]
+    for name, span in named:
+        if name not in seen:
+            seen.add(name)
+            yield OnnxNode(name, "", (), (), (), span)
+
+
+class _Search:
+    """Looks nodes up in what a build says of its engine."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._inside = Alternatives(build).inside
+        self._by_node: dict[str, list[EngineLayer]] = defaultdict(list)
+        self._by_member: dict[str, EngineLayer] = {}
+        for layer in build.engine_layers:
+            for name in layer.onnx_nodes:
+                self._by_node[name].append(layer)
+            for name in (layer.name, *members(layer.name)):
+                self._by_member.setdefault(name, layer)
+        self._foreign = foreign_members(build)
+        self._removed = _removed(removal for removal in build.removals if in_engine(build, removal.pass_index))
+        self._fusions: dict[str, list[Fusion]] = defaultdict(list)
+        for fusion in build.fusions:
+            if in_engine(build, fusion.pass_index):
+                for name in (member for one in fusion.inputs for member in (one, *members(one))):
+                    self._fusions[name].append(fusion)
+        self._silent = _silently_removed(build)
+        self._registers = any(node.layers for node in build.onnx_nodes)
+
+    def fate(self, node: OnnxNode) -> Fate:
+        """Return what became of a node."""
+        return (
+            self._in_engine(node) or self._in_foreign(node) or self._gone(node) or self._fused(node) or self._left(node)
+        )
+
+    def _in_engine(self, node: OnnxNode) -> Fate | None:
+        holding = self._by_node.get(node.name) or [
+            self._by_member[name] for name in (*node.layers, node.name) if name in self._by_member
+        ]
+        holding = list({id(layer): layer for layer in holding}.values())
+        if not holding:
+            return None
+        layer = holding[0]
+        more = f", and {len(holding) - 1} more" if len(holding) > 1 else ""
+        inside = self._inside(layer)
+        if is_foreign_node(layer.name):
+            return Fate(node, FateKind.FOREIGN, f"in {layer.name}{more}", layer.span, layer)
+        if inside:
+            return Fate(node, FateKind.FOREIGN, f"{layer.name}{more}, a kernel inside {inside}", layer.span, layer)
+        return Fate(node, FateKind.ENGINE, f"{layer.name}{more}", layer.span, layer)
+
+    def _in_foreign(self, node: OnnxNode) -> Fate | None:
+        held = next((self._foreign[name] for name in (node.name, *node.layers) if name in self._foreign), None)
+        if held is None:
+            return None
+        how = "in" if held.listed else "by the order of the nodes in"
+        return Fate(node, FateKind.FOREIGN, f"{how} {held.name}", held.span, self._by_member.get(held.name))
+
+    def _gone(self, node: OnnxNode) -> Fate | None:
+        """Return that the optimiser removed every layer of a node that a line names as removed."""
+        removed = [self._removed[name] for name in (*node.layers, node.name) if name in self._removed]
+        if not removed:
+            return None
+        last = removed[-1]
+        why = f", {last.in_favour_of} does the same" if last.in_favour_of else ""
+        return Fate(node, FateKind.ELIMINATED, f"eliminated, line {last.span.line:,}{why}", last.span)
+
+    def _fused(self, node: OnnxNode) -> Fate | None:
+        """Follow the fusions of a node's layers to an engine layer; the name of a fusion need not name all members."""
+        seen, waiting = {*node.layers, node.name}, [*node.layers, node.name]
+        first: Fusion | None = None
+        while waiting:
+            name = waiting.pop()
+            for fusion in self._fusions.get(name, ()):
+                first = first or fusion
+                for other in (member for one in fusion.inputs for member in (one, *members(one))):
+                    if other in self._by_member:
+                        text = f"{first.kind} put it into {self._by_member[other].name}"
+                        return Fate(node, FateKind.FUSED, text, first.span, self._by_member[other])
+                    if other not in seen:
+                        seen.add(other)
+                        waiting.append(other)
+        if first is None:
+            return None
+        return Fate(node, FateKind.FUSED, f"{first.kind} fused it; in no layer that the log names", first.span)
+
+    def _left(self, node: OnnxNode) -> Fate:
+        if not self._build.engine_layers:
+            return Fate(node, FateKind.NOT_TOLD, "the log has no engine dump", node.span)
+        if not node.layers and self._registers:
+            return Fate(node, FateKind.NO_LAYER, "the ONNX parser registered no layer for it", node.span)
+        if self._silent is None:
+            return Fate(node, FateKind.NOT_TOLD, "in no layer that the log names, and no line removes it", node.span)
+        stage, count = self._silent
+        text = f"in no layer that the log names; dead-layer removal took {count:,} without a name, line {stage.line:,}"
+        return Fate(node, FateKind.NOT_TOLD, text, stage)
+
+
+def _silently_removed(build: Build) -> tuple[SourceSpan, int] | None:
+    """Return the first removal of dead layers that took any, and how many all of them took: they name none."""
+    stages = [stage for stage in build.stages if in_engine(build, stage.pass_index)]
+    taken = [
+        (after.span, before.layers - after.layers)
+        for before, after in pairwise(stages)
+        if _DEAD in after.name and after.layers < before.layers
+    ]
+    return (taken[0][0], sum(count for _, count in taken)) if taken else None
+
+
+def _removed(removals: Iterable[Removal]) -> Mapping[str, Removal]:
+    """Return the removal of each name, also of the members of a removed fusion."""
+    by_name: dict[str, Removal] = {}
+    for removal in removals:
+        for name in (removal.layer, *members(removal.layer)):
+            by_name[name] = removal
+    return by_name
+
+
+def counted(found: Sequence[Fate]) -> dict[FateKind, int]:
+    """Return how many nodes have each kind of fate, without kinds that none has."""
+    counts = {kind: sum(fate.kind is kind for fate in found) for kind in FateKind}
+    return {kind: count for kind, count in counts.items() if count}

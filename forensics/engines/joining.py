@@ -1,0 +1,363 @@
+"""One engine from whatever tells of it: a log, engine-layer JSON, profiles, times, the ONNX model, or several of them.
+
+Files join by the names of layers. What comes out is a :class:`~trtforensics.model.log.BuildLog`, so that whoever reads
+logs reads engine files too: engine layers of a file become those of the log's build that has most of their names, with
+their origins in its tuning; without a log each engine of a file is a build of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.engines.deriving import facts_of
+from trtforensics.errors import UsageError
+from trtforensics.model.log import (
+    Autotuning,
+    Build,
+    BuildLog,
+    Coverage,
+    EngineLayer,
+    LineCounts,
+    MessageCounts,
+    Outcome,
+    Tool,
+)
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TacticTimings
+from trtforensics.parsers.builds.kernels import name_kernels
+from trtforensics.parsers.builds.origins import Tuning, resolve
+from trtforensics.parsers.builds.profiles import with_times
+from trtforensics.parsers.files.layer_json import read_layer_json
+from trtforensics.parsers.files.profile_json import read_profile_json
+from trtforensics.parsers.notation.names import members
+from trtforensics.parsers.notation.precision import compute_precision
+from trtforensics.parsers.text.document import read_document
+from trtforensics.parsers.text.source import MAX_BYTES
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.onnx_model import load_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from trtforensics.console.progress import Progress
+    from trtforensics.engines.alternatives import Result
+    from trtforensics.engines.facts import EngineFacts
+    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
+    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.profile import ProfileRun
+    from trtforensics.sources.onnx_model import OnnxModel
+
+_SHOWN = 3
+"""Names that a sentence about what did not join gives as examples."""
+_HALF = 2
+_WHAT_GOES = "Give a build log, engine-layer JSON, a profile, times and the ONNX model of one engine"
+_ONNX = ".onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class Unjoined:
+    """What of a file is of no layer of the engine: ``path`` and, in words, what."""
+
+    path: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+@dataclass(frozen=True)
+class JoinedSources:
+    """Files about one engine, put together. ``log`` holds its build; ``has_log`` is False where it is made of files.
+
+    ``layer_files`` and ``profile_files`` are as read. ``unjoined`` says what of a file joined nothing.
+    """
+
+    log: BuildLog
+    has_log: bool
+    layer_files: tuple[EngineInfo, ...] = ()
+    profile_files: tuple[ProfileInfo, ...] = ()
+    model: OnnxModel | None = None
+    unjoined: tuple[Unjoined, ...] = ()
+
+    def engine(self, number: int | None = None) -> EngineFacts:
+        """Return the engine of a build with the facts of its layers; see :meth:`build`.
+
+        Raises:
+            UsageError: there is no build of that number.
+        """
+        build = self.build(number)
+        several = f" build {build.index + 1}" if len(self.log.builds) > 1 else ""
+        return facts_of(build, f"{self.log.source.path}{several}", self.model)
+
+    def build(self, number: int | None = None) -> Build:
+        """Return the build of a number (from 1), or the last with engine layers, or else the last.
+
+        Raises:
+            UsageError: there is no build of that number, or none at all.
+        """
+        builds = self.log.builds
+        if number is not None:
+            if not 1 <= number <= len(builds):
+                what = f"has no build {number}: it holds {len(builds)}"
+                raise UsageError(self.log.source.path, what, "Give `--build` a number from 1")
+            return builds[number - 1]
+        found = next((build for build in reversed(builds) if build.engine_layers), None)
+        if found is None and not builds:
+            raise UsageError(self.log.source.path, "holds no build", _WHAT_GOES)
+        return found or builds[-1]
+
+
+def load_joined(
+    paths: Sequence[str],
+    *,
+    kind: Kind | None = None,
+    model: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> JoinedSources:
+    """Read files about one engine and join them.
+
+    ``kind``, for a single path, replaces the kind that its content shows. ``model`` is a further ONNX model, which is
+    told by its ending.
+
+    Raises:
+        SourceError: a source cannot be read.
+        NotABuildLogError: a source that is of no other kind is no build log.
+        NotEngineInfoError: a JSON file is damaged.
+        UsageError: a file is named twice, tells of no engine, or is about another one.
+    """
+    divided = _divide(paths, kind)
+    models = [*divided[_ONNX], *([model] if model else [])]
+    if len(models) > 1:
+        raise UsageError(models[1], "is a second ONNX model", "One engine is built from one")
+    infos = tuple(read_layer_json(read_document(path, max_bytes=max_bytes)) for path in divided[Kind.LAYER_INFO])
+    runs = tuple(read_profile_json(read_document(path, max_bytes=max_bytes)) for path in divided[Kind.PROFILE])
+    logs = divided[Kind.BUILD_LOG]
+    if logs:
+        log = load_build_log(logs, max_bytes=max_bytes, on_progress=on_progress)
+    elif infos or runs:
+        log = _log_of(infos or runs)
+    else:
+        raise UsageError(" ".join(paths), "tells of no engine", _WHAT_GOES)
+    joining = _Joining(log)
+    for info in infos:
+        joining.add_layers(info, has_log=bool(logs))
+    for run in runs:
+        joining.add_profile(run)
+    onnx = load_model(models[0]) if models else None
+    if onnx is not None:
+        joining.look_at_model(onnx)
+    return JoinedSources(joining.finished(), bool(logs), infos, runs, onnx, tuple(joining.unjoined))
+
+
+def goes_together(paths: Sequence[str]) -> bool:
+    """Whether files are about one engine rather than two to compare: of no sort but profiles are there two."""
+    divided = _divide(paths, None, strict=False)
+    return len(divided) > 1 and all(len(own) <= 1 for of, own in divided.items() if of != Kind.PROFILE)
+
+
+def _divide(paths: Sequence[str], kind: Kind | None, *, strict: bool = True) -> dict[str, list[str]]:
+    """Sort paths by kind; an ONNX model is told by its ending.
+
+    Raises:
+        UsageError: a path is of a kind that tells of no engine, or is named twice.
+    """
+    sorts = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, _ONNX)
+    divided: dict[str, list[str]] = {of: [] for of in sorts} if strict else {}
+    for path in paths:
+        of = _ONNX if path.endswith(_ONNX) else (kind if kind and len(paths) == 1 else kind_of(path))
+        if strict and of not in sorts:
+            raise UsageError(path, f"is of kind {of}, which tells of no engine's layers", _WHAT_GOES)
+        if strict and paths.count(path) > 1:
+            raise UsageError(path, "is named twice", "Name each file once")
+        divided.setdefault(of, []).append(path)
+    return divided
+
+
+class _Joining:
+    """A log to which files about its builds are added."""
+
+    def __init__(self, log: BuildLog) -> None:
+        self._log = log
+        self.unjoined: list[Unjoined] = []
+
+    def finished(self) -> BuildLog:
+        """Return the log."""
+        return self._log
+
+    def add_layers(self, info: EngineInfo, *, has_log: bool) -> None:
+        """Give the log's builds the engine layers of a file, or without a log add its engines as builds."""
+        path = info.source.path
+        for engine in info.engines if not has_log else info.engines[-1:]:
+            if not has_log:
+                build = _build_of_file(info.source, engine.layers, len(self._log.builds))
+                self._log = replace(self._log, builds=(*self._log.builds, build))
+                continue
+            found = _build_of(engine, self._log.builds)
+            if found is None:
+                what = f"has {len(engine.layers)} layers, most of which {self._log.source.path} does not name"
+                raise UsageError(path, what, "Give the layers that were exported from this build's engine")
+            if engine.detailed or not found.engine_layers:
+                self._replace_layers(found, engine, path)
+
+    def _replace_layers(self, build: Build, engine: Engine, path: str) -> None:
+        printed = {layer.name: layer for layer in reversed(build.engine_layers)}
+        for layer in engine.layers:
+            own = printed.get(layer.name)
+            if own is not None:
+                layer.choice, layer.cached, layer.origin = own.choice, own.cached, own.origin
+                layer.onnx_nodes = layer.onnx_nodes or own.onnx_nodes
+                layer.tactic_name = layer.tactic_name or own.tactic_name
+        missing = [name for name in printed if name not in {layer.name for layer in engine.layers}]
+        if missing:
+            self.unjoined.append(Unjoined(path, f"{_listed(missing, 'layer')} of {self._log.source.path} not in it"))
+        if not printed:
+            parts = (engine.layers, build.choices, build.cached, build.foreign_nodes, build.reformats, build.passes)
+            resolve(Tuning(*map(tuple, parts)))  # type: ignore[arg-type]  # each is of its field's type
+        name_kernels(engine.layers, build.choices, build.cached, build.timings)
+        for layer in engine.layers:
+            layer.compute_precision = compute_precision(layer)
+        build.engine_layers = engine.layers
+        build.profiles = with_times(engine.layers, build.profiles, build.choices, build.cached)
+        _recover(build)
+
+    def add_profile(self, info: ProfileInfo) -> None:
+        """Give the layers of the build that a profile is of their times.
+
+        Raises:
+            UsageError: no build has the layers of the profile.
+        """
+        run, path = info.runs[-1], info.source.path
+        build = _profiled_build(run, self._log.builds)
+        if build is None and not self._log.builds:
+            build = _build_of_file(info.source, tuple(_bare(row.name, row.span) for row in run.layers), 0)
+            self._log = replace(self._log, builds=(build,))
+        if build is None:
+            what = f"times {len(run.layers)} layers, most of which no engine of {self._log.source.path} has"
+            raise UsageError(path, what, "Give the profile that was exported from this engine")
+        build.profiles = with_times(build.engine_layers, (*build.profiles, run), build.choices, build.cached)
+        _recover(build)
+        unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
+        if unjoined:
+            self.unjoined.append(Unjoined(path, f"{_listed(unjoined, 'row')} of no layer of the engine"))
+        silent = {"NoOp", "Constant"}
+        without = [layer.name for layer in build.engine_layers if layer.profile is None and layer.type not in silent]
+        if without and run.layers:
+            self.unjoined.append(Unjoined(path, f"{_listed(without, 'layer')} of the engine not in it"))
+
+    def look_at_model(self, model: OnnxModel) -> None:
+        """Say which ONNX nodes that the engine names the model does not have; names of old layers are nodes' names."""
+        for build in self._log.builds:
+            named = {node for layer in build.engine_layers for node in layer.onnx_nodes}
+            for layer in build.engine_layers:
+                if not layer.onnx_nodes:
+                    layer.onnx_nodes = tuple(name for name in members(layer.name) if name in model.by_name)
+            unknown = [name for name in sorted(named) if name not in model.by_name]
+            if unknown:
+                self.unjoined.append(Unjoined(model.path, f"{_listed(unknown, 'ONNX node')} of the engine not in it"))
+
+
+def _recover(build: Build) -> None:
+    """Bring a build's coverage up to date with the layers and times that it was given."""
+    times = next((layer.time_is for layer in build.engine_layers if layer.time_is is not None), build.coverage.times)
+    times = TimeSource.MEASURED if build.profiles else times
+    has_layers = any(layer.type for layer in build.engine_layers)
+    tactics = build.coverage.tactics or any(layer.tactic is not None for layer in build.engine_layers)
+    build.coverage = replace(build.coverage, engine_layers=has_layers, times=times, tactics=tactics)
+
+
+def _build_of(engine: Engine, builds: Sequence[Build]) -> Build | None:
+    """Return the build that knows most of an engine's layers; of a log that names no layers, the last."""
+    own = {layer.name for layer in engine.layers}
+    named = [({layer.name for layer in build.engine_layers} or _named(build), build) for build in builds]
+    telling = [(names, build) for names, build in named if names]
+    if not telling:
+        return builds[-1] if builds else None
+    best = max(telling, key=lambda one: (len(one[0] & own), one[1].index))
+    parts = {part for name in own for part in members(name)}
+    known = best[0] & own or best[0] & parts
+    return best[1] if len(known) * _HALF >= min(len(own), len(best[0])) else None
+
+
+def _named(build: Build) -> set[str]:
+    """Return the names of layers that a log without engine layers prints: tuned ones, or names alone."""
+    results: list[Result] = [*build.choices, *build.cached]
+    return {one.layer for one in results if one.final is not False} or set(build.layer_names)
+
+
+def _profiled_build(run: ProfileRun, builds: Sequence[Build]) -> Build | None:
+    with_layers = [build for build in builds if build.engine_layers]
+    fitting = [build for build in with_layers if run.joined([layer.name for layer in build.engine_layers]).fits]
+    return next(reversed(fitting if with_layers else list(builds)), None)
+
+
+def _listed(names: Sequence[str], what: str) -> str:
+    """Count names and give the first: ``2 layers (a, b) are``."""
+    shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown}) {'are' if len(names) > 1 else 'is'}"
+
+
+def _bare(name: str, span: object) -> EngineLayer:
+    return EngineLayer(name, "", None, "", (), (), (), (), span)  # type: ignore[arg-type]  # a span
+
+
+def _log_of(infos: Sequence[EngineInfo | ProfileInfo]) -> BuildLog:
+    """Return a log without lines and builds, which stands for engine files."""
+    source = infos[0].source
+    return BuildLog(source, LineCounts(), 0, (), (), np.zeros(0, np.int64))
+
+
+def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int) -> Build:
+    """Return a build of which nothing but the engine's layers is known."""
+    times = TacticTimings(
+        line=np.zeros(0, np.int64),
+        tactic=np.zeros(0, np.uint64),
+        ms=np.zeros(0, np.float64),
+        kernel=np.zeros(0, np.int32),
+        runner_line=np.zeros(0, np.int64),
+        runner_layer=np.zeros(0, np.int32),
+        runner_name=np.zeros(0, np.int32),
+        texts=(),
+    )
+    tactics = any(layer.tactic is not None for layer in layers)
+    return Build(
+        index=index,
+        first_line=1,
+        last_line=max(source.lines, 1),
+        tool=Tool.UNKNOWN,
+        tensorrt_version=None,
+        command=None,
+        outcome=Outcome.UNKNOWN,
+        options={},
+        passes=(),
+        stages=(),
+        fusions=(),
+        reformats=(),
+        onnx_nodes=(),
+        foreign_nodes=(),
+        autotuning=Autotuning(0, 0, 0, 0),
+        timings=times,
+        tuning=(),
+        choices=(),
+        cached=(),
+        engine_layers=layers,
+        layer_names=(),
+        myelin_operations=(),
+        message_counts=MessageCounts(0, 0),
+        messages=(),
+        results=(),
+        coverage=Coverage(
+            verdict=False,
+            engine_layers=any(layer.type for layer in layers),
+            tactics=tactics,
+            times=None,
+            options=False,
+            model=False,
+            own_lines=0,
+            other_lines=0,
+        ),
+    )

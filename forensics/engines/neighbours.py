@@ -1,0 +1,50 @@
+"""Which engine layers read what a layer writes, and write what it reads."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trtforensics.model.log import Build, EngineLayer, EngineTensor
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A tensor at a layer, and the layer at its other end: None where no layer of the engine writes or reads it."""
+
+    tensor: EngineTensor
+    layer: EngineLayer | None
+
+
+class Neighbours:
+    """The layers of an engine by the tensors between them."""
+
+    def __init__(self, build: Build) -> None:
+        self._writers: dict[str, list[EngineLayer]] = defaultdict(list)
+        self._readers: dict[str, list[EngineLayer]] = defaultdict(list)
+        for layer in build.engine_layers:
+            for tensor in layer.outputs:
+                self._writers[tensor.name].append(layer)
+            for name in {tensor.name for tensor in layer.inputs}:
+                self._readers[name].append(layer)
+
+    def producers(self, layer: EngineLayer) -> tuple[Neighbour, ...]:
+        """Return what a layer reads, each tensor with the layers that write it."""
+        return _joined(layer, layer.inputs, self._writers)
+
+    def consumers(self, layer: EngineLayer) -> tuple[Neighbour, ...]:
+        """Return what a layer writes, each tensor with the layers that read it."""
+        return _joined(layer, layer.outputs, self._readers)
+
+
+def _joined(
+    own: EngineLayer, tensors: tuple[EngineTensor, ...], by_name: dict[str, list[EngineLayer]]
+) -> tuple[Neighbour, ...]:
+    """Pair tensors with layers. Several layers may share a tensor, as where slices write parts of one."""
+    found = []
+    for tensor in {tensor.name: tensor for tensor in tensors}.values():
+        others = [other for other in by_name.get(tensor.name, ()) if other is not own]
+        found += [Neighbour(tensor, other) for other in others] or [Neighbour(tensor, None)]
+    return tuple(found)

@@ -1,0 +1,127 @@
+"""What types the options of a build ask for: for all layers, and for single layers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.model.log import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.model.log import Build, Fact
+    from trtforensics.model.span import SourceSpan
+
+TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}
+"""trtexec's words for types, and how the engine's dump spells them."""
+
+REDUCED = {"FP16": "Half", "BF16": "BFloat16", "INT8": "Int8", "FP8": "FP8", "INT4": "Int4"}
+"""The reduced types that build options name, and how the engine's dump spells them."""
+
+WEAK_FLAGS = (
+    "--fp16",
+    "--bf16",
+    "--int8",
+    "--fp8",
+    "--int4",
+    "--best",
+    "--layerPrecisions",
+    "--layerOutputTypes",
+    "--precisionConstraints",
+)
+"""Flags that trtexec refuses together with --stronglyTyped, and that TensorRT 11 no longer has."""
+
+_ENTRY = re.compile(r"(.+):([a-z0-9+]+)")
+_SPEC = re.compile(r" --(layerPrecisions|layerOutputTypes|precisionConstraints)[= ](\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRequest:
+    """One entry of ``--layerPrecisions`` or ``--layerOutputTypes``: a name with at most one ``*``, and a type."""
+
+    option: str
+    pattern: str
+    type: str
+    span: SourceSpan | None
+
+    def matches(self, layer: str) -> bool:
+        """Whether trtexec would apply it to a layer of this name."""
+        before, star, after = self.pattern.partition("*")
+        if not star:
+            return layer == self.pattern
+        return layer.startswith(before) and layer.endswith(after) and len(layer) >= len(before) + len(after)
+
+    @property
+    def text(self) -> str:
+        """The option with this entry alone, as on a command line."""
+        return f"--{self.option}={self.pattern}:{self.type}"
+
+
+def type_requests(build: Build) -> list[TypeRequest]:
+    """Return the requests of trtexec's command in order (8.4 to 10.16: later entries override earlier ones)."""
+    specs = dict(_SPEC.findall(f" {build.command or ''}"))
+    fact = _fact(build, "LayerPrecisions")
+    if fact is not None and fact.value.strip():
+        specs.setdefault("layerPrecisions", fact.value.strip())
+    banner = command_span(build)
+    return [
+        TypeRequest(
+            option, found.group(1), found.group(2), (fact.span if fact and option == "layerPrecisions" else banner)
+        )
+        for option in ("layerPrecisions", "layerOutputTypes")
+        for entry in _entries(specs.get(option, ""))
+        if (found := _ENTRY.fullmatch(entry))
+    ]
+
+
+def constraints(build: Build) -> str:
+    """Return the precision constraints, which say how binding requests are: ``obey``, ``prefer`` or ``none``."""
+    given = dict(_SPEC.findall(f" {build.command or ''}"))
+    printed = build.option("build", "Precision") or ""
+    for word in ("obey", "prefer"):
+        if f"({word} precision constraints)" in printed or given.get("precisionConstraints") == word:
+            return word
+    return "none"
+
+
+def precision_fact(build: Build) -> Fact | None:
+    """Return the ``Precision`` line of trtexec's build options."""
+    return _fact(build, "Precision")
+
+
+def allows(build: Build, *types: str) -> bool:
+    """Whether the build options allow one of these reduced types (``FP16``); False where the log does not say."""
+    fact = precision_fact(build)
+    printed = "" if fact is None else fact.value
+    flags = " ".join(note.text("text") for note in build.notes if note.kind == "poly_flags")
+    return any(f"+{one}" in printed or re.search(rf"\b{one}(?:: True|[,\]])", flags) for one in types)
+
+
+def strongly_typed(build: Build) -> bool:
+    """Whether the log says, or its version implies, that the network is strongly typed.
+
+    TensorRT 11 and TensorRT-RTX have no other networks.
+    """
+    fact = precision_fact(build)
+    if fact is not None and "Strongly Typed" in fact.value:
+        return True
+    major = (build.tensorrt_version or "").partition(".")[0]
+    implied = build.tool is Tool.TENSORRT_RTX or (major.isdecimal() and int(major) >= 11)  # noqa: PLR2004 - see above
+    return implied or any(note.kind == "strongly_typed" for note in build.notes)
+
+
+def command_span(build: Build) -> SourceSpan | None:
+    """Return the line that prints the command."""
+    kinds = ("banner", "poly_run")
+    return next((note.span for note in build.notes if note.kind in kinds and note.text("command")), None)
+
+
+def _entries(spec: str) -> Iterator[str]:
+    """Split a specification at the commas that follow a type: names may hold commas."""
+    yield from filter(None, re.split(r"(?<=:fp32|:fp16|:bf16|:int8|:int4),|(?<=:int32|:int64),", spec.strip("'\"")))
+
+
+def _fact(build: Build, name: str) -> Fact | None:
+    return next((fact for fact in build.options.get("build", ()) if fact.name == name), None)

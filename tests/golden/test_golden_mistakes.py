@@ -1,0 +1,133 @@
+"""What a newcomer's mistakes print, byte for byte; ``--update-golden`` writes it anew. Read it as one who made them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).resolve().parent / "mistakes" / "mistakes.txt"
+PLAN = b"ftrt" + bytes(20) + bytes((10, 16, 1, 11)) + bytes(200)
+FILES = {
+    "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(60),
+    "model.plan": PLAN,
+    "timing.cache": b"ptrt" + bytes(60),
+    "checkpoint.pt": b"PK\x03\x04" + bytes(60),
+    "page.html": b"<!DOCTYPE html><html><body>[TRT]</body></html>",
+    "pointer.onnx": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+    "noise.bin": bytes(range(1, 256)) * 8,
+    "empty.log": b"",
+    "notes.txt": b"remember the milk\n",
+    "settings.json": b'{"a": 1}',
+}
+MISTAKES = (
+    "prase build.log",
+    "reprot build.log",
+    "bisec tactics",
+    "frobnicate",
+    "biuld.log",
+    "missing.log",
+    "report missing.log",
+    "-q report build.log",
+    "report",
+    "report --jsn build.log",
+    "report build.log --format jsn",
+    "report build.log --fail-on worst",
+    "report .",
+    "report empty.log",
+    "report notes.txt",
+    "report picture.png",
+    "parse model.onnx",
+    "parse pointer.onnx",
+    "parse model.plan",
+    "parse noise.bin",
+    "parse checkpoint.pt",
+    "parse page.html",
+    "parse settings.json",
+    "parse build.log --build 7",
+    "parse timing.cache",
+    "explain TF999",
+    "explain",
+    "diff build.log",
+    "diff build.log missing.log",
+    "replay lint build.log",
+    "replay lint model.plan",
+    "replay convert edited.json",
+    "graph build.log",
+    "graph build.log -o graph.bmp",
+    "graph edited.json -o graph.json",
+    "bisect",
+    "bisect tactics --good a.json",
+    "bisect precision model.plan --artifacts-dir out",
+    "bisect items --items edited.json --artifacts-dir out",
+    "pin build.log",
+    "cache apply build.log",
+    "redact build.log -o build.log",
+    "tui missing.log",
+)
+LONG = 12
+"""Lines of an answer that are kept: a list of all codes is no mistake's answer."""
+
+
+@contextlib.contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, data in FILES.items():
+        (tmp_path / name).write_bytes(data)
+    shutil.copy(ROOT / "testdata" / "logs" / "emulated-trtexec-8.6.log", tmp_path / "build.log")
+    shutil.copy(ROOT / "testdata" / "models" / "convnet.onnx", tmp_path / "model.onnx")
+    shutil.copy(ROOT / "testdata" / "replays" / "edited.json", tmp_path / "edited.json")
+    return tmp_path
+
+
+def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    words = shlex.split(line)
+    code = main(words)
+    captured = capsys.readouterr()
+    said = (captured.out + captured.err).splitlines()
+    shown = [*said[:LONG], f"… ({len(said) - LONG} more lines)"] if len(said) > LONG else said
+    return "\n".join([f"$ trtforensics {line}", *shown, f"exit {code}", ""])
+
+
+def test_what_mistakes_print_is_the_golden_text(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    update_golden: bool,  # noqa: FBT001 - a fixture
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with working_in(folder):
+        printed = "\n".join(answer(line, capsys) for line in MISTAKES)
+    if update_golden:
+        GOLDEN.write_text(printed, encoding="utf-8")
+    assert printed == GOLDEN.read_text(encoding="utf-8"), f"{GOLDEN.name} differs: look at the change first"
+
+
+def test_each_mistake_ends_with_one_sentence_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answered = {"explain", "replay convert edited.json"}
+    with working_in(folder):
+        for line in (line for line in MISTAKES if line not in answered):
+            assert main(shlex.split(line)) == 2, line
+            captured = capsys.readouterr()
+            assert captured.out == "", line
+            assert captured.err.count("\n") == 1, line
