@@ -5,6 +5,7 @@ Each function imports the screen that it opens, so that no source waits for the 
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import ExitCode
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from trtforensics.parsers.text.source import Source
     from trtforensics.sources.kinds import Kind
     from trtforensics.tui.terminal_app import Outcome, TerminalApp
+
+
+_SWITCH_S = 0.0005
+"""Seconds that a thread which parses may keep the interpreter while a key waits; Python's own 0.005 add up."""
 
 
 def browse_log(source: Source) -> int:
@@ -65,6 +70,7 @@ def browse_bisection(path: Path, *, max_bytes: int) -> int:
     session.look()  # an invalid directory is refused before the screen is taken
     probe, note = None, ""
     while True:
+        sys.setswitchinterval(_SWITCH_S)
         app = BisectionApp(session, probe, note)
         outcome = app.run()
         if not isinstance(outcome, Detour):
@@ -88,6 +94,7 @@ def _visit(detour: Detour, max_bytes: int) -> str:
 
 
 def _run(app: TerminalApp) -> int:
+    sys.setswitchinterval(_SWITCH_S)
     return _end(app, app.run())
 
 

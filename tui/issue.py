@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from trtforensics import __version__
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
-from trtforensics.redaction.pseudonyms import Pseudonyms
-from trtforensics.redaction.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,6 +29,9 @@ def quoted_issue(title: str, sections: Sequence[IssueSection], cited: Sequence[t
 
     ``cited`` are lines of files: path, number and text.
     """
+    from trtforensics.redaction.pseudonyms import Pseudonyms
+    from trtforensics.redaction.vocabulary import vocabulary
+
     names = Pseudonyms(vocabulary())
     parts = [f"### {title}", ""]
     for section in sections:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import shlex
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.console.progress import Progress
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.diff.differences import Comparison
-    from trtforensics.diff.views import BuildView
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
@@ -35,6 +35,48 @@ class LogSession:
         self.name = source.path
         self.text = LogText()
         self._source = source
+        self._seen = self._stat()
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file, which may grow and can be read again."""
+        return self._source.size is not None
+
+    def _stat(self) -> tuple[int, ...] | None:
+        """Return what changes when the file does; None where there is none."""
+        try:
+            stat = Path(self.name).stat()
+        except OSError:
+            return None
+        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+    def change(self) -> str:
+        """Return how the file differs from what was opened: ``changed``, ``gone``, or empty; each is told once."""
+        now = self._stat()
+        if now == self._seen:
+            return ""
+        if now is None:
+            self._seen = None
+            return "gone"
+        return "changed"
+
+    def note_change(self) -> None:
+        """Take the file as it is for what was opened."""
+        self._seen = self._stat()
+
+    def again(self) -> LogSession:
+        """Open the file anew.
+
+        Raises:
+            SourceError: The file cannot be read.
+        """
+        from trtforensics.parsers.text.source import open_source
+
+        return LogSession(open_source(self.name, max_bytes=self._source.max_bytes))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
 
     def parse(
         self,

@@ -17,11 +17,12 @@ from trtforensics.tui import clipboard, palette, themes
 from trtforensics.tui.detours import Detour
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from textual.binding import BindingType
     from textual.dom import DOMNode
     from textual.screen import Screen
+    from textual.timer import Timer
     from textual.types import CSSPathType
 
 BAD_INPUT = 2
@@ -32,6 +33,9 @@ STYLE = Path(__file__).with_name("terminal_app.tcss")
 
 Outcome = ForensicsError | Detour
 """What ends an app besides the user: an error of the source, or something else to show meanwhile."""
+
+REST_S = 0.1
+"""Seconds without a move after which the cursor rests."""
 
 _ROUNDS = 4
 """How often a mark passes all queues behind a key before the next key is sent.
@@ -67,6 +71,7 @@ class TerminalApp(App[Outcome]):
         self._keys: deque[events.Key] = deque()
         self._mark_at: DOMNode | None = None
         self._quits = False
+        self._resting: Timer | None = None
         for theme in themes.THEMES:
             self.register_theme(theme)
         self.theme = themes.stored()
@@ -119,6 +124,15 @@ class TerminalApp(App[Outcome]):
         if copied.through_terminal:
             super().copy_to_clipboard(copied.text)
         self.inform(copied.message)
+
+    def when_resting(self, follow: Callable[[], None]) -> None:
+        """Let panes follow the cursor once it rests, as repainting them at each key takes long over a slow line."""
+        if self._resting is not None:
+            self._resting.stop()
+        if REST_S:
+            self._resting = self.set_timer(REST_S, follow)
+        else:
+            follow()
 
     def inform(self, text: str) -> None:
         """Show a sentence for some seconds."""

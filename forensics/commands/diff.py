@@ -17,16 +17,20 @@ EXAMPLE = """examples:
   trtforensics diff good.log bad.log
   trtforensics diff good/ bad/ --json -o diff.json        # directories of replays, logs, engine JSON, timing caches
   trtforensics diff polygraphy_artifacts                  # its good/ against its bad/
+  trtforensics diff fast.json slow.json --good fast.profile.json --bad slow.profile.json      # why is it slower?
   trtforensics diff good.json bad.json --exit-code || echo they differ"""
-_KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.TIMING_CACHE)
+_KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, Kind.TIMING_CACHE)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``diff``."""
     parser.epilog = EXAMPLE
-    what = "a build log, tactic replay, engine-layer JSON, timing cache, or a directory of them"
+    what = "a build log, tactic replay, engine-layer JSON, profile, times, timing cache, or a directory of them"
     parser.add_argument("good", metavar="GOOD", help=f"{what}; of an artifacts directory, its good/")
     parser.add_argument("bad", metavar="BAD", nargs="?", help="likewise, its bad/ (default: GOOD, if it has both)")
+    for side in ("good", "bad"):
+        more = f"more files about {side.upper()}'s engine: its profile, times, layers"
+        parser.add_argument(f"--{side}", dest=f"{side}_files", nargs="+", default=[], metavar="FILE", help=more)
     parser.add_argument("--json", action="store_true", help="print the JSON document instead of the report")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 where there is a difference")
     parser.add_argument("--all", action="store_true", help="print every difference, however many there are")
@@ -44,17 +48,22 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import write_text
     from trtforensics.console.progress import ProgressLine
     from trtforensics.diff.compare import compare
-    from trtforensics.diff.loading import load_side
+    from trtforensics.diff.loading import load_side, with_files
     from trtforensics.sources.build_log import keep_sources
 
     bad_path = _bad_path(args.good, args.bad)
     if args.output is not None:
-        keep_sources([args.good, bad_path], args.output)
+        keep_sources([args.good, bad_path, *args.good_files, *args.bad_files], args.output)
     kind = Kind(args.kind) if args.kind else None
     with ProgressLine(quiet=args.quiet) as progress:
         good, bad = (
-            load_side(path, name, max_bytes=args.max_bytes, kind=kind, on_file=progress.file)
-            for path, name in ((args.good, "good"), (bad_path, "bad"))
+            with_files(
+                load_side(path, name, max_bytes=args.max_bytes, kind=kind, on_file=progress.file),
+                files,
+                max_bytes=args.max_bytes,
+                on_file=progress.file,
+            )
+            for path, name, files in ((args.good, "good", args.good_files), (bad_path, "bad", args.bad_files))
         )
     comparison = compare(good, bad)
     if args.json:

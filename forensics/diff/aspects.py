@@ -12,7 +12,7 @@ from trtforensics.parsers.notation.kernels import read_kernel
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.sources.kinds import Kind
 
 Value = tuple[Any, ...]
@@ -59,18 +59,12 @@ def _unlike(layers: Mapping[int, LayerView], stated: Mapping[int, object], kinds
 def text(aspect: DifferenceType, layer: LayerView) -> str:
     """Return an aspect of a layer as text for people."""
     if aspect is DifferenceType.PRECISION:
-        return arrow(layer, layer.tensors.types or ())
+        return layer.types_text
     if aspect is DifferenceType.FORMAT:
-        return arrow(layer, layer.tensors.texts)
+        return layer.arrow(layer.tensors.texts)
     runner = layer.runner or (f"0x{layer.runner_id:08x}" if layer.runner_id else "")
     sums = read_kernel(layer.kernel).sum_text if layer.kernel else ""
     words = [runner, tactic_text(layer.tactic), layer.kernel, f"({sums})" if sums else ""]
     if layer.tactic is not None and tactic_text(layer.tactic) is None:
         words[1] = "no tactic"
     return " ".join(word for word in words if word)
-
-
-def arrow(layer: LayerView, texts: tuple[str, ...]) -> str:
-    """Return inputs and outputs as text: ``Half, Half -> Float``."""
-    inputs = layer.tensors.inputs
-    return f"{', '.join(texts[:inputs])} -> {', '.join(texts[inputs:])}".strip()

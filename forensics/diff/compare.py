@@ -6,23 +6,29 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.diff import aspects, effects, fusion_lines
-from trtforensics.diff.aligned_layers import align_builds
-from trtforensics.diff.alignment import MatchedBy, plain_name
+from trtforensics.diff.builds.aligned_layers import align_builds
+from trtforensics.diff.builds.alignment import MatchedBy, plain_name
 from trtforensics.diff.differences import Comparison, Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.diff.granularity import comparable
 from trtforensics.diff.scores import ValueOccurrence, count, suspicious_pairs, worst
+from trtforensics.diff.times.comparing import compare_times
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.parsers.notation.names import is_helper, members
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
-    from trtforensics.diff.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.diff.builds.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.diff.builds.views import BuildView, LayerView
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
-    from trtforensics.diff.views import BuildView, LayerView
     from trtforensics.model.span import SourceSpan
 
 _ABSENT = "absent"
+_RELATED = 0.1
+"""The share of the smaller side's layers that builds of one model have in common at least."""
+_FEW_LAYERS = 4
+"""Engines of fewer layers may be fused otherwise as a whole."""
 _SORTS = (("layers", "engine layers"), ("operations", "operations inside ForeignNodes"))
 
 
@@ -35,8 +41,25 @@ def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
     rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
     pairs, others = _pairs(tables, len(good.builds), len(bad.builds))
     matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
-    notes = [note for table in tables for note in table.notes]
-    return Comparison(good, bad, tuple(rows), pairs, others, matched, (*notes, *fusion_notes))
+    notes = (*(note for table in tables for note in table.notes), *fusion_notes)
+    times = compare_times(good.builds, bad.builds)
+    unrelated = _unrelated(tables[0].builds, len(good.builds))
+    return Comparison(good, bad, tuple(rows), pairs, others, matched, notes, times, unrelated)
+
+
+def _unrelated(aligned: AlignedBuilds, goods: int) -> str:
+    """Say where the sides have hardly a layer in common: then differences of single layers mean nothing."""
+    by_side: tuple[list[int], list[int]] = ([], [])
+    for build in aligned.numbers:
+        by_side[build >= goods].append(sum(build in layer.by_build for layer in aligned.layers))
+    smaller = min(min(counts, default=0) for counts in by_side)
+    both = sum(
+        any(build < goods for build in layer.by_build) and any(build >= goods for build in layer.by_build)
+        for layer in aligned.layers
+    )
+    if smaller < _FEW_LAYERS or both >= smaller * _RELATED:
+        return ""
+    return f"{both} of {smaller} layers match: two different models?"
 
 
 class _LayerComparison:
@@ -45,6 +68,7 @@ class _LayerComparison:
     def __init__(self, good: Sequence[BuildView], bad: Sequence[BuildView], sort: str, name: str) -> None:
         self.goods = len(good)
         self.notes: list[str] = []
+        self._other_helpers = 0
         every = (*good, *bad)
         self._kinds = {number: build.kind for number, build in enumerate(every)}
         layers_of = {
@@ -72,6 +96,9 @@ class _LayerComparison:
             rows += of_layer if explained else [*self._renamed(aligned), *of_layer, *self._presence(aligned)]
             silent += len(aligned.by_build) > 1 and not any(found.values())
             self._remember(aligned, found, explained=explained)
+        if self._other_helpers:
+            what = f"{self._other_helpers} layers differ in name by helpers of the ONNX parser only"
+            self.notes.append(f"{what}: a replay of one side does not find them on the other")
         if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
             self.notes.append("only the names of layers are told in common: their tactics cannot be compared")
         elif silent:
@@ -92,6 +119,9 @@ class _LayerComparison:
     def _renamed(self, aligned: AlignedLayer) -> list[Difference]:
         """Return the difference of a layer that has another name in some builds: a replay does not find it there."""
         if aligned.how is MatchedBy.NAME:
+            return []
+        if _helpers_only(aligned):
+            self._other_helpers += 1
             return []
         values = {build: plain_name(layer.name) for build, layer in aligned.by_build.items()}
         entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
@@ -193,6 +223,13 @@ class _RowSubject(NamedTuple):
 def _about(aligned: AlignedLayer, why: tuple[str, ...] = ()) -> _RowSubject:
     parts = frozenset().union(*{layer.parts for layer in aligned.by_build.values()})
     return _RowSubject(aligned.name, aligned.how, aligned.position, parts, why)
+
+
+def _helpers_only(aligned: AlignedLayer) -> bool:
+    """Whether the builds' names of a layer hold the same layers of the model, in order, and other helpers."""
+    every = [members(plain_name(layer.name)) for layer in aligned.by_build.values()]
+    of_model = {tuple(name for name in names if not is_helper(name)) for names in every}
+    return len(of_model) == 1 and len(set(every)) > 1 and (() not in of_model or aligned.how is MatchedBy.FUSED_MEMBERS)
 
 
 def _entry(

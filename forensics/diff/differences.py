@@ -10,10 +10,11 @@ from trtforensics.older_python import StrEnum
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.diff.alignment import MatchedBy
+    from trtforensics.diff.builds.alignment import MatchedBy
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.times.comparing import TimeComparison
     from trtforensics.model.span import SourceSpan
 
 
@@ -103,7 +104,8 @@ class Comparison:
     """The whole result. ``differences`` are most suspicious first, each followed by its effects.
 
     ``matched`` counts aligned layers by how they were matched; ``other_pairs`` counts unlisted pairs that are as
-    suspicious as the last listed pair. ``notes`` say what could not be compared.
+    suspicious as the last listed pair. ``notes`` say what could not be compared. ``unrelated`` is a sentence where the
+    sides have so few layers in common that they may be builds of two models, else empty.
     """
 
     good: ComparedSide
@@ -113,6 +115,8 @@ class Comparison:
     other_pairs: int
     matched: Mapping[MatchedBy, int]
     notes: tuple[str, ...]
+    times: TimeComparison
+    unrelated: str = ""
 
     def summary(self) -> dict[str, int]:
         """Count the differences of each type."""

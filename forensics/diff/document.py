@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.diff.times import document as times
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
@@ -13,10 +14,10 @@ from trtforensics.render.kernel_facts import kernel_facts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.diff.differences import Comparison, Difference, PairHalf, SideValue, SuspiciousPair
     from trtforensics.diff.loading import ComparedSide
     from trtforensics.diff.scores import Counts
-    from trtforensics.diff.views import BuildView
     from trtforensics.model.span import SourceSpan
 
 SCHEMA = 1
@@ -47,7 +48,9 @@ def document(comparison: Comparison) -> JsonObject:
         "skipped": [*_skipped(comparison.good, "good"), *_skipped(comparison.bad, "bad")],
         "matched": {how.value: count for how, count in comparison.matched.items()},
         "notes": list(comparison.notes),
+        "unrelated": comparison.unrelated or None,
         "summary": comparison.summary(),
+        "times": times.document(comparison.times) if comparison.times.tells else None,
         "differences": [_difference(index, row) for index, row in enumerate(comparison.differences)],
         "pairs": [_pair(pair) for pair in comparison.pairs],
         "other_pairs": comparison.other_pairs,

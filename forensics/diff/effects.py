@@ -17,8 +17,8 @@ from trtforensics.diff.differences import Difference, DifferenceType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.diff.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.aligned_layers import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.diff.builds.views import LayerView
 
 _REFORMAT_TARGET = re.compile(r"Reformatting CopyNode for (?:Input|Output) Tensor \d+ to (.*)")
 

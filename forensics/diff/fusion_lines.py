@@ -9,15 +9,15 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.alignment import MatchedBy, join_groups
+from trtforensics.diff.builds.alignment import MatchedBy, join_groups
 from trtforensics.diff.differences import Difference, DifferenceType, SideValue
 from trtforensics.diff.scores import worst
-from trtforensics.parsers.notation.names import members, without_profile
+from trtforensics.parsers.notation.names import is_helper, members, without_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.model.log import Fusion
 
 FusedNames = frozenset[str]
@@ -36,7 +36,11 @@ class FusionGroup:
 def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list[FusionGroup], tuple[str, ...]]:
     """Return the fusions that not all logs have, in groups, and notes on what is not compared."""
     fusions_of = {
-        number: {frozenset(map(without_profile, fusion.inputs)): fusion for fusion in build.fusions}
+        number: {
+            frozenset(map(without_profile, fusion.inputs)): fusion
+            for fusion in build.fusions
+            if _joins_the_model(fusion)
+        }
         for number, build in enumerate((*good, *bad))
         if build.fusions is not None
     }
@@ -55,6 +59,11 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
             if inputs in parts:
                 by_group[owner[min(parts[inputs])]][build][inputs] = fusion
     return [FusionGroup(frozenset(group), found) for group, found in zip(groups, by_group, strict=True)], ()
+
+
+def _joins_the_model(fusion: Fusion) -> bool:
+    """Whether a fusion joins at least two layers of the model; joined with helpers only, a layer stays what it was."""
+    return sum(any(not is_helper(part) for part in (members(name) or (name,))) for name in fusion.inputs) > 1
 
 
 def _parts(inputs: FusedNames) -> frozenset[str]:

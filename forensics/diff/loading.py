@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.diff import view_building
+from trtforensics.diff.joining import joined
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
@@ -17,9 +18,9 @@ from trtforensics.sources.cache import is_binary, load_timing_cache
 from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ def load_side(
     """Read a side of a comparison: a file, a directory of files, or the ``name`` part of an artifacts directory.
 
     ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
-    to directories are not followed. ``on_file`` is called with the name of each file before it is read.
+    to directories are not followed. Profiles and times files are joined to the engines that they time. ``on_file`` is
+    called with the name of each file before it is read.
 
     Raises:
         ForensicsError: a file that was named cannot be used, or no file of a directory can.
@@ -75,7 +77,40 @@ def load_side(
     if not builds:
         tried = f"{len(skipped)} files were tried, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
         raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
-    return ComparedSide(path, tuple(builds), tuple(skipped))
+    return ComparedSide(path, joined(builds), tuple(skipped))
+
+
+def with_files(
+    side: ComparedSide, files: Sequence[str], *, max_bytes: int = MAX_BYTES, on_file: Callable[[str], None]
+) -> ComparedSide:
+    """Return a side that is one file with more files about the same engine: its profile, its times, its layers.
+
+    Raises:
+        ForensicsError: a file cannot be used, or the side is a directory.
+    """
+    if not files:
+        return side
+    if Path(side.path).is_dir():
+        raise UsageError(side.path, "is a directory, to which no further files can be given", "Put them into it")
+    if side.path == "-":
+        raise UsageError("-", "is read once and goes with no further files", "Name a file")
+    times = [file for file in files if kind_of(file) is Kind.TIMES]
+    others = [file for file in files if file not in times]
+    for file in files:
+        on_file(file)
+    builds = side.builds
+    if others:
+        from trtforensics.engines.joining import load_joined  # noqa: PLC0415 - only for several files
+
+        whole = load_joined([side.path, *others], max_bytes=max_bytes)
+        view = view_building.of_log(whole.log)
+        if view is None:
+            raise UsageError(side.path, "tells of no layer, no tactic, no fusion and no time", _WHAT_TO_GIVE)
+        kind = view.kind if whole.has_log else Kind.LAYER_INFO
+        notes = (*view.notes, f"read with {', '.join(others)}", *map(str, whole.unjoined))
+        builds = (replace(view, kind=kind, notes=notes),)
+    views = [view for file in times for view in _views(file, Kind.TIMES, max_bytes)]
+    return replace(side, builds=joined((*builds, *views)))
 
 
 def _files(folder: Path) -> Iterator[tuple[str, str]]:
@@ -114,14 +149,25 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
         from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - only for this kind
 
         return view_building.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
+    if kind is Kind.PROFILE:
+        from trtforensics.parsers.files.profile_json import read_profile_json  # noqa: PLC0415 - only for this kind
+
+        profile = view_building.of_profile(read_profile_json(read_document(path, max_bytes=max_bytes)))
+        if not profile.layers:
+            raise UsageError(path, "is a profile of no layers", "Export it again with `trtexec --exportProfile`")
+        return (profile,)
+    if kind is Kind.TIMES:
+        from trtforensics.parsers.files.times_json import read_times_json  # noqa: PLC0415 - only for this kind
+
+        return (view_building.of_times(read_times_json(read_document(path, max_bytes=max_bytes))),)
     if kind is Kind.TIMING_CACHE or is_binary(path):
         return (view_building.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
     if kind is not Kind.BUILD_LOG:
-        raise UsageError(path, f"is of kind {kind}, which tells of no tactic and no layer's precision", _WHAT_TO_GIVE)
+        raise UsageError(path, f"is of kind {kind}, which tells of no layer and no time", _WHAT_TO_GIVE)
     view = view_building.of_log(load_build_log([path], max_bytes=max_bytes))
     if view is None:
-        raise UsageError(path, "tells of no layer, no tactic and no fusion", "Build with `trtexec --verbose`")
+        raise UsageError(path, "tells of no layer, no tactic, no fusion and no time", "Build with `trtexec --verbose`")
     return (view,)
 
 
-_WHAT_TO_GIVE = "Give build logs, tactic replays, engine-layer JSON or timing-cache exports"
+_WHAT_TO_GIVE = "Give build logs, tactic replays, engine-layer JSON, profiles, times or timing-cache exports"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.diff.differences import DifferenceType
+from trtforensics.diff.times import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +63,17 @@ class _ReportWriter:
         comparison = self._comparison
         yield from self._side("good", comparison.good)
         yield from self._side("bad", comparison.bad)
+        if comparison.unrelated:
+            yield self._bold(comparison.unrelated)
         yield from self._verdict()
+        if comparison.times.tells:
+            yield ""
+            yield self._bold(f"TIME: {text.answer(comparison.times)}")
+            yield from text.lines(comparison.times, limit=None if self._limit is None else text.SHOWN)
+        if comparison.unrelated and self._limit is not None:
+            yield ""
+            yield "The differences of single layers are left out (--all lists them)"
+            return
         if comparison.pairs:
             yield from self._pairs(comparison.pairs)
         for type_ in DifferenceType:
@@ -89,6 +100,10 @@ class _ReportWriter:
 
     def _verdict(self) -> Iterator[str]:
         comparison = self._comparison
+        builds = (*comparison.good.builds, *comparison.bad.builds)
+        if all(build.layers is None and build.operations is None for build in builds):
+            yield "neither side tells its layers"
+            return
         total = sum(comparison.matched.values())
         by = ", ".join(f"{count} by {how.value.replace('-', ' ')}" for how, count in sorted(comparison.matched.items()))
         yield f"{total} layers aligned{f' ({by})' if by else ''}"

@@ -1,20 +1,23 @@
-"""Makes a :class:`~trtforensics.diff.views.BuildView` of a parsed source: one function for each kind of source."""
+"""Makes a build of the common form (``builds/views.py``) of a parsed source: one function for each kind of source."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trtforensics.diff import tensor_views
-from trtforensics.diff.views import BuildView, LayerView
+from trtforensics.diff.builds import runs, tensor_views
+from trtforensics.diff.builds.views import BuildView, LayerView
+from trtforensics.model.operation import operation_of, operation_of_type
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model.engine import EngineInfo
+    from trtforensics.model.engine import EngineInfo, ProfileInfo
     from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineLayer, MyelinOperation
+    from trtforensics.model.profile import LayerTime
     from trtforensics.model.replay import Replay
+    from trtforensics.model.samples import InferenceTimes
     from trtforensics.model.timing_cache import TimingCache
 
 _NO_RUNNER = {"Myelin"}
@@ -22,9 +25,13 @@ _NO_RUNNER = {"Myelin"}
 
 
 def of_log(log: BuildLog) -> BuildView | None:
-    """Return the last build with an engine dump, else the last with tuning; None where the log has neither."""
+    """Return the last build with an engine dump, else the last with tuning or a profile, else the last with results.
+
+    None where no build has any of them.
+    """
     candidates = [b for b in log.builds if b.engine_layers or b.layer_names]
-    candidates = candidates or [b for b in log.builds if b.choices or b.cached or b.timing_cache_keys or b.fusions]
+    candidates = candidates or [b for b in log.builds if _tells_of_layers(b)]
+    candidates = candidates or [b for b in log.builds if runs.of_build(b).totals]
     if not candidates:
         return None
     build = candidates[-1]
@@ -40,13 +47,34 @@ def of_log(log: BuildLog) -> BuildView | None:
         fusions=tuple(chosen) or None,
         tensorrt_version=build.tensorrt_version,
         notes=notes,
+        run=runs.of_build(_timed_build(log, build)),
     )
+
+
+def _tells_of_layers(build: Build) -> bool:
+    return bool(build.choices or build.cached or build.timing_cache_keys or build.fusions or build.profiles)
+
+
+def _timed_build(log: BuildLog, build: Build) -> Build:
+    """Return the build itself where it was run, else the run of its engine that follows it in the log."""
+    if runs.of_build(build).totals:
+        return build
+    for later in log.builds[build.index + 1 :]:
+        if later.engine_layers or later.layer_names or _tells_of_layers(later):
+            break
+        if runs.of_build(later).totals:
+            return later
+    return build
 
 
 def _log_layers(build: Build) -> tuple[tuple[LayerView, ...] | None, tuple[str, ...]]:
     dump = build.engine_layers
     if dump:
         return tuple(_dumped(build, layer) for layer in dump), ()
+    if build.profile:
+        return tuple(_profiled(row) for row in build.profile), (
+            "it prints no engine layers: those of its profile count",
+        )
     tuned = _tuned(build)
     undecided = sum(bool(layer.undecided) for layer in tuned)
     notes = ["it prints no engine layers: its layers are those that it tunes"] if tuned else []
@@ -82,7 +110,19 @@ def _dumped(build: Build, layer: EngineLayer) -> LayerView:
         onnx_nodes=layer.onnx_nodes,
         reads=tuple(tensor.name for tensor in layer.inputs),
         writes=tuple(tensor.name for tensor in layer.outputs),
+        operation=operation_of(layer),
+        shape=tuple(tensor.dims for tensor in (*layer.inputs[:1], *layer.outputs)),
+        **_measured(None if layer.profile is None else build.profile[layer.profile]),
     )
+
+
+def _measured(row: LayerTime | None) -> dict[str, Any]:
+    return {} if row is None else {"measured_ms": row.average_ms, "median_ms": row.median_ms, "time_span": row.span}
+
+
+def _profiled(row: LayerTime) -> LayerView:
+    """Make a layer of a profile's row, which tells its name and its time."""
+    return LayerView(row.name, row.span, **_measured(row))
 
 
 def _tuned(build: Build) -> list[LayerView]:
@@ -111,6 +151,7 @@ def _tuned_layer(build: Build, name: str, tuned: list[Choice | CachedResult]) ->
         tensors=tensor_views.of_formats(first.inputs, first.outputs),
         time_ms=first.time_ms,
         runner_up_ms=getattr(first, "runner_up_ms", None),
+        operation=operation_of_type(first.runner),
     )
 
 
@@ -163,7 +204,23 @@ def _engine_layer(layer: EngineLayer) -> LayerView:
         onnx_nodes=layer.onnx_nodes,
         reads=tuple(tensor.name for tensor in layer.inputs),
         writes=tuple(tensor.name for tensor in layer.outputs),
+        operation=operation_of(layer),
+        shape=tuple(tensor.dims for tensor in (*layer.inputs[:1], *layer.outputs)),
     )
+
+
+def of_profile(profile: ProfileInfo) -> BuildView:
+    """Return the layers of a profile file, of its last run."""
+    count = len(profile.runs)
+    what = f"run {count} of {count}" if count > 1 else ""
+    return BuildView(profile.source.path, Kind.PROFILE, what, tuple(_profiled(row) for row in profile.runs[-1].layers))
+
+
+def of_times(times: InferenceTimes) -> BuildView:
+    """Return what a times file tells of the last run in it."""
+    count = len(times.runs)
+    what = f"run {count} of {count}" if count > 1 else ""
+    return BuildView(times.source.path, Kind.TIMES, what, None, run=runs.of_samples(times.runs[-1]))
 
 
 def of_timing_cache(cache: TimingCache) -> BuildView:

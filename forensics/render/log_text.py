@@ -297,7 +297,8 @@ def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
         sums = "".join(f", {word}" for word in _kernel(one.tuned))
         what = f", {one.what}" if one.what else ""
         share = f"{one.time_ms:g} ms {one.time_is}, {one.share:.1%}{what}{sums}"
-        yield f"{_short(one.name, _NAME_WIDTH - len(sums))}: {share} ({f'line {one.span.line}' if one.span.file in files else one.span})"
+        place = f"line {one.span.line}" if one.span.file in files else str(one.span)
+        yield f"{_short(one.name, _NAME_WIDTH - len(sums))}: {share} ({place})"
     if layers and build.engine_layers:
         yield timed_note(build)
         strangers = [row for row in build.profile if row.engine_layer is None]

@@ -1,4 +1,4 @@
-"""Recognises what a source is by its content: build log, replay, engine layers, profile, timing cache, artifacts."""
+"""Recognises what a source is by its content: a log, a replay, layers, a profile, times, a timing cache, artifacts."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _REPLAY = re.compile(
 _TIMING_CACHE = re.compile(rb'"kind"\s*:\s*"timing-cache"')
 _LAYER_INFO = re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
 _PROFILE = re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
+_TIMES = re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"')
 _JSON = re.compile(rb"\A\s*[{\[]\s*[\"{\[\]}]")
 
 
@@ -35,6 +36,7 @@ class Kind(StrEnum):
     REPLAY = "replay"
     LAYER_INFO = "layer-info"
     PROFILE = "profile"
+    TIMES = "times"
     TIMING_CACHE = "timing-cache"
     ARTIFACTS = "artifacts"
 
@@ -70,6 +72,7 @@ def sniff_kind(opening: bytes) -> Kind | None:
         Kind.REPLAY: _REPLAY,
         Kind.LAYER_INFO: _LAYER_INFO,
         Kind.PROFILE: _PROFILE,
+        Kind.TIMES: _TIMES,
     }
     return next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
 

@@ -26,6 +26,10 @@ _OF_MYELIN = "_myl"
 _FOREIGN_NODE = "{ForeignNode["
 _TRIED_REFORMAT = "Optimizer Reformat"
 _MYELIN_MADE = ("__myl_", "__mye", "__myln")
+_HELPER = re.compile(
+    r"\(Unnamed Layer\* \d+\) \[|ONNXTRT_|shuffle_between_"
+    r"|(?:copied_)?(?:un)?squeeze_(?:node_)?(?:after|before)_|reshape_(?:after|before)_"
+)
 _ITEM = "[ONNX Layer: "
 _SEPARATORS = re.compile("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
 
@@ -49,6 +53,15 @@ def is_reformat(name: str) -> bool:
 def is_foreign_node(name: str) -> bool:
     """Whether a layer is a part of the network that another compiler (Myelin) compiles as a whole."""
     return name.startswith(_FOREIGN_NODE)
+
+
+def is_helper(name: str) -> bool:
+    """Whether the ONNX parser made up this name: for a layer that it put in, or for one that it left unnamed.
+
+    Such names hold running numbers (``ONNXTRT_Broadcast_4``, ``(Unnamed Layer* 17) [ElementWise]``), which change with
+    the version of TensorRT.
+    """
+    return _HELPER.match(name) is not None
 
 
 def is_tried_reformat(name: str) -> bool:

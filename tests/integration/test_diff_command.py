@@ -89,7 +89,7 @@ def test_a_damaged_source_is_one_sentence_and_exit_code_2(
         (("good.log", "missing.log"), "missing.log"),
         (("-", "-"), "standard input can be one side only"),
         (("good.log", "bad.log", "-o", "bad.log"), "is the source itself"),
-        (("profile.json", "bad.log"), "is of kind profile"),
+        (("profile.json", "bad.log"), "is a profile of no layers"),
     ],
 )
 def test_bad_usage(
@@ -155,3 +155,50 @@ def test_the_peer_loses_an_interacting_pair_and_it_is_ranked_first_here(run: Run
     assert set(pair["layers"]) == set(culprits)
     assert {half["seen"]["good"] > 0 for half in pair["halves"]} == {True}
     assert (pair["seen"]["good"], pair["seen"]["bad"]) == (0, pair["seen"]["of_bad"])
+
+
+def test_profiles_and_times_tell_why_it_is_slower(run: Run, folder: Path) -> None:
+    for side, slow in (("good", 1.0), ("bad", 3.0)):
+        layers = [{"Name": name, "LayerType": "CaskConvolution"} for name in ("conv1", "conv2")]
+        (folder / f"{side}.json").write_text(json.dumps({"Layers": layers, "Bindings": []}))
+        times = [("conv1", 0.5), ("conv2", 0.25 * slow)]
+        rows = [{"name": n, "timeMs": ms * 10, "averageMs": ms, "medianMs": ms, "percentage": 1.0} for n, ms in times]
+        (folder / f"{side}.profile.json").write_text(json.dumps([{"count": 10}, *rows]))
+        runs = [{"startEnqMs": n, "endD2hMs": n + slow, "computeMs": slow, "latencyMs": slow + 0.1} for n in range(9)]
+        (folder / f"{side}.times.json").write_text(json.dumps(runs))
+    more = [f"--{s}={s}.profile.json" for s in ("good", "bad")]
+    done = run("diff", "good.json", "bad.json", *more)
+    assert "TIME: the layers of bad are slower in all: 0.75 -> 1.25 ms, +66.7%, measured" in done.stdout
+    with_times = [w for s in ("good", "bad") for w in (f"--{s}", f"{s}.profile.json", f"{s}.times.json")]
+    times = json.loads(run("diff", "good.json", "bad.json", "--json", *with_times).stdout)["times"]
+    assert times["totals"]["latency_ms"]["delta"] == 2.0
+    assert [(row["layer"], row["delta_ms"], row["significant"]) for row in times["layers"]["rows"]] == [
+        ("conv2", 0.5, True),
+        ("conv1", 0.0, False),
+    ]
+    assert times["layers"]["rows"][0]["good"]["lines"] == [{"path": "good.profile.json", "line": 1}]
+
+
+def test_two_logs_without_layers_are_compared_by_their_summaries(run: Run, folder: Path) -> None:
+    for side, ms, gpu in (("good", 1.0, "A"), ("bad", 2.0, "B")):
+        (folder / f"{side}.log").write_text(
+            "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec\n"
+            "[11/21/2026-10:00:00] [I] === Device Information ===\n"
+            f"[11/21/2026-10:00:00] [I] Selected Device: {gpu}\n"
+            "[11/21/2026-10:00:00] [I] === Performance summary ===\n"
+            f"[11/21/2026-10:00:00] [I] Latency: min = {ms} ms, max = {ms * 2} ms, mean = {ms} ms, median = {ms} ms, "
+            f"percentile(90%) = {ms * 1.1} ms, percentile(95%) = {ms * 1.2} ms, percentile(99%) = {ms * 1.3} ms\n"
+        )
+    out = run("diff", "good.log", "bad.log").stdout
+    assert "neither side tells its layers" in out
+    assert "bad is slower: latency 1 -> 2 ms (median), +100.0%" in out
+    assert "Selected Device: A -> B  (lines 3 -> 3)" in out
+
+
+def test_two_models_get_one_sentence_first(run: Run, folder: Path) -> None:
+    for side, names in (("good", "abcdef"), ("bad", "stuvwxyz")):
+        (folder / f"{side}.json").write_text(replay_text({f"conv_{name}": 1 for name in names}, {}))
+    out = run("diff", "good.json", "bad.json").stdout
+    assert "0 of 6 layers match: two different models?" in out
+    assert "MISSING" not in out
+    assert "MISSING" in run("diff", "good.json", "bad.json", "--all").stdout

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
-from trtforensics.diff.alignment import align
+from trtforensics.diff.builds.alignment import align
+from trtforensics.diff.builds.views import BuildView, LayerTensors, LayerView
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import DifferenceType
 from trtforensics.diff.loading import ComparedSide
-from trtforensics.diff.views import BuildView, LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 
@@ -32,6 +32,9 @@ LAYERS = st.lists(
         runner=st.sampled_from(["Cask", "Myelin"]),
         tactic=st.integers(0, 2),
         tensors=TENSORS,
+        measured_ms=st.one_of(st.none(), st.integers(0, 64).map(float)),
+        operation=st.sampled_from(["", "Convolution"]),
+        shape=st.sampled_from([(), ((1, 2), (1, 3))]),
     ),
     max_size=9,
 ).map(tuple)
@@ -84,3 +87,18 @@ def test_the_list_is_in_order_and_its_causes_are_fusions_or_the_layers_own(
     for pair in found.pairs:
         assert pair.counts.good == 0
         assert all(half.counts.good > 0 for half in pair.halves)
+
+
+@given(SIDES, SIDES)
+def test_the_rows_of_layers_and_of_types_add_up_to_what_the_builds_took(good: ComparedSide, bad: ComparedSide) -> None:
+    found = compare(good, bad).times.layers
+    if found is None:
+        return
+    for side, name in ((good, "good"), (bad, "bad")):
+        every = [
+            [one.measured_ms for one in build.layers or () if one.measured_ms is not None] for build in side.builds
+        ]
+        timed = [sum(values) for values in every if values]
+        mean = sum(timed) / len(timed)
+        assert abs(sum(getattr(row, name).ms for row in found.rows) - mean) < 1e-9
+        assert abs(sum(getattr(row, f"{name}_ms") for row in found.types) - mean) < 1e-9

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.diff.builds.views import BuildView, LayerTensors, LayerView
 from trtforensics.diff.compare import compare
 from trtforensics.diff.loading import ComparedSide
-from trtforensics.diff.views import BuildView, LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 

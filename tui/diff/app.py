@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.types import CSSPathType
 
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.differences import Comparison
-    from trtforensics.diff.views import LayerView
     from trtforensics.tui.sessions import DiffSession
     from trtforensics.tui.widgets.help import Keys
 
@@ -209,11 +209,11 @@ class DiffApp(RowsApp):
         return "diff"
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the lines follow the rows, and the files follow the lines."""
+        """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""
         if event.source is self.rows:
-            self._follow_row()
+            self.when_resting(self._follow_row)
         elif event.source is self.places:
-            self._follow_place()
+            self.when_resting(self._follow_place)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Open both candidate tables of a row; of a row without layers, go to its lines. Go from a line to its file."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
 
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
 

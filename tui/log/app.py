@@ -12,10 +12,12 @@ from textual.worker import get_current_worker
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.coverage import in_words
 from trtforensics.tui.copying import CopyingApp
+from trtforensics.tui.log.following import Follower, Reparsed
 from trtforensics.tui.log.issue import finding_issue, layer_issue
 from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.log.messages import Arrived, Judged, Parsed, ParseFailed, Progressed, SearchEnded
 from trtforensics.tui.log.panes import Panes, Tab
+from trtforensics.tui.rows.build_strip import first_failed, strip_line
 from trtforensics.tui.rows.candidate_rows import candidate_table
 from trtforensics.tui.rows.layer_index import LayerIndex
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
@@ -60,6 +62,7 @@ class LogApp(CopyingApp):
         Binding("4", "open('log')", "Raw log", show=False),
         Binding("5", "open('findings')", "Findings"),
         Binding("w", "open('messages')", "Messages"),
+        Binding("r", "reload", "Reload", show=False),
         Binding("p", "prefixes", "Prefix"),
         Binding("z", "zoom", "Zoom"),
         Binding("left_square_bracket", "build(-1)", "Previous build", show=False),
@@ -71,6 +74,7 @@ class LogApp(CopyingApp):
         super().__init__()
         self._session = session
         self._panes = Panes(session.text)
+        self._title, self._strip, self._status = LineBar(id="title"), LineBar(id="strip"), LineBar(id="status")
         self._prompt = Prompt()
         self._progress: Progress | None = None
         self._note = ""
@@ -82,6 +86,7 @@ class LogApp(CopyingApp):
         self._index: LayerIndex | None = None
         self._shown: tuple[Subject | None, str] = (None, "")
         self._judgement: Report | None = None
+        self._follower = Follower(self, self._say)
 
     @property
     def build(self) -> Build | None:
@@ -95,10 +100,11 @@ class LogApp(CopyingApp):
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
-        yield LineBar(id="title")
+        yield self._title
+        yield self._strip
         yield self._panes
         yield self._prompt
-        yield LineBar(id="status")
+        yield self._status
         yield Footer()
 
     def on_mount(self) -> None:
@@ -148,7 +154,24 @@ class LogApp(CopyingApp):
         self._reading = False
         self._panes.log_view.grow()
         self._take(event.log)
+        self._follower.follow(self._session)
         self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+
+    def on_reparsed(self, event: Reparsed) -> None:
+        """Show what the file holds by now; every cursor stays."""
+        self._follower.ended(event)
+        if event.log is None:
+            self._say(event.problem)
+            return
+        self._session = event.session
+        self._panes.log_view.replace_text(event.session.text)
+        self._take(event.log)
+        self._say(f"the file has {len(event.session.text):,} lines now")
+        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+
+    def action_reload(self) -> None:
+        """Read the file again; one that grows is followed anyway."""
+        self._follower.reload()
 
     def _judge(self, log: BuildLog) -> None:
         """Run the rules, in a thread; post the outcome as a message."""
@@ -178,7 +201,10 @@ class LogApp(CopyingApp):
         """Show the first build; if a build is in view already, update it."""
         known = self.build is not None
         self._parsed = log
-        self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
+        self._show_build(min(self._number, len(log.builds) - 1) if known else first_failed(log.builds), keep=known)
+        if not known and self._number:
+            self._panes.log_view.show_line(log.builds[self._number].first_line)
+            self._say(f"build {self._number + 1} failed and is shown first")
 
     def _show_build(self, number: int, *, keep: bool = False) -> None:
         """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""
@@ -205,10 +231,15 @@ class LogApp(CopyingApp):
         self._show_status()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the log follow the cursor; in the layers, the candidates too."""
-        if event.source is self._panes.layer_tree:
-            self._show_candidates()
-        self._follow(event.source, event.index)
+        """Let the log follow the cursor once it rests; in the layers, the candidates too."""
+
+        def follow() -> None:
+            if event.source is self._panes.layer_tree:
+                self._show_candidates()
+            if event.index < event.source.row_count():
+                self._follow(event.source, event.index)
+
+        self.when_resting(follow)
 
     def _show_candidates(self, *, keep: bool = False) -> None:
         """Show the candidates of the layer under the cursor, unless they are shown already.
@@ -425,8 +456,16 @@ class LogApp(CopyingApp):
     def _tab(self, pane: str) -> Tab:
         return self.query_one(f"#tab-{pane}", Tab)
 
+    def _show_strip(self) -> None:
+        """Show the outcomes of the builds where there are several, or several passes."""
+        strip, log, build = self._strip, self._parsed, self.build
+        line = strip_line(log, build, self.size.width, reading=self._reading) if log and build else ()
+        strip.display = bool(line)
+        strip.show(*line)
+
     def _show_title(self) -> None:
-        self.query_one("#title", LineBar).show(
+        self._show_strip()
+        self._title.show(
             *title_line(self._session.name, self._parsed, self.build, self.size.width, reading=self._goes_on)
         )
 
@@ -444,4 +483,4 @@ class LogApp(CopyingApp):
             pieces.append(Piece(f" · layers with {self._filter!r}", Role.ACCENT))
         if self._note:
             pieces.append(Piece(f" · {self._note}", Role.ACCENT))
-        self.query_one("#status", LineBar).show(*pieces)
+        self._status.show(*pieces)

@@ -18,6 +18,7 @@ KEYS: Keys = (
             ("w", "warnings and errors"),
             ("Tab  Shift+Tab", "next, previous pane"),
             ("[  ]", "previous, next build of the file"),
+            ("r", "read the file again; one that grows is followed"),
             ("p", "hide the loggers' prefixes, or show them"),
             ("z", "give the pane the whole screen, and back"),
         ),

@@ -11,8 +11,8 @@ from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right, mill
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.differences import Comparison
-    from trtforensics.diff.views import LayerView
     from trtforensics.model.span import SourceSpan
 
 ROLES = {
@@ -48,11 +48,13 @@ class DiffRow:
 
     @property
     def delta_ms(self) -> float | None:
-        """How much slower the bad side's layer was timed, in ms; None where either side does not say."""
+        """How much longer the bad side's layer takes, in ms: measured, else tuned; None where a side does not say."""
         good, bad = layers_of(self).values()
-        if good is None or bad is None or good.time_ms is None or bad.time_ms is None:
+        if good is None or bad is None:
             return None
-        return bad.time_ms - good.time_ms
+        measured = good.measured_ms is not None and bad.measured_ms is not None
+        before, after = (each.measured_ms if measured else each.time_ms for each in (good, bad))
+        return after - before if before is not None and after is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +100,22 @@ def layers_of(row: DiffRow | None) -> dict[str, LayerView | None]:
 
 
 def sides_line(comparison: Comparison) -> Line:
-    """Return what differs between the sides as wholes: their versions, and how many builds each has."""
-    good, bad = (
-        ", ".join(dict.fromkeys(build.tensorrt_version or _UNKNOWN for build in side.builds))
-        for side in (comparison.good, comparison.bad)
-    )
-    role = Role.DIM if good == bad else Role.WARNING
-    versions = f"TensorRT {good} on both sides" if good == bad else f"TensorRT {good} ↔ {bad}"
-    if good == bad == _UNKNOWN:
-        versions = "neither side names its TensorRT version"
+    """Return what differs between the sides as wholes: total time, version, device, options, and how many builds."""
+    times = comparison.times
+    pieces = []
+    if times.layers is not None:
+        total = times.layers.bad_ms - times.layers.good_ms
+        pieces.append(Piece(f" total {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
+    versions = {build.tensorrt_version for side in (comparison.good, comparison.bad) for build in side.builds}
+    if len(versions) == 1:
+        pieces.append(Piece(f" TensorRT {versions.pop() or _UNKNOWN} on both sides", Role.DIM))
+    for other in times.circumstances:
+        good, bad = (", ".join(each.value for each in side) or "none" for side in (other.good, other.bad))
+        pieces.append(Piece(f" {other.name} {good} ↔ {bad}", Role.WARNING))
     counts = [len(side.builds) for side in (comparison.good, comparison.bad)]
-    builds = f" · {counts[0]} good builds, {counts[1]} bad" if sum(counts) > 2 else ""  # noqa: PLR2004 - one a side
-    return (Piece(f" {versions}", role), Piece(builds, Role.DIM))
+    if sum(counts) > 2:  # noqa: PLR2004 - one a side
+        pieces.append(Piece(f" {counts[0]} good builds, {counts[1]} bad", Role.DIM))
+    return tuple(joined for piece in pieces for joined in (Piece(" ·", Role.DIM), piece))[1:]
 
 
 def values_of(row: DiffRow) -> tuple[str | float | None, ...]:
@@ -161,9 +167,15 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
 def _delta(delta: float | None) -> Piece:
     if delta is None:
         return Piece(fit_right("?", _DELTA), Role.DIM)
-    sign = "+" if delta > 0 else "-" if delta < 0 else " "
-    role = Role.ERROR if delta > 0 else Role.GOOD if delta < 0 else Role.DIM
-    return Piece(fit_right(f"{sign}{milliseconds(abs(delta))}", _DELTA), role)
+    return Piece(fit_right(_signed(delta), _DELTA), _slower(delta))
+
+
+def _signed(delta: float) -> str:
+    return f"{'+' if delta > 0 else '-' if delta < 0 else ' '}{milliseconds(abs(delta))}"
+
+
+def _slower(delta: float) -> Role:
+    return Role.ERROR if delta > 0 else Role.GOOD if delta < 0 else Role.DIM
 
 
 def _differing(good: str, bad: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right, milliseconds
 
 if TYPE_CHECKING:
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
 
 _RUNNER, _TACTIC, _TIME = 18, 19, 10
 _NAME = 36

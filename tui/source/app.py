@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.types import CSSPathType
 
-    from trtforensics.diff.views import BuildView
+    from trtforensics.diff.builds.views import BuildView
     from trtforensics.tui.sessions import SourceSession
     from trtforensics.tui.widgets.help import Keys
 
@@ -179,9 +179,9 @@ class SourceApp(RowsApp):
             self.status("the file holds one document")
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the text follow the rows."""
+        """Let the text follow the rows once the cursor rests."""
         if event.source is self.rows:
-            self._follow()
+            self.when_resting(self._follow)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Go from a row to its line."""

@@ -11,7 +11,7 @@ from trtforensics.tui.widgets.virtual_list import VirtualList
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
 
 
 class SourceList(VirtualList):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.build_views import build, compared, layer, rows
-from trtforensics.diff.views import LayerTensors
+from trtforensics.diff.builds.views import LayerTensors
 from trtforensics.sources.kinds import Kind
 
 

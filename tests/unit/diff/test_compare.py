@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.build_views import build, compared, layer, rows
-from tests.support.diff_samples import FIRST, SECOND, interacting_pair, replay_text
+from tests.support.diff_samples import FIRST, SECOND, interacting_pair, log_with, replay_text
+from trtforensics.diff.builds.views import BuildView
 from trtforensics.diff.compare import compare
 from trtforensics.diff.differences import Comparison, Difference, DifferenceType
 from trtforensics.diff.loading import load_side
-from trtforensics.diff.views import BuildView
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
@@ -102,3 +102,26 @@ def test_a_difference_knows_its_place() -> None:
     (row,) = compared([build(layer("a", 7, tactic=1))], [build(layer("a", 9, tactic=2))]).differences
     assert isinstance(row, Difference)
     assert [entry.spans[0].line for entry in (*row.good, *row.bad)] == [7, 9]
+
+
+def test_layers_that_differ_by_helpers_of_the_onnx_parser_only_are_no_fusion_row() -> None:
+    good = build(layer("gemm.bias + ONNXTRT_Broadcast_2", tactic=1), layer("x", tactic=1))
+    bad = build(layer("gemm.bias + ONNXTRT_Broadcast_4", tactic=1), layer("x", tactic=1))
+    found = compared([good], [bad])
+    assert found.differences == ()
+    assert any("1 layers differ in name by helpers" in note for note in found.notes)
+
+
+def test_a_fusion_with_helpers_only_is_no_difference(tmp_path: Path) -> None:
+    text = log_with(fused=True)
+    line = text.split("\n")[1]
+    for side, number in (("good", 2), ("bad", 4)):
+        fused = line.replace("conv1", "gemm.bias").replace("relu1", f"ONNXTRT_Broadcast_{number}")
+        (tmp_path / f"{side}.log").write_text(text.replace(line, f"{line}\n{fused}"))
+    assert compare(*(load_side(str(tmp_path / f"{side}.log"), side) for side in ("good", "bad"))).differences == ()
+
+
+def test_few_layers_in_common_are_said_to_be_two_models() -> None:
+    one, other = build(*(layer(n, tactic=1) for n in "abcde")), build(*(layer(n, tactic=1) for n in "uvwxyz"))
+    assert compared([one], [other]).unrelated == "0 of 5 layers match: two different models?"
+    assert compared([one], [one]).unrelated == ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.support.build_views import build, compared, layer, rows
+from trtforensics.diff.builds.views import BuildView, LayerTensors
 from trtforensics.diff.differences import DifferenceType
-from trtforensics.diff.views import BuildView, LayerTensors
 
 
 def test_a_layer_under_another_name_is_a_difference_that_causes_nothing() -> None:

@@ -24,3 +24,13 @@ def test_what_a_replay_by_its_nature_lacks_is_not_missing() -> None:
         ("missing", "a_myl0_1"),
         ("missing", "__myl_Add_myl0_2"),
     ]
+
+
+def test_layers_without_kernel_that_a_version_does_not_print_are_not_missing() -> None:
+    constant = layer("gemm.bias", runner="Constant", tactic=0)
+    found = compared([build(layer("a", tactic=1), constant)], [build(layer("a", tactic=1))])
+    assert found.differences == ()
+    assert any("run no kernel" in note for note in found.notes)
+    # where both sides print such layers, one that is lacking is a difference
+    noop = layer("n", runner="NoOp", tactic=0)
+    assert rows(compared([build(noop, constant)], [build(noop)])) == [("missing", "gemm.bias")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.build_views import layers
-from trtforensics.diff.alignment import Alignment, MatchedBy, align
-from trtforensics.diff.views import LayerView
+from trtforensics.diff.builds.alignment import Alignment, MatchedBy, align
+from trtforensics.diff.builds.views import LayerView
 from trtforensics.model.span import SourceSpan
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.diff.views import NO_TENSORS, LayerTensors
+from trtforensics.diff.builds.views import NO_TENSORS, LayerTensors
 from trtforensics.parsers.notation.formats import Format, parse_formats
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.build_views import layers
-from trtforensics.diff.aligned_layers import align_builds
+from trtforensics.diff.builds.aligned_layers import align_builds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
 
 
 def side(names: Iterable[str]) -> dict[int, tuple[LayerView, ...]]:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.parsers.notation.names import is_reformat, members
+from trtforensics.parsers.notation.names import is_helper, is_reformat, members
 
 if TYPE_CHECKING:
+    from trtforensics.diff.builds.runs import RunView
     from trtforensics.model.log import Fusion
     from trtforensics.model.span import SourceSpan
     from trtforensics.sources.kinds import Kind
@@ -46,8 +47,10 @@ class LayerView:
     """A layer of an engine, or an operation inside a ForeignNode (then ``key`` is its timing-cache key).
 
     ``reads`` and ``writes`` are names of tensors, empty where not known. ``undecided``: the log tunes several
-    combinations of formats and does not say which of them the engine uses. Times are tuned ones: those of one run of
-    the autotuner, also where the log holds a profile.
+    combinations of formats and does not say which of them the engine uses. ``time_ms`` is the tuned time, of one run of
+    the autotuner; ``measured_ms`` and ``median_ms`` are the average and the median over a profile's iterations, and
+    ``time_span`` is the profile's row. ``operation`` is what it computes (``Convolution``), ``shape`` the dimensions of
+    its first input and of its outputs; empty where not known.
     """
 
     name: str
@@ -64,6 +67,11 @@ class LayerView:
     writes: tuple[str, ...] = ()
     key: str = ""
     undecided: bool = False
+    measured_ms: float | None = None
+    median_ms: float | None = None
+    time_span: SourceSpan | None = None
+    operation: str = ""
+    shape: tuple[tuple[int | str, ...], ...] = ()
 
     @property
     def near_tie(self) -> bool:
@@ -73,26 +81,39 @@ class LayerView:
         return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
 
     @property
+    def types_text(self) -> str:
+        """The types of its inputs and outputs as text (``Half, Half -> Float``); empty where not told."""
+        return self.arrow(self.tensors.types or ())
+
+    def arrow(self, texts: tuple[str, ...]) -> str:
+        """Return texts of its tensors, inputs first, as ``a, b -> c``."""
+        inputs = self.tensors.inputs
+        return f"{', '.join(texts[:inputs])} -> {', '.join(texts[inputs:])}".strip() if texts else ""
+
+    @property
     def is_reformat(self) -> bool:
         """Whether TensorRT put the layer in to change a format."""
         return is_reformat(self.name)
 
     @property
     def parts(self) -> frozenset[str]:
-        """The network layers and ONNX nodes that became this layer; none for a reformat."""
+        """The network layers and ONNX nodes that became this layer, without helpers; none for a reformat."""
         return _parts(self.name, self.onnx_nodes)
 
 
 @lru_cache(maxsize=1 << 16)
 def _parts(name: str, onnx_nodes: tuple[str, ...]) -> frozenset[str]:
-    return frozenset() if is_reformat(name) else frozenset((*members(name), *onnx_nodes))
+    if is_reformat(name):
+        return frozenset()
+    return frozenset(part for part in (*members(name), *onnx_nodes) if not is_helper(part))
 
 
 @dataclass(frozen=True, slots=True)
 class BuildView:
     """A build. ``layers``, ``operations`` and ``fusions`` are None where the source has none of that sort.
 
-    ``source`` is its path; ``what`` names the build for people (``build 2 of 3 in a log of …``).
+    ``source`` is its path; ``what`` names the build for people (``build 2 of 3 in a log of …``). ``run`` is what the
+    source tells of the engine's speed and of what it was built and run with.
     """
 
     source: str
@@ -103,3 +124,4 @@ class BuildView:
     fusions: tuple[Fusion, ...] | None = None
     tensorrt_version: str | None = None
     notes: tuple[str, ...] = field(default=())
+    run: RunView | None = None

@@ -14,7 +14,7 @@ from trtforensics.older_python import StrEnum
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
 
 _T = TypeVar("_T", bound="Hashable")
 

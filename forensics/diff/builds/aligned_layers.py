@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.alignment import Alignment, MatchedBy, align, join_groups, plain_name
+from trtforensics.diff.builds.alignment import Alignment, MatchedBy, align, join_groups, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.diff.views import LayerView
+    from trtforensics.diff.builds.views import LayerView
 
 Layers = tuple["LayerView", ...]
 _WEAKEST = (MatchedBy.NAME, MatchedBy.FUSED_MEMBERS, MatchedBy.POSITION)

@@ -1,0 +1,1 @@
+"""The builds of both sides in one form, and how their layers correspond."""

@@ -1,0 +1,296 @@
+"""Where the time goes: layers of both sides by Δms, aligned across fusions so that the rows add up to the whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from trtforensics.diff.builds.aligned_layers import align_builds
+from trtforensics.diff.builds.alignment import MatchedBy
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.times import NO_KERNEL
+from trtforensics.model.timings import NEAR_TIE_RATIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from trtforensics.diff.builds.aligned_layers import AlignedBuilds, Layers
+    from trtforensics.diff.builds.views import BuildView, LayerView
+    from trtforensics.model.span import SourceSpan
+
+ONE_SIDE = "one side only"
+"""What stands in the place of :class:`MatchedBy` for layers that only one side has."""
+
+SHAPE = "shape"
+"""Likewise for layers of other names that do the same operation on as large tensors, in the same order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedHalf:
+    """What a row is on one side: the ``layers`` of one build, their types, their ms and the lines that state them.
+
+    ``ms`` is the mean over the side's builds; ``widest`` is how far single builds, or the median and the average of a
+    layer's iterations, lie apart.
+    """
+
+    layers: tuple[str, ...]
+    types: tuple[str, ...]
+    ms: float
+    widest: float
+    spans: tuple[SourceSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerDelta:
+    """A layer, or layers that hold the same members, on both sides. A layer that a side lacks counts as 0 ms there.
+
+    ``noise_ms`` is a bound on what may be chance, None where nothing tells it; ``parts`` are the network layers and
+    ONNX nodes concerned; ``changes`` say in words what else differs (types, formats, tactic, fusion).
+    """
+
+    name: str
+    how: str
+    good: TimedHalf
+    bad: TimedHalf
+    noise_ms: float | None
+    parts: frozenset[str]
+    changes: tuple[str, ...] = ()
+
+    @property
+    def delta_ms(self) -> float:
+        """How much longer it takes in bad than in good."""
+        return self.bad.ms - self.good.ms
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether the difference is no larger than what may be chance."""
+        return self.noise_ms is not None and abs(self.delta_ms) <= self.noise_ms
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDelta:
+    """All layers of a type: how many a build of each side has (on average) and how long they take."""
+
+    type: str
+    good_layers: float
+    bad_layers: float
+    good_ms: float
+    bad_ms: float
+
+    @property
+    def delta_ms(self) -> float:
+        """How much longer they take in bad than in good."""
+        return self.bad_ms - self.good_ms
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTimes:
+    """Layers by Δms, the largest difference first, and types likewise. The rows of either add up to the totals.
+
+    ``untimed`` counts the layers of both sides that have no time of this source.
+    """
+
+    time_is: TimeSource
+    rows: tuple[LayerDelta, ...]
+    types: tuple[TypeDelta, ...]
+    good_ms: float
+    bad_ms: float
+    untimed: tuple[int, int]
+
+
+def layer_times(good: Sequence[BuildView], bad: Sequence[BuildView], spread: float | None) -> LayerTimes | None:
+    """Compare the layers' times; None where the sides have no times of one source.
+
+    ``spread`` is the larger spread of the two runs as a share of its median (None: not known). It is taken to hold for
+    each layer as it holds for the whole. Measured times are compared where both sides have some, else tuned ones.
+    """
+    for source in TimeSource:
+        views = [_timed(build, source) for build in (*good, *bad)]
+        timed = {number: layers for number, layers in enumerate(views) if layers}
+        sides = {number >= len(good) for number in timed}
+        if len(sides) > 1:
+            return _compared(timed, (good, bad), source, spread)
+    return None
+
+
+def layer_ms(layer: LayerView, source: TimeSource) -> float | None:
+    """Return a layer's time of one source."""
+    return layer.measured_ms if source is TimeSource.MEASURED else layer.time_ms
+
+
+def _timed(build: BuildView, source: TimeSource) -> Layers:
+    """Return the layers that have a time and run a kernel."""
+    timed = [(layer, layer_ms(layer, source)) for layer in build.layers or ()]
+    return tuple(layer for layer, ms in timed if ms is not None and (ms or layer.runner not in NO_KERNEL))
+
+
+def _compared(
+    timed: Mapping[int, Layers],
+    sides: tuple[Sequence[BuildView], Sequence[BuildView]],
+    source: TimeSource,
+    spread: float | None,
+) -> LayerTimes:
+    goods = len(sides[0])
+    groups = _by_shape([*_groups(align_builds(timed))], timed)
+    rows = [_row(group, timed, goods, source, spread) for group in groups]
+    rows.sort(key=lambda row: -abs(row.delta_ms))
+    good_untimed, bad_untimed = (
+        sum(
+            layer_ms(one, source) is None and one.runner not in NO_KERNEL
+            for build in side
+            for one in build.layers or ()
+        )
+        for side in sides
+    )
+    good_ms, bad_ms = (sum(getattr(row, side).ms for row in rows) for side in ("good", "bad"))
+    return LayerTimes(source, tuple(rows), _types(timed, goods, source), good_ms, bad_ms, (good_untimed, bad_untimed))
+
+
+@dataclass(frozen=True, slots=True)
+class _AlignedGroup:
+    """Layers of several builds that are one row."""
+
+    name: str
+    how: str
+    layers: Mapping[int, Layers]
+
+
+def _groups(aligned: AlignedBuilds) -> Iterable[_AlignedGroup]:
+    """Yield each layer of each build in exactly one group: first those that are fused otherwise, then the others."""
+    claimed: set[tuple[int, int]] = set()
+    for site in aligned.sites:
+        own = {
+            build: tuple(layer for layer in layers if (build, id(layer)) not in claimed)
+            for build, layers in site.layers.items()
+        }
+        own = {build: layers for build, layers in own.items() if layers}
+        claimed |= {(build, id(layer)) for build, layers in own.items() for layer in layers}
+        fewest = min(own.values(), key=len, default=())
+        if fewest:
+            yield _AlignedGroup(fewest[0].name, MatchedBy.FUSED_MEMBERS, own)
+    for one in aligned.layers:
+        left = {build: (layer,) for build, layer in one.by_build.items() if (build, id(layer)) not in claimed}
+        if left:
+            yield _AlignedGroup(one.name, one.how, left)
+
+
+def _by_shape(groups: list[_AlignedGroup], timed: Mapping[int, Layers]) -> list[_AlignedGroup]:
+    """Match what is left of one build a side by operation and dimensions, in order.
+
+    An export of the same model by another program, or with Q and DQ in it, numbers its nodes otherwise.
+    """
+    if len(timed) != len(("good", "bad")):
+        return groups
+    single = {
+        (build, id(group.layers[build][0])): group
+        for group in groups
+        if len(group.layers) == 1
+        for build in group.layers
+    }
+    left, right = (
+        [layer for layer in timed[build] if (build, id(layer)) in single and layer.operation and layer.shape]
+        for build in sorted(timed)
+    )
+    good, bad = sorted(timed)
+    matcher = SequenceMatcher(None, [*map(_signature, left)], [*map(_signature, right)], autojunk=False)
+    matched: dict[int, _AlignedGroup] = {}
+    gone: set[int] = set()
+    for block in matcher.get_matching_blocks():
+        for ours, theirs in zip(left[block.a :][: block.size], right[block.b :][: block.size], strict=True):
+            first, second = single[good, id(ours)], single[bad, id(theirs)]
+            matched[id(first)] = _AlignedGroup(ours.name, SHAPE, {good: (ours,), bad: (theirs,)})
+            gone.add(id(second))
+    return [matched.get(id(group), group) for group in groups if id(group) not in gone]
+
+
+def _signature(layer: LayerView) -> tuple[str, tuple[tuple[int | str, ...], ...]]:
+    return layer.operation, layer.shape
+
+
+def _row(
+    group: _AlignedGroup, timed: Mapping[int, Layers], goods: int, source: TimeSource, spread: float | None
+) -> LayerDelta:
+    sides = _sides(timed, goods)
+    good, bad = (_half({n: group.layers.get(n, ()) for n in side}, source) for side in sides)
+    how = group.how if good.layers and bad.layers else ONE_SIDE
+    parts = frozenset().union(*(layer.parts for layers in group.layers.values() for layer in layers))
+    changes = _changes(*(next((group.layers[n] for n in side if n in group.layers), ()) for side in sides))
+    return LayerDelta(group.name, how, good, bad, _noise(good, bad, source, spread), parts, changes)
+
+
+def _sides(timed: Mapping[int, Layers], goods: int) -> tuple[list[int], list[int]]:
+    return [n for n in timed if n < goods], [n for n in timed if n >= goods]
+
+
+def _changes(good: Layers, bad: Layers) -> tuple[str, ...]:
+    """Say what else differs between the layers of a row."""
+    if not good or not bad:
+        return ()
+    if len(good) > 1 or len(bad) > 1:
+        return (f"fused otherwise, {len(good)} -> {len(bad)} layers",)
+    ours, theirs = good[0], bad[0]
+    found = []
+    types = [layer.types_text for layer in (ours, theirs)]
+    if all(types) and types[0] != types[1]:
+        found.append(f"{types[0]} became {types[1]}")
+    if (
+        all(layer.tensors.texts for layer in (ours, theirs))
+        and ours.tensors.texts != theirs.tensors.texts
+        and not found
+    ):
+        found.append("other formats")
+    tactics = [(layer.tactic, layer.kernel) for layer in (ours, theirs)]
+    if all(any(value is not None for value in pair) for pair in tactics) and tactics[0] != tactics[1]:
+        found.append("other tactic")
+    return tuple(found)
+
+
+def _half(layers: Mapping[int, Layers], source: TimeSource) -> TimedHalf:
+    sums = [sum(layer_ms(layer, source) or 0.0 for layer in one) for one in layers.values()]
+    first: Layers = next((one for one in layers.values() if one), ())
+    skew = max((_skew(one, source) for one in layers.values()), default=0.0)
+    return TimedHalf(
+        tuple(layer.name for layer in first),
+        tuple(dict.fromkeys(_type(layer) for layer in first)),
+        fmean(sums),
+        max(max(sums) - min(sums), skew),
+        tuple(layer.time_span or layer.span for layer in first),
+    )
+
+
+def _skew(layers: Layers, source: TimeSource) -> float:
+    """Return how far the average of iterations lies from the median: large where single iterations stand out."""
+    if source is not TimeSource.MEASURED:
+        return 0.0
+    both = [(one.measured_ms, one.median_ms) for one in layers]
+    return sum(abs(ms - middle) for ms, middle in both if ms is not None and middle is not None)
+
+
+def _noise(good: TimedHalf, bad: TimedHalf, source: TimeSource, spread: float | None) -> float | None:
+    """Bound what may be chance: the widest of what the builds, the iterations and the whole run show."""
+    if source is TimeSource.TUNED:
+        spread = NEAR_TIE_RATIO - 1
+    widest = max(good.widest, bad.widest)
+    of_run = None if spread is None else spread * max(good.ms, bad.ms)
+    return max(of_run, widest) if of_run is not None else widest or None
+
+
+def _types(timed: Mapping[int, Layers], goods: int, source: TimeSource) -> tuple[TypeDelta, ...]:
+    """Sum up by type, on average over the builds of a side."""
+    found: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
+    builds = [sum(n < goods for n in timed), sum(n >= goods for n in timed)]
+    for number, layers in timed.items():
+        side = int(number >= goods)
+        for layer in layers:
+            sums = found[_type(layer)]
+            sums[side] += 1 / builds[side]
+            sums[2 + side] += (layer_ms(layer, source) or 0.0) / builds[side]
+    rows = [TypeDelta(name, *sums) for name, sums in found.items()]
+    return tuple(sorted(rows, key=lambda row: -abs(row.delta_ms)))
+
+
+def _type(layer: LayerView) -> str:
+    return "Reformat" if layer.is_reformat else layer.operation

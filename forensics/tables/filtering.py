@@ -1,0 +1,273 @@
+"""Filter expressions over rows with named fields: ``type:half|int8 time>0.05 margin<2% fused:norm -reformat``.
+
+A row stays where every term holds. A plain word is looked for in all fields that are texts, whatever its case;
+``field:value`` looks in one of them; ``=`` and ``!=`` compare whole values, ``<``, ``<=``, ``>``, ``>=`` numbers. ``|``
+stands between values of which one is enough, ``-`` before a term that must not hold, ``"`` around a value with spaces,
+``|`` or an operator in it. A number may carry a unit (``50us``, ``4MiB``, ``2%``). ``field:?`` keeps rows that lack the
+value; no comparison holds for them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.errors import UsageError
+from trtforensics.older_python import StrEnum
+from trtforensics.parsers.grammar.nested import tokens, trees
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+_Test = Callable[[Any], bool]
+
+_UNITS = {
+    "ms": {"": 1.0, "ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3},
+    "bytes": {
+        "": 1.0,
+        "b": 1.0,
+        "kib": 1024.0,
+        "mib": 1024.0**2,
+        "gib": 1024.0**3,
+        "k": 1e3,
+        "kb": 1e3,
+        "m": 1e6,
+        "mb": 1e6,
+        "g": 1e9,
+        "gb": 1e9,
+    },
+    "ratio": {"": 1.0, "%": 0.01},
+    "": {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12},
+}
+"""What a suffix multiplies a number by, for each unit that a field may have."""
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-zµ%]*)", re.IGNORECASE)
+_ORDERS: dict[str, Callable[[float, float], bool]] = {
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+_TERMS = ("negated", "comparison", "words")
+_UNKNOWN = "?"
+_SAME_WORDS = {"fp32": "float", "fp16": "half", "bf16": "bfloat16", "float32": "float", "float16": "half"}
+"""Spellings of types that mean the same."""
+_TEXT_HINT = 'To look for such a text, put it in quotes: "a:b"'
+
+
+class FieldKind(StrEnum):
+    """What the values of a field are."""
+
+    TEXT = "text"
+    TYPE = "type"
+    """Texts that may be types, which have several spellings: ``fp16`` finds ``Half``."""
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class FilterField:
+    """A field of rows. ``get`` returns a text, a number, several texts, or None for "not known".
+
+    ``unit`` is that of its numbers: ``ms``, ``bytes``, ``ratio`` or none. ``aliases`` are other names for it. Plain
+    words are looked for in it only if ``plain``. ``values`` are some that may be suggested.
+    """
+
+    name: str
+    get: Callable[[Any], object]
+    kind: FieldKind = FieldKind.TEXT
+    unit: str = ""
+    aliases: tuple[str, ...] = ()
+    plain: bool = True
+    values: tuple[str, ...] = ()
+
+
+class FilterError(UsageError):
+    """A filter that cannot be read. ``column`` is where, from 1; ``what`` and ``next_step`` are as of every error."""
+
+    def __init__(self, text: str, column: int, what: str, next_step: str = "") -> None:
+        super().__init__(f"filter {text!r}, column {column}", what, next_step)
+        self.column = column
+
+
+@dataclass(frozen=True)
+class RowFilterExpression:
+    """A filter that was read; an empty one keeps every row."""
+
+    text: str
+    tests: tuple[_Test, ...] = field(repr=False)
+
+    def keeps(self, row: Any) -> bool:  # noqa: ANN401 - rows are whatever the fields read
+        """Whether a row stays."""
+        return all(test(row) for test in self.tests)
+
+
+def parse_filter(text: str, fields: Sequence[FilterField]) -> RowFilterExpression:
+    """Read a filter over rows that have these fields.
+
+    Raises:
+        FilterError: the text has no such form, names no such field, or compares what cannot be compared.
+    """
+    from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - most commands filter nothing
+
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        ended = getattr(getattr(error, "token", None), "type", "") == "$END"
+        column = len(text) + 1 if ended or error.column < 1 else error.column
+        raise FilterError(text, column, *_unreadable(text, column)) from error
+    reading = _Reading(text, fields)
+    return RowFilterExpression(text, tuple(reading.test(term) for term in trees(tree, *_TERMS)))
+
+
+def completions(text: str, column: int, fields: Iterable[FilterField]) -> tuple[str, ...]:
+    """Return what the word before a column (from 1) may become: names with their operator, or values of a field."""
+    begun = re.search(r"[^\s|]*$", text[: column - 1])
+    word = begun[0].removeprefix("-") if begun else ""
+    name, operator, value = re.fullmatch(r"([\w.]*)([:=<>!]*)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]  # it matches any text
+    if operator:
+        known = next((one for one in fields if name in (one.name, *one.aliases)), None)
+        given = known.values if known else ()
+        return tuple(f"{name}{operator}{one}" for one in given if one.casefold().startswith(value.casefold()))
+    names = ((alias, one) for one in fields for alias in (*one.aliases, one.name))
+    folded = name.casefold()
+    return tuple(
+        f"{alias}{'>' if one.kind is FieldKind.NUMBER else ':'}"
+        for alias, one in names
+        if alias.casefold().startswith(folded)
+    )
+
+
+@cache
+def _parser() -> Lark:
+    from pathlib import Path  # noqa: PLC0415 - see above
+
+    from lark import Lark  # noqa: PLC0415 - see above
+
+    grammar = Path(__file__).with_name("filter.lark").read_text("utf-8")
+    return Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)
+
+
+def _unreadable(text: str, column: int) -> tuple[str, str]:
+    """Say what is wrong at a column where no term can go on."""
+    at = text[column - 1 : column]
+    if at == '"':
+        return "a quote is not closed", 'End the text with "'
+    if not at:
+        return "a value should stand here", "As in type:half, or time>0.05"
+    return f"{at!r} cannot stand here", 'Put a text that holds it in quotes: "a | b"'
+
+
+class _Reading:
+    """Makes tests of the terms of a filter."""
+
+    def __init__(self, text: str, fields: Sequence[FilterField]) -> None:
+        self._text = text
+        self._fields = {name: one for one in reversed(fields) for name in (*one.aliases, one.name)}
+        self._plain = [one for one in fields if one.plain and one.kind is not FieldKind.NUMBER]
+
+    def test(self, term: Tree[Token]) -> _Test:
+        """Return the test of a term."""
+        if term.data == "negated":
+            (inner,) = (self.test(child) for child in trees(term, *_TERMS))
+            return lambda row: not inner(row)
+        parts = [token for token in tokens(term) if token.type != "OR"]
+        return self._anywhere(parts) if term.data == "words" else self._comparison(*parts)
+
+    def _anywhere(self, values: Sequence[Token]) -> _Test:
+        needles = [_plain(value).casefold() for value in values]
+        getters = [one.get for one in self._plain]
+        return lambda row: any(needle in text for get in getters for text in _texts(get(row)) for needle in needles)
+
+    def _comparison(self, name: Token, operator: Token, *values: Token) -> _Test:
+        known = self._fields.get(str(name))
+        if known is None:
+            raise self._error(name, f"there is no field {str(name)!r}", self._meant(str(name)))
+        get = known.get
+        if any(str(value) == _UNKNOWN for value in values):
+            if len(values) > 1 or operator not in {":", "=", "!="}:
+                raise self._error(operator, "`?` stands alone behind `:`, `=` or `!=`", f"As in {name}:?")
+            return (lambda row: _lacks(get(row))) if operator != "!=" else (lambda row: not _lacks(get(row)))
+        if known.kind is FieldKind.NUMBER:
+            return self._of_numbers(known, operator, values)
+        if operator in _ORDERS:
+            what = f"{str(name)!r} is a text, which is neither more nor less"
+            raise self._error(operator, what, f"Write {name}:{values[0]}")
+        return _of_texts(known, str(operator), [_plain(value) for value in values])
+
+    def _of_numbers(self, known: FilterField, operator: Token, values: Sequence[Token]) -> _Test:
+        numbers = [self._number(known, value) for value in values]
+        get, order = known.get, _ORDERS.get(str(operator))
+        if order is not None and len(numbers) > 1:
+            raise self._error(values[1], f"`{operator}` takes one number", "Leave out `|`")
+        if order is not None:
+            (bound,) = numbers
+            return lambda row: (number := _number_of(get(row))) is not None and order(number, bound)
+        if operator == "!=":
+            return lambda row: (number := _number_of(get(row))) is not None and not _equal(number, numbers)
+        return lambda row: (number := _number_of(get(row))) is not None and _equal(number, numbers)
+
+    def _number(self, known: FilterField, value: Token) -> float:
+        units = _UNITS.get(known.unit, _UNITS[""])
+        read = _NUMBER.fullmatch(_plain(value))
+        if read is None or read[2].lower() not in units:
+            suffixes = ", ".join(unit for unit in units if unit)
+            what = f"{str(value)!r} is no number" if read is None else f"{read[2]!r} is no unit of {known.name!r}"
+            raise self._error(value, what, f"Write a number, and behind it none or one of {suffixes}")
+        return float(read[1]) * units[read[2].lower()]
+
+    def _meant(self, name: str) -> str:
+        close = difflib.get_close_matches(name, self._fields, 1)
+        return f"Did you mean {close[0]!r}? {_TEXT_HINT}" if close else f"{self._names()}. {_TEXT_HINT}"
+
+    def _names(self) -> str:
+        return f"The fields are {', '.join(sorted(self._fields))}"
+
+    def _error(self, token: Token, what: str, next_step: str) -> FilterError:
+        return FilterError(self._text, token.column or 1, what, next_step)
+
+
+def _of_texts(known: FilterField, operator: str, values: Sequence[str]) -> _Test:
+    same = _type_word if known.kind is FieldKind.TYPE else str.casefold
+    get, needles = known.get, [same(value) for value in values]
+    if operator == ":":
+        return lambda row: any(needle in same(text) for text in _texts(get(row)) for needle in needles)
+    wanted = frozenset(needles)
+    if operator == "=":
+        return lambda row: any(same(text) in wanted for text in _texts(get(row)))
+    return lambda row: not _lacks(get(row)) and not any(same(text) in wanted for text in _texts(get(row)))
+
+
+def _type_word(text: str) -> str:
+    folded = text.casefold()
+    return _SAME_WORDS.get(folded, folded)
+
+
+def _plain(token: Token) -> str:
+    return str(token)[1:-1] if token.type == "QUOTED" else str(token)
+
+
+def _equal(number: float, others: Iterable[float]) -> bool:
+    """Whether a number is one of others, but for rounding where units are converted."""
+    return any(abs(number - one) <= 1e-9 * max(abs(number), abs(one)) for one in others)
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Return the texts of a value in lower case."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value.casefold(),)
+    if isinstance(value, Sequence):
+        return [str(one).casefold() for one in value]
+    return (str(value).casefold(),)
+
+
+def _number_of(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _lacks(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, Sequence) and len(value) == 0)

@@ -1,0 +1,108 @@
+"""Layers by Δms: what is one row, what is noise, which times are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.build_views import build, layer
+from trtforensics.diff.builds.views import LayerTensors, LayerView
+from trtforensics.diff.times.deltas import ONE_SIDE, SHAPE, layer_times
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.span import SourceSpan
+
+if TYPE_CHECKING:
+    from trtforensics.diff.times.deltas import LayerTimes
+
+
+def timed(name: str, ms: float, **fields: Any) -> LayerView:
+    return layer(name, measured_ms=ms, median_ms=ms, **fields)
+
+
+def compared(good: list[LayerView], bad: list[LayerView], spread: float | None = 0.01) -> LayerTimes:
+    found = layer_times([build(*good)], [build(*bad)], spread)
+    assert found is not None
+    return found
+
+
+def test_layers_that_are_fused_otherwise_are_one_row() -> None:
+    found = compared(
+        [timed("conv + relu", 1.0), timed("fc", 1.0)], [timed("conv", 1.0), timed("relu", 0.5), timed("fc", 1)]
+    )
+    (first, second) = found.rows
+    assert (first.good.layers, first.bad.layers, first.delta_ms) == (("conv + relu",), ("conv", "relu"), 0.5)
+    assert first.changes == ("fused otherwise, 1 -> 2 layers",)
+    assert (second.name, second.within_noise) == ("fc", True)
+    assert (found.good_ms, found.bad_ms) == (2.0, 2.5)
+
+
+def test_a_layer_of_one_side_counts_as_nothing_on_the_other() -> None:
+    found = compared(
+        [timed("conv", 1.0)], [timed("conv", 1.0), timed("Reformatting CopyNode for Input Tensor 0 to x", 0.25)]
+    )
+    assert (found.rows[0].how, found.rows[0].good.layers, found.rows[0].delta_ms) == (ONE_SIDE, (), 0.25)
+    assert [(one.type, one.good_layers, one.bad_layers) for one in found.types] == [("Reformat", 0, 1), ("", 1, 1)]
+
+
+def test_layers_under_other_names_are_matched_by_operation_and_dimensions() -> None:
+    good = [timed(f"Conv_{n}", 1.0, operation="Convolution", shape=((1, n), (1, n + 1))) for n in (3, 8, 16)]
+    bad = [timed(f"conv.{n}", 2.0, operation="Convolution", shape=((1, n), (1, n + 1))) for n in (3, 8, 16)]
+    cast = timed("QuantizeLinear_1", 0.5, operation="Reformat", shape=((1, 3), (1, 3)))
+    found = compared(good, [cast, *bad])
+    assert [(row.good.layers, row.bad.layers, row.how) for row in found.rows] == [
+        (("Conv_3",), ("conv.3",), SHAPE),
+        (("Conv_8",), ("conv.8",), SHAPE),
+        (("Conv_16",), ("conv.16",), SHAPE),
+        ((), ("QuantizeLinear_1",), ONE_SIDE),
+    ]
+
+
+def test_measured_times_are_never_compared_with_tuned_ones() -> None:
+    tuned, measured = build(layer("a", time_ms=1.0)), build(timed("a", 1.0))
+    assert layer_times([tuned], [measured], None) is None
+    both = build(layer("a", time_ms=3.0, measured_ms=1.0))
+    found = layer_times([tuned], [both], None)
+    assert found is not None
+    assert (found.time_is, found.rows[0].delta_ms) == (TimeSource.TUNED, 2.0)
+
+
+@pytest.mark.parametrize(("bad_ms", "within"), [(1.02, True), (1.03, False)])
+def test_a_run_that_spreads_by_2_percent_hides_differences_up_to_that(bad_ms: float, within: bool) -> None:  # noqa: FBT001 - a table
+    assert compared([timed("a", 1.0)], [timed("a", bad_ms)], 0.02).rows[0].within_noise is within
+
+
+def test_the_builds_of_a_side_lie_apart() -> None:
+    goods = [build(timed("a", 1.0)), build(timed("a", 2.0))]
+    found = layer_times(goods, [build(timed("a", 2.2))], None)
+    assert found is not None
+    (row,) = found.rows
+    assert (row.good.ms, row.noise_ms, row.within_noise) == (1.5, 1.0, True)
+
+
+def test_iterations_that_stand_out_are_noise() -> None:
+    good, bad = layer("a", measured_ms=1.0, median_ms=1.0), layer("a", measured_ms=1.5, median_ms=1.0)
+    assert compared([good], [bad], None).rows[0].within_noise
+
+
+def test_without_any_spread_nothing_is_called_noise() -> None:
+    good, bad = layer("a", measured_ms=1.0), layer("a", measured_ms=1.0001)
+    assert compared([good], [bad], None).rows[0].noise_ms is None
+
+
+def test_a_layer_that_runs_no_kernel_is_no_row() -> None:
+    found = compared(
+        [timed("a", 1.0), timed("n", 0.0, runner="NoOp")], [timed("a", 1.0), layer("b", runner="Constant")]
+    )
+    assert [row.name for row in found.rows] == ["a"]
+    assert found.untimed == (0, 0)
+
+
+def test_a_row_says_what_else_differs_and_cites_the_profile() -> None:
+    half, full = (LayerTensors(1, (t, t), texts=(t, t)) for t in ("Half", "Float"))
+    place = SourceSpan("p.json", 7, 0)
+    good = timed("a", 1.0, tensors=half, tactic=1, time_span=place)
+    bad = timed("a", 2.0, tensors=full, tactic=2)
+    (row,) = compared([good], [bad]).rows
+    assert row.changes == ("Half -> Half became Float -> Float", "other tactic")
+    assert (row.good.spans, row.bad.spans) == ((place,), (bad.span,))
