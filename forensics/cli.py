@@ -12,11 +12,11 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trtforensics import __version__
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.console.secrets import shown_secrets
 from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +34,7 @@ COMMANDS = {
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
+    "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
 }

@@ -8,8 +8,8 @@ import stat
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
-from trtforensics.older_python import StrEnum
-from trtforensics.parsers.text.decoding import COMPRESSED, decompress, sniff, to_utf8
+from trtforensics.model.older_python import StrEnum
+from trtforensics.parsers.text.decoding import COMPRESSED, JSON_OPENING, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _TIMING_CACHE = re.compile(rb'"kind"\s*:\s*"timing-cache"')
 _LAYER_INFO = re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
 _PROFILE = re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
 _TIMES = re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"')
-_JSON = re.compile(rb"\A\s*[{\[]\s*[\"{\[\]}]")
 
 
 class Kind(StrEnum):
@@ -65,7 +64,7 @@ def kind_of(path: str) -> Kind:
 
 def sniff_kind(opening: bytes) -> Kind | None:
     """Return the kind of a text by its first bytes (a few hundred kilobytes); None for JSON of no known kind."""
-    if not _JSON.match(opening):
+    if not JSON_OPENING.match(opening):
         return Kind.BUILD_LOG
     patterns = {
         Kind.TIMING_CACHE: _TIMING_CACHE,

@@ -22,7 +22,7 @@ from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.lines.scanned import ScannedLines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader, named_fields
-from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, cut_glued, mention_tensorrt
+from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, cut_glued, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -161,6 +161,8 @@ class Scanner:
         """The readers of lines without a prefix, in turn."""
         self._cut = Dispatch(tuple(kind for kind in tables.kinds() if _is_unmistakable(kind)))
         """Finds the kind of a logger's line that lost its prefix."""
+        self._may_be_excerpt = False
+        """Whether the source is a text that somebody may have pasted."""
         self._names_line = -1
         """The last line of a names-only dump, while it goes on."""
 
@@ -179,11 +181,13 @@ class Scanner:
         said[blank] = False
         glued, telling = self._unread.sort_out(index, singles.unread())
         self._read_glued(window.first_line, index, glued, singles)
-        if window.first_line == 1 and len(index) <= _LONGEST_EXCERPT:
+        if window.first_line == 1:
+            self._may_be_excerpt = is_pasted(window.data)
+        if window.first_line == 1 and self._may_be_excerpt and len(index) <= _LONGEST_EXCERPT:
             self._read_cut(window.first_line, batches[0].bodies, singles)
         self._note_unknown(window.first_line, sorted(singles.unknown))
         self._note_untyped(window.first_line, batches[0].bodies, singles, telling)
-        if not (self.scanned.recognised or self.scanned.mentioned):
+        if self._may_be_excerpt and not (self.scanned.recognised or self.scanned.mentioned):
             self.scanned.mentioned = mention_tensorrt(index, singles.unread())
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         own = said.copy()

@@ -7,6 +7,7 @@ compressed data expands.
 from __future__ import annotations
 
 import codecs
+import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ SKIPPABLE_FRAMES = tuple(bytes((first,)) + b"\x2a\x4d\x18" for first in range(0x
 """The frames that ``pzstd`` begins a Zstandard file with."""
 
 COMPRESSED = (GZIP, ZSTANDARD, *SKIPPABLE_FRAMES)
+
+JSON_OPENING = re.compile(rb"\A\s*[{\[]\s*[\"{\[\]}]")
+"""How a text begins that is a JSON document."""
 
 _UTF8_MARK = codecs.BOM_UTF8
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}

@@ -68,6 +68,8 @@ def workspace(case: Case) -> Step:
     if case.build.tool is Tool.TRTEXEC and options(case):
         flag = f"--workspace={mebibytes}" if old else f"--memPoolSize={_pools(case, mebibytes)}"
         return Step(what, trtexec(case, flag, without=("--workspace", "--memPoolSize")))
+    if case.version is None:
+        return Step(what)
     call = f"config.max_workspace_size = {mebibytes} << 20"
     new = f"config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, {mebibytes} << 20)"
     return Step(f"{what}: {call if old else new}")

@@ -12,7 +12,7 @@ from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.safety import safe_repair
 from trtforensics.bisect.precision.repair.search import RepairSearch
 from trtforensics.bisect.precision.rewrites.equality import EQUAL, difference
-from trtforensics.bisect.precision.rewrites.normalisations import chains_of
+from trtforensics.bisect.precision.rewrites.normalisations import GROUP, chains_of
 from trtforensics.bisect.precision.rewrites.operators import with_operators
 from trtforensics.bisect.precision.tensors.ranges import tensor_ranges
 from trtforensics.bisect.search import Verdict
@@ -47,8 +47,17 @@ def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposa
     Raises:
         RunError: ONNX Runtime cannot run a twin of the rewritten model.
     """
+    found = chains_of(oracle.caster.prepared.proto, oracle.caster.survey)
+    touched = tuple(chain for chain in found if chain.nodes & safe)
+    older = tuple(chain for chain in touched if chain.operator != GROUP)  # their operator set is reached more easily
+    made = _proposal_of(touched, oracle, judge, safe)
+    return _proposal_of(older, oracle, judge, safe) if made is None and len(older) < len(touched) else made
+
+
+def _proposal_of(
+    chains: tuple[NormChain, ...], oracle: Oracle, judge: OutputJudge, safe: Nodes
+) -> OperatorProposal | None:
     prepared = oracle.caster.prepared
-    chains = tuple(chain for chain in chains_of(prepared.proto, oracle.caster.survey) if chain.nodes & safe)
     proto = with_operators(prepared.proto, chains) if chains else None
     if proto is None:
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.requests import WEAK_FLAGS, command_span
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed, observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import options, trtexec
 from trtforensics.findings.steps.trtexec_flags import flags
 
@@ -106,3 +106,36 @@ def idle_flags(case: Case) -> Iterator[Observation]:
             steps=(step,),
             same_as="idle flags",
         )
+
+
+@rule(
+    "TF444",
+    Severity.NOTE,
+    "The model comes through a parser that later versions do not have",
+    cause="The Caffe and UFF parsers are deprecated since TensorRT 7.0. trtexec 8.6 is the last with options for them "
+    "(--deploy, --uff), and TensorRT 10 has neither parser.",
+    confirm="trtexec --help of the version that you move to.",
+    fixes=("Convert the model to ONNX (tf2onnx for TensorFlow) and build with --onnx.",),
+    sources=("TensorRT's release notes of 7.0 and 10.0", "trtexec's options, 8.6 and 9.1"),
+)
+def old_parser(case: Case) -> Iterator[Observation]:
+    """Name the parser by the format of the model that trtexec prints."""
+    for fact in case.build.options.get("model", ()):
+        if fact.name == "Format" and fact.value in {"Caffe", "UFF"}:
+            yield Observation(
+                f"The model is read by the {fact.value} parser, which TensorRT 10 does not have",
+                (fact.span,),
+                same_as=fact.value,
+            )
+
+
+constraints = said(
+    "TF423",
+    Severity.ERROR,
+    "Two builder flags exclude each other",
+    kinds=("flags_conflict",),
+    cause="OBEY_PRECISION_CONSTRAINTS and PREFER_PRECISION_CONSTRAINTS cannot be set at once.",
+    confirm="The flags that the program sets; trtexec --precisionConstraints sets one of them.",
+    fixes=("Set one of the two (--precisionConstraints=obey or =prefer), or clear the other flag first.",),
+    sources=("builderConfig.cpp of 8.2 to 10",),
+)

@@ -64,9 +64,10 @@ def truncated(case: Case) -> Iterator[Observation]:
         "In a program: a logger of severity VERBOSE, and IBuilderConfig.profiling_verbosity = DETAILED.",
     ),
     sources=("verbose and plain logs of trtexec, Polygraphy and Python programs, 7.x to 10.16",),
+    last=True,
 )
 def not_shown(case: Case) -> Iterator[Observation]:
-    """Name what is missing: a warning where there is no verdict; nothing where another finding says why it failed."""
+    """Name what is missing: a warning where neither verdict nor engine is shown; nothing where the build failed."""
     build, known = case.build, case.build.coverage
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = any(option.startswith("--loadEngine") for option in options(case))
@@ -79,7 +80,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"The log does not show {listed(missing)}",
             (first,),
-            severity=Severity.NOTE if known.verdict else Severity.WARNING,
+            severity=Severity.NOTE if known.verdict or known.engine_layers else Severity.WARNING,
             steps=(_verbose(case),),
             same_as="coverage",
         )

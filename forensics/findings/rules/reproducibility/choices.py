@@ -103,7 +103,8 @@ _SHAKY = 5.0
     "TF508",
     Severity.WARNING,
     "GPU time was unstable",
-    cause="Clocks changed while measuring: timings of this build, and of its tactics, are noise beyond a few per cent.",
+    cause="Clocks that change while measuring do this, another program on the GPU, or runs that are too short to time. "
+    "Timings of this build, and of its tactics, are noise beyond a few per cent.",
     confirm="nvidia-smi --query-gpu=clocks.sm --format=csv --loop=1 while building.",
     fixes=("Lock the clocks, cool the GPU, leave it alone while building.",),
     sources=("trtexec's performance summary, 8.0 to 11.1: it warns from 1 % of variation on",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.emulator.engine.foreign import Transformer
+from tests.unit.findings.rules.excerpts import EXCERPTS
 
 NODE = """
 V Parsing node: {name} [{op}]
@@ -464,6 +465,16 @@ CONFIGURATION = {
         "libnvinfer_lean.so.10: cannot open shared object file)",
         "V Trying to load shared library libnvinfer_lean.so.10",
     ),
+    "TF444": Example(
+        """&& 8.6.1 --deploy=net.prototxt
+        i === Model Options ===
+        > i Format: Caffe
+        """,
+        """&& 8.6.1 --fp16
+        i === Model Options ===
+        i Format: ONNX
+        """,
+    ),
     "TF411": Example(
         "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, "
         "runtime, or refitter.",
@@ -585,6 +596,7 @@ RUNNING = {
         """,
         """V Engine Layer Information:
         | Layer(NoOp): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x (Float[1,8]) -> r (Half[1,8])
+        | Layer(Reformat): /c/QuantizeLinear_clone_1, Tactic: 0x0000000000000000, x (Float[1,8]) -> q (Int8[1,8])
         | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, r (Half[1,8]) -> y (Half[1,8])
         """,
     ),
@@ -635,7 +647,7 @@ RUNNING = {
         """,
     ),
     "TF716": Example(
-        """> E IDynamicQuantizeLayer::setScaleType: Error Code 3: API Usage Error (Parameter check failed, condition: kVALID)
+        """> E IDynamicQuantizeLayer::setScaleType: Error Code 5: An Odd Error (of an odd kind)
         """,
         _NO_IMPLEMENTATION,
     ),
@@ -1034,4 +1046,14 @@ SAID = {
 }
 
 
-EXAMPLES = {**SAID, **PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING, **COVERAGE}
+EXAMPLES = {
+    **{code: _said(*both) for code, both in EXCERPTS.items()},
+    **SAID,
+    **PARSING,
+    **PRECISION,
+    **FAILURES,
+    **CONFIGURATION,
+    **CACHE,
+    **RUNNING,
+    **COVERAGE,
+}

@@ -48,9 +48,21 @@ def test_no_more_workspace_than_memory_is_asked_for(case_of: Callable[[str], Cas
     assert (step.command, "more than the 600 MiB" in step.what) == ("", True)
 
 
-def test_python_is_told_the_call_of_its_version(case_of: Callable[[str], Case]) -> None:
-    step = workspace(case_of("| [11/21/2026-10:00:00] [TRT] [V] Original: 1 layers"))
-    assert (step.command, "config.set_memory_pool_limit(" in step.what) == ("", True)
+@pytest.mark.parametrize(
+    ("library", "call"),
+    [
+        ("", ""),
+        ("libnvinfer.so.8.2.5", "config.max_workspace_size = 1024 << 20"),
+        ("libnvinfer.so.10.3.0", "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1024 << 20)"),
+    ],
+)
+def test_python_is_told_the_call_of_its_version_where_the_log_tells_that(
+    library: str, call: str, case_of: Callable[[str], Case]
+) -> None:
+    said = "| [11/21/2026-10:00:00] [TRT] [V] "
+    loaded = f"\n{said}Trying to load shared library {library}" if library else ""
+    step = workspace(case_of(f"{said}Original: 1 layers{loaded}"))
+    assert (step.command, step.what.partition(": ")[2]) == ("", call)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trtforensics.parsers.lines.unread import UnreadLines, cut_glued, mention_tensorrt
+from trtforensics.parsers.lines.unread import UnreadLines, cut_glued, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
 
 _GLUED = b"loading[01/02/2024-10:11:12] [I] [TRT] done"
@@ -39,3 +39,16 @@ def test_a_glued_line_is_cut_where_each_further_message_begins() -> None:
         (1, b"[01/02/2024-10:11:12] [I] [TRT] done"),
         (1, b"[01/02/2024-10:11:13] [W] next"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("opening", "expected"),
+    [
+        (b"trtexec says: no engine", True),
+        (b"[E] Engine could not be created", True),
+        (b'{\n "replay": {}}', False),
+        (b"b0VIM\0\0 polygraphy", False),
+    ],
+)
+def test_documents_and_binary_files_are_no_excerpts(opening: bytes, expected: bool) -> None:  # noqa: FBT001 - a column
+    assert is_pasted(opening) is expected
