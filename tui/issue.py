@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics import __version__
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
+from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
