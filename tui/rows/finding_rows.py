@@ -53,15 +53,18 @@ def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[F
     """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
     first = next((cited.span.line for cited in finding.evidence if cited.span.file == log), None)
     arrow = (" ▾ " if expanded else " ▸ ") if finding.consequence_of is None else ("  ▾" if expanded else "  ▸")
-    head = (
+    head: Line = (
         Piece(arrow, Role.DIM),
         Piece(f"{finding.severity.word[0].upper()} ", ROLES[finding.severity]),
         Piece(f"{finding.code:<6} ", Role.STRONG),
     )
+    discarded = "" if not finding.pass_discarded else " [discarded pass]"
     sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
-    title, *more = _wrapped(finding.title + sure, width - _HEAD)
-    rows = [FindingRow(finding, (*head, Piece(title)), first, headline=True)]
-    rows += [FindingRow(finding, (Piece(" " * _HEAD + text),), first, headline=True) for text in more]
+    title, *more = _wrapped(finding.title + sure + discarded, width - _HEAD)
+    role = Role.DIM if finding.pass_discarded else Role.PLAIN
+    head = tuple(Piece(piece.text, Role.DIM) for piece in head) if finding.pass_discarded else head
+    rows = [FindingRow(finding, (*head, Piece(title, role)), first, headline=True)]
+    rows += [FindingRow(finding, (Piece(" " * _HEAD + text, role),), first, headline=True) for text in more]
     if expanded:
         rows += _details(finding, log, width)
     return rows

@@ -90,6 +90,11 @@ class LogView(VirtualList):
         self.rows_changed()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
+    def replace_text(self, text: NumberedLines) -> None:
+        """Show the lines of the same file read again: the cursor stays, or follows the end if it is there."""
+        self._text = text
+        self.grow()
+
     def show_line(self, number: int) -> None:
         """Move to a line without announcing it, as the move follows another pane."""
         if number > self._known:

@@ -27,13 +27,12 @@ def chained(session: Any) -> Any:
         )
         for place, one in enumerate(build.engine_layers)
     )
-    session.outcome = replace(session.outcome, builds=(replace(build, engine_layers=layers), *session.outcome.builds[1:]))
+    builds = (replace(build, engine_layers=layers), *session.outcome.builds[1:])
+    session.outcome = replace(session.outcome, builds=builds)
     return session
 
 
-async def test_neighbours_are_walked_and_the_way_leads_back(
-    chained: Any, parsed: Any, screen_text: ScreenText
-) -> None:
+async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed: Any, screen_text: ScreenText) -> None:
     app = LogApp(chained)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)

@@ -24,7 +24,7 @@ SCREENS = {
     "help": ("question_mark",),
 }
 SIZES = ((80, 24), (120, 40), (200, 60))
-THEMES = ("textual-dark", "textual-light")
+THEMES = ("dark", "light")
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
 
 from tests.support.engine_builds import build_of, layer, tuned
 from tests.support.sample_session import Scribe
 from tests.support.screens import text_of
+from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.model.profile import TimeSource
 from trtforensics.tui.rows.layers.columns import COLUMNS, LEAST_NAME, ORDERS, fitting, heading
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.layers.question_bar import question_at, question_lines, why_lines
@@ -27,11 +32,6 @@ def index() -> LayerIndex:
         layer(scribe, "fast", "PointWiseV2", "Half", choice=2),
         layer(scribe, "constant", "Constant"),
     )
-    from dataclasses import replace
-
-    from trtforensics.model.precision import ComputePrecision, PrecisionSource
-    from trtforensics.model.profile import TimeSource
-
     timed = [
         replace(one, time_ms=choices[one.choice].time_ms, time_is=TimeSource.TUNED) if one.choice is not None else one
         for one in layers
@@ -75,7 +75,7 @@ def test_the_bar_lists_counts_and_a_click_finds_its_question(index: LayerIndex) 
 def test_columns_give_way_until_names_have_room_and_headings_fit_them(index: LayerIndex) -> None:
     shown = [tuple(column.title for column in fitting(width, 2)) for width in range(20, 200)]
     assert shown[-1] == tuple(column.title for column in COLUMNS)
-    assert all(len(before) <= len(after) for before, after in zip(shown, shown[1:], strict=False))
+    assert all(len(before) <= len(after) for before, after in pairwise(shown))
     for width in (40, 80, 120):
         columns = fitting(width, 2)
         assert width - 6 - sum(column.width + 1 for column in columns) >= LEAST_NAME
