@@ -138,10 +138,18 @@ async def test_a_wrong_filter_says_at_which_column_and_keeps_the_rows(
     app = LogApp(session)
     async with app.run_test(size=(160, 40)) as pilot:
         await parsed(pilot)
-        await pilot.press("2", "f", *"type:half nmae:x")
+        await pilot.press("2", "f", *"type:half")
+        kept = panes_of(app).layer_tree.shown_layers
+        await pilot.press(*" nmae:x", "home")
+        app._prompt.value = "type:half nmae:x"
         await pilot.pause()
         assert "column 11: there is no field 'nmae'" in screen_text(app)
-        assert panes_of(app).layer_tree.shown_layers > 0
+        app._prompt.value = "type:half"
+        await pilot.pause()
+        app._prompt.value = "type:half time>x"
+        await pilot.pause()
+        assert "column 16: 'x' is no number" in screen_text(app)
+        assert panes_of(app).layer_tree.shown_layers == kept > 0
 
 
 @pytest.mark.parametrize(

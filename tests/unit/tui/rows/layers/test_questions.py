@@ -94,7 +94,7 @@ def test_layers_are_sorted_by_a_column(index: LayerIndex, order: int, first: str
 def test_why_is_wrapped_into_its_lines_and_each_fact_has_its_line(index: LayerIndex) -> None:
     slow = index.engine[0]
     (line,) = why_lines(index.why(slow), 120, 1)
-    assert text_of(line).startswith(" why FP16 100 % slower [8] · near tie: next tactic 0.6 % slower [4]")
+    assert text_of(line).startswith(" why FP16 100 % slower [9] · near tie: next tactic 0.6 % slower [5]")
     narrow = why_lines(index.why(slow), 40, 2)
     assert [width_of(one) <= 40 for one in narrow] == [True, True]
     assert text_of(why_lines(index.why(slow), 40, 1)[0]).endswith("…")
