@@ -32,6 +32,8 @@ COMMANDS = {
     "pin": "freeze the tactics of a build, choose others on purpose, and prove that a build used them",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
+    "reduce": "find the smallest model that still fails in the same way, fit to send to NVIDIA",
+    "repair": "rewrite what TensorRT stumbles over in an ONNX model, equal to the original",
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
     "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
@@ -50,7 +52,7 @@ _UNPRINTED_WIDTH = 80
 _ONCE = "--forget"
 """The option that a command repeated after an interruption has done already."""
 
-RESUMABLE = {"bisect", "collect"}
+RESUMABLE = {"bisect", "collect", "reduce"}
 """The commands that go on where they were interrupted."""
 
 

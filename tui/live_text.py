@@ -11,8 +11,14 @@ from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import Window
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from io import BufferedReader
     from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from trtforensics.parsers.text.matching import LineMatcher
 
 _CHUNK = 4 << 20
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -88,3 +94,10 @@ class LiveText:
             return last
         found = self._text.find(needle, start, backwards=backwards)
         return last if found is None and in_last and not backwards and start <= last else found
+
+    def matches(self, matcher: LineMatcher) -> Iterator[Sequence[int] | npt.NDArray[np.int64]]:
+        """Yield the numbers of the lines that match, in order; see :class:`NumberedLines`."""
+        rest, last = self._rest, len(self._text) + 1
+        yield from self._text.matches(matcher)
+        if rest and any(True for _ in matcher.places(rest)):
+            yield (last,)

@@ -124,7 +124,7 @@ def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the for
 
 def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, picture: bool) -> nx.MultiDiGraph:
     """Return the view that was asked for, or the part of it."""
-    from trtforensics.graph.selecting import around, matching, top
+    from trtforensics.graph.selecting import around, only, top
     from trtforensics.graph.views import View, viewed
 
     where = args.sources[0]
@@ -138,9 +138,11 @@ def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, pict
             "--view", "only the view engine has times and fields", "Leave out --view, or --top and --filter"
         )
     if args.filter is not None:
-        from trtforensics.tables.layers import kept_layers
+        from trtforensics.tables.layer_table import layer_table
 
-        shown = matching(shown, kept_layers(joined.engine(args.build), args.filter))
+        kept = layer_table([graph.build], joined.model).filtered(args.filter).rows
+        layers = graph.engine_layers()
+        shown = only(shown, {layers[row.facts.index] for row in kept})
     if args.top is not None:
         shown = top(shown, args.top, where=where)
     if args.around is not None:

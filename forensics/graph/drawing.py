@@ -133,7 +133,7 @@ class _Canvas:
             colour = self._colour(own)
             style |= {"fillcolor": f'"{colours.tint(colour)}"', "color": f'"{colour}"'}
         if own.get("reformat"):
-            style |= {"shape": "cds", "style": '"filled,dashed"'}
+            style |= {"shape": "cds", "style": '"filled,dashed"', "margin": '"0.2,0.05"'}
         if own.get("no_kernel"):
             style |= {"style": '"dotted"'}
         if own.get("centre"):
@@ -151,6 +151,8 @@ class _Canvas:
         if "hidden" in own:
             label = quoted(f"{own['hidden']} hidden")
             return {"style": "dashed", "label": label, "tooltip": label}
+        if own.get("order"):
+            return {"style": "dashed", "tooltip": quoted("made by the parser in this order")}
         words = [own.get("dtype", ""), own.get("layout", "")]
         dims = "x".join(map(str, own["dims"])) if "dims" in own else ""
         style = {"tooltip": quoted(" ".join(filter(None, (own.get("tensor", ""), *words, dims)))[:_TOOLTIP])}

@@ -72,6 +72,10 @@ class GraphForm(StrEnum):
         return self in {GraphForm.SVG, GraphForm.PNG, GraphForm.PDF}
 
 
+DATA_FORMS = (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT)
+"""The forms that :func:`export` writes."""
+
+
 def form_of(path: str) -> GraphForm:
     """Return the form for the ending of a file's name.
 

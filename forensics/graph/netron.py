@@ -124,8 +124,8 @@ def _node(layer: EngineLayer, number: int, names: _TensorNames) -> onnx.NodeProt
         names.outputs(number, layer),
         _plain(layer.name),
         domain=DOMAIN,
-        **{name: value for name, value in _attributes(layer) if value},
     )
+    node.attribute.extend(helper.make_attribute(name, value) for name, value in _attributes(layer) if value)
     formats = {f"output {at} format": tensor.format for at, tensor in enumerate(layer.outputs) if tensor.format}
     listed = {"ONNX nodes": ", ".join(layer.onnx_nodes)} if layer.onnx_nodes else {}
     helper.set_model_props(node, {key: _plain(value) for key, value in {**formats, **listed}.items()})

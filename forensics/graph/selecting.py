@@ -6,7 +6,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
-from trtforensics.graph.build import NodeKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -74,7 +73,7 @@ def only(graph: nx.MultiDiGraph, nodes: Collection[str]) -> nx.MultiDiGraph:
     """Return some nodes; an edge with the attribute ``hidden`` (a count) stands for the shortest way through others."""
     kept = set(nodes)
     found = graph.subgraph(kept).copy()
-    for node in kept:
+    for node in found.nodes:
         for target, count in _ways(graph, node, kept).items():
             if count and not found.has_edge(node, target):
                 found.add_edge(node, target, key="hidden", kind="tensor", hidden=count)
@@ -96,10 +95,3 @@ def _ways(graph: nx.MultiDiGraph, source: str, kept: set[str]) -> dict[str, int]
             continue
         waiting.extend((other, between + 1) for other in graph.successors(node))
     return found
-
-
-def matching(graph: nx.MultiDiGraph, names: Collection[str]) -> nx.MultiDiGraph:
-    """Return the engine layers of some names."""
-    wanted = set(names)
-    nodes = graph.nodes(data=True)
-    return only(graph, {n for n, own in nodes if own.get("kind") == NodeKind.ENGINE and own["name"] in wanted})

@@ -16,6 +16,7 @@ import networkx as nx
 
 from trtforensics.graph.build import NodeKind
 from trtforensics.model.older_python import StrEnum
+from trtforensics.model.operation import operation_of
 from trtforensics.model.times import NO_KERNEL
 from trtforensics.parsers.notation.layouts import short_layout
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, myelin_graph
@@ -123,7 +124,7 @@ def _describe(graph: BuildGraph, found: nx.MultiDiGraph) -> None:
         attributes["reformat"] = _reformats(layer)
         attributes["no_kernel"] = layer.type in NO_KERNEL
         attributes["onnx_nodes"] = list(layer.onnx_nodes)
-        attributes["operation"] = layer.fields.get("ParameterType") or layer.type
+        attributes["operation"] = operation_of(layer)
         if node in inside:
             attributes["foreign_node"] = inside[node]
 
@@ -145,7 +146,11 @@ def _foreign(layers: Iterable[tuple[str, EngineLayer]]) -> dict[str, str]:
 
 
 def _network(graph: BuildGraph) -> nx.MultiDiGraph:
-    """Return the network's layers, connected as their ONNX nodes are; ``engine_layer`` names what each became."""
+    """Return the network's layers, connected as their ONNX nodes are; ``engine_layer`` names what each became.
+
+    No log tells the tensors between the layers of one ONNX node: edges with ``order`` only say in which order the
+    parser made them.
+    """
     found = nx.MultiDiGraph(**graph.graph.graph)
     for node in graph.nodes(NodeKind.LAYER):
         found.add_node(node, **graph.graph.nodes[node])
@@ -155,7 +160,7 @@ def _network(graph: BuildGraph) -> nx.MultiDiGraph:
     for onnx in graph.nodes(NodeKind.ONNX):
         own = graph.layers_of(onnx)
         for one, other in pairwise(own):
-            found.add_edge(one, other, key="imported", kind="tensor")
+            found.add_edge(one, other, key="order", kind="tensor", order=True)
         for tensor, reader in _readers(graph, onnx):
             theirs = graph.layers_of(reader)
             if own and theirs:

@@ -16,9 +16,9 @@ from trtforensics.tui.diff.candidates_screen import CandidatesScreen
 from trtforensics.tui.diff.keys import KEYS
 from trtforensics.tui.diff.lists import DiffList, PlaceList
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.rows.candidate_rows import CandidateTable, candidate_table
 from trtforensics.tui.rows.diff_rows import by_delta, layers_of, places, rows_of, sides_line
-from trtforensics.tui.rows.layer_index import LayerIndex
+from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
+from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.rows_app import Failed, RowsApp
 from trtforensics.tui.terminal_app import STYLE
@@ -231,11 +231,12 @@ class DiffApp(RowsApp):
         """Return what was timed for a layer; called in a thread, as it may read a log."""
         build = self._session.build_at(layer.span)
         if build is None:
-            return candidate_table(None, None, "the log shows no build here")
+            return unknown_table("the log shows no build here")
         index = LayerIndex(build)
         entry = index.at_line(layer.span.line) or index.named((layer.name, *layer.onnx_nodes))
-        subject = entry.subject if entry is not None else None
-        return candidate_table(build, subject, "" if subject is not None else "the log tells of no candidates for it")
+        if entry is None:
+            return unknown_table("the log tells of no candidates for it")
+        return layer_table(index.alternatives, entry)
 
     def _follow_row(self) -> None:
         """Show the lines of the row under the cursor, and open both files at the first line of their side."""

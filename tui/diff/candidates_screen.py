@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.rows.candidate_rows import CandidateTable
+from trtforensics.tui.rows.layers.candidates import CandidateTable
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.virtual_list import LineBar

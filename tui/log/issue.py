@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.finding import Finding
     from trtforensics.model.log import Build
-    from trtforensics.tui.rows.candidate_rows import CandidateTable
-    from trtforensics.tui.rows.layer_index import TreeRow
+    from trtforensics.tui.rows.layers.candidates import CandidateTable
+    from trtforensics.tui.rows.layers.index import TreeRow
 
 Cited = tuple[str, int, str]
 

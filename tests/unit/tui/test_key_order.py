@@ -26,7 +26,7 @@ async def test_a_search_written_at_once_is_no_command(session: Any, parsed: Any,
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         write(app, "slash", *"qkv", "enter")
-        await until(pilot, lambda: app._needle == "qkv")
+        await until(pilot, lambda: app._search.text == "qkv")
         assert not app._exit
 
 
@@ -35,7 +35,7 @@ async def test_keys_behind_enter_are_for_the_log(session: Any, parsed: Any, unti
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         write(app, "slash", *"chose", "enter", "w", "slash", *"tactic", "enter", "w")
-        await until(pilot, lambda: app._needle == "tactic")
+        await until(pilot, lambda: app._search.text == "tactic")
         await until(pilot, lambda: app.focused is app._panes.messages)
 
 

@@ -41,6 +41,10 @@ SPELT = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "escape": "Esc",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "ampersand": "&",
+    "backspace": "Backspace",
     "ctrl+c": "Ctrl+C",
 }
 
