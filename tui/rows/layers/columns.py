@@ -127,7 +127,7 @@ _MARKED = frozenset({"ms", "margin"})
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnLayout:
     """How layers are laid out: cells in all, cells of their numbers, and up to which ratio runners-up are near ties."""
 
     width: int
@@ -135,7 +135,7 @@ class Layout:
     tie: float
 
 
-def layer_pieces(name: str, entry: LayerEntry, layout: Layout, *, expanded: bool) -> Line:
+def layer_pieces(name: str, entry: LayerEntry, layout: ColumnLayout, *, expanded: bool) -> Line:
     """Lay out a layer in its columns."""
     width, digits = layout.width, layout.digits
     shown = fitting(width, digits)
