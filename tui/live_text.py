@@ -96,8 +96,8 @@ class LiveText:
         return last if found is None and in_last and not backwards and start <= last else found
 
     def matches(self, matcher: LineMatcher) -> Iterator[Sequence[int] | npt.NDArray[np.int64]]:
-        """Yield the numbers of the lines that match; see :class:`NumberedLines`."""
+        """Yield the numbers of the lines that match, in order; see :class:`NumberedLines`."""
+        rest, last = self._rest, len(self._text) + 1
         yield from self._text.matches(matcher)
-        last = len(self._text) + 1
-        if self._rest and matcher.pattern.search(self.line(last)):
+        if rest and any(True for _ in matcher.places(rest)):
             yield (last,)

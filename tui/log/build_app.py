@@ -88,7 +88,9 @@ class BuildApp(ReadingApp):
         self._show_status()
 
     def show_judgement(self, problem: str) -> None:
-        """Show the findings, or why there are none."""
+        """Show the findings, or why there are none. The rules may end after the screen was taken down."""
+        if not self._panes.is_attached:
+            return
         if problem:
             self._panes.findings.show_findings((), "", problem)
         else:

@@ -49,5 +49,5 @@ def layer_issue(build: Build, row: TreeRow, table: CandidateTable, cited: Sequen
 def _versions(build: Build) -> IssueSection:
     """Return TensorRT's version, the tool, the GPU and the options of the build."""
     facts = [f"TensorRT {build.tensorrt_version or 'of unknown version'}, {build.tool}, {build.outcome}"]
-    facts += [f"{fact.name}: {fact.value}" for block in _OPTIONS for fact in build.options.get(block, ())]
+    facts += [f"{fact.name}: {fact.value}" for block in _OPTIONS for fact in build.options.get(block, ()) if fact.value]
     return IssueSection("Build", facts)

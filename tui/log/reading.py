@@ -143,6 +143,8 @@ class ReadingApp(CopyingApp):
 
     def on_reparsed(self, event: Reparsed) -> None:
         """Hand over what the file holds by now."""
+        if not self.is_running:  # it ended after the screen was taken down
+            return
         self._follower.ended(event)
         if event.log is None:
             self.say(event.problem)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.differences import Comparison
+    from trtforensics.diff.times.comparing import OtherCircumstance
     from trtforensics.model.span import SourceSpan
 
 ROLES = {
@@ -102,20 +103,25 @@ def layers_of(row: DiffRow | None) -> dict[str, LayerView | None]:
 def sides_line(comparison: Comparison) -> Line:
     """Return what differs between the sides as wholes: total time, version, device, options, and how many builds."""
     times = comparison.times
-    pieces = []
+    pieces = [Piece(f" {comparison.unrelated}", Role.ERROR)] if comparison.unrelated else []
     if times.layers is not None:
         total = times.layers.bad_ms - times.layers.good_ms
         pieces.append(Piece(f" total {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
     versions = {build.tensorrt_version for side in (comparison.good, comparison.bad) for build in side.builds}
     if len(versions) == 1:
         pieces.append(Piece(f" TensorRT {versions.pop() or _UNKNOWN} on both sides", Role.DIM))
-    for other in times.circumstances:
+    for other in sorted(times.circumstances, key=_telling):
         good, bad = (", ".join(each.value for each in side) or "none" for side in (other.good, other.bad))
         pieces.append(Piece(f" {other.name} {good} ↔ {bad}", Role.WARNING))
     counts = [len(side.builds) for side in (comparison.good, comparison.bad)]
     if sum(counts) > 2:  # noqa: PLR2004 - one a side
         pieces.append(Piece(f" {counts[0]} good builds, {counts[1]} bad", Role.DIM))
     return tuple(joined for piece in pieces for joined in (Piece(" ·", Role.DIM), piece))[1:]
+
+
+def _telling(other: OtherCircumstance) -> tuple[bool, bool, bool]:
+    """Return a sort key: the version first, then the precision, then the other options of the build."""
+    return other.block != "version", other.name != "Precision", other.block != "build"
 
 
 def values_of(row: DiffRow) -> tuple[str | float | None, ...]:

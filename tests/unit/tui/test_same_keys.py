@@ -41,11 +41,11 @@ SPELT = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "escape": "Esc",
-    "ctrl+c": "Ctrl+C",
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "ampersand": "&",
     "backspace": "Backspace",
+    "ctrl+c": "Ctrl+C",
 }
 
 

@@ -137,6 +137,18 @@ async def test_many_builds_show_pairs_first_and_suspicion(
         assert f'"{culprits[0]}"' in app.bad.text.line(app.bad.view.current_line)
 
 
+async def test_sides_without_a_common_layer_are_not_called_equal(
+    tmp_path: Path, screen_text: ScreenText, until: Until
+) -> None:
+    (tmp_path / "good.log").write_text(log_with(fused=True))
+    (tmp_path / "bad.log").write_text("&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx\n")
+    sides = [str(tmp_path / name) for name in ("good.log", "bad.log")]
+    app = DiffApp(DiffSession(*sides, kind=None, max_bytes=LIMIT))
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app._exit or "reading" not in screen_text(app))
+        assert app._exit or "no difference found" not in screen_text(app)
+
+
 async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Path, until: Until) -> None:
     app = DiffApp(DiffSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:

@@ -28,5 +28,5 @@ async def test_w_lists_warnings_and_errors_and_shows_their_lines(
         await parsed(pilot)
         await pilot.press("w", "down")
         await pilot.pause()
-        assert "E 10: Could not find any implementation" in screen_text(app)
+        assert "E  10: Could not find any implementation" in screen_text(app)
         assert "[E]" in text_at(session, log_line(app))

@@ -30,7 +30,7 @@ def test_a_row_of_a_layer_marks_near_ties_and_foreign_nodes(log: BuildLog) -> No
     lines = [text_of(row_pieces(row, ColumnLayout(74, 1, 1.02), expanded=False)) for row in rows]
     assert "≈" not in lines[0]
     assert "≈+0.7 %" in lines[1]
-    assert "◈ {ForeignNode" in lines[4]
+    assert "◈ {Foreign" in lines[4]
 
 
 def test_combinations_tell_final_lost_and_unknown_apart(log: BuildLog) -> None:
