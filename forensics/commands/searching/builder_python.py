@@ -1,4 +1,4 @@
-"""The option that names the Python in which TensorRT is installed."""
+"""The options that say which TensorRT builds: its module, and the Python that has it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+
+def add_builder(parser: ArgumentParser, what: str) -> None:
+    """Declare ``--builder``, with ``what`` as its help, and ``--builder-python``."""
+    from trtforensics.trt.api import MODULES
+
+    parser.add_argument("--builder", choices=MODULES, help=what)
+    add_builder_python(parser)
 
 
 def add_builder_python(parser: ArgumentParser) -> None:
