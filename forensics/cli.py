@@ -12,11 +12,11 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trtforensics import __version__
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.console.secrets import shown_secrets
 from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +32,11 @@ COMMANDS = {
     "pin": "freeze the tactics of a build, choose others on purpose, and prove that a build used them",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
     "bisect": "find the smallest sets of items that make a build bad, through real builds",
+    "reduce": "find the smallest model that still fails in the same way, fit to send to NVIDIA",
+    "repair": "rewrite what TensorRT stumbles over in an ONNX model, equal to the original",
     "collect": "build and check again and again, and sort the builds into good and bad",
     "graph": "write the graph of layers, fusions and tensors",
+    "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
 }
@@ -49,7 +52,7 @@ _UNPRINTED_WIDTH = 80
 _ONCE = "--forget"
 """The option that a command repeated after an interruption has done already."""
 
-RESUMABLE = {"bisect", "collect"}
+RESUMABLE = {"bisect", "collect", "reduce"}
 """The commands that go on where they were interrupted."""
 
 

@@ -76,7 +76,7 @@ def examine() -> Health:
     """Look at this Python, its packages, the programs on the path, and every TensorRT that it can import."""
     import platform
 
-    from trtforensics import __version__
+    from trtforensics.model.version import __version__
 
     found, told = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}

@@ -1,7 +1,8 @@
-"""``trtforensics explain``: the whole explanation of a finding code, or the list of all codes."""
+"""``trtforensics explain``: the whole explanation of a finding code, a search in all, or the list of all codes."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,28 +10,43 @@ if TYPE_CHECKING:
 
 EXAMPLE = """examples:
   trtforensics explain TF201
+  trtforensics explain nan layernorm
+  trtforensics explain "could not find any implementation"
   trtforensics explain"""
+
+_CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``explain``."""
     parser.epilog = EXAMPLE
-    parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as TF201; without one, all are listed")
+    what = "a code such as TF201, or words to look for in all explanations; without any, all codes are listed"
+    parser.add_argument("words", nargs="*", metavar="CODE|WORD", help=what)
     parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 
 
 def run(args: Namespace) -> int:
-    """Print the explanation of a code, or the list.
+    """Print the explanation of codes, the rules that speak of some words, or the list.
 
     Raises:
-        UsageError: There is no such code.
+        UsageError: There is no such code, or no rule speaks of any of the words.
         OutputError: Stdout cannot be written.
     """
     from trtforensics.console import streams
-    from trtforensics.findings.explaining import explain, explain_json, list_codes
+    from trtforensics.errors import UsageError
+    from trtforensics.findings.explaining import explain, explain_json, list_codes, list_hits
     from trtforensics.findings.registry import rule_of, rules
+    from trtforensics.findings.searching import search
 
-    chosen = rules() if args.code is None else [rule_of(args.code)]
-    text = explain_json(chosen) if args.json else list_codes(chosen) if args.code is None else explain(chosen[0])
-    streams.print_result(text)
+    if not args.words:
+        streams.print_result(explain_json(rules()) if args.json else list_codes(rules()))
+    elif all(map(_CODE.fullmatch, args.words)):
+        chosen = [rule_of(code) for code in args.words]
+        streams.print_result(explain_json(chosen) if args.json else "\n".join(map(explain, chosen)))
+    else:
+        hits = search(rules(), " ".join(args.words))
+        if not hits:
+            where = " ".join(args.words)
+            raise UsageError(where, "no rule speaks of it", "Try other words; `trtforensics explain` lists all codes")
+        streams.print_result(explain_json(hit.rule for hit in hits) if args.json else list_hits(hits))
     return 0

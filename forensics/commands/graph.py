@@ -1,26 +1,55 @@
-"""``trtforensics graph``: write the graph of a build as JSON, GraphML or DOT."""
+"""``trtforensics graph``: write the graph of a build as a picture or for other programs."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = "example: trtforensics graph build.log -o build.graphml"
+    import networkx as nx
+
+    from trtforensics.engines.joining import JoinedSources
+    from trtforensics.graph.build import BuildGraph
+    from trtforensics.graph.export import GraphForm
+
+EXAMPLE = """examples:
+  trtforensics graph build.log -o engine.svg                                 # needs Graphviz
+  trtforensics graph layers.json profile.json -o slow.svg --colour share --top 30
+  trtforensics graph build.log -o around.svg --around conv_12 --hops 2
+  trtforensics graph build.log -o engine.onnx                                # for Netron
+  trtforensics graph build.log -o build.graphml"""
+_VIEWS = ("engine", "network", "onnx", "all")
+_COLOURINGS = ("precision", "type", "share")
+_HOPS = 2
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``graph``."""
     parser.epilog = EXAMPLE
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a build log; several are parts of one build")
+    what = "a build log (several are parts of one build), engine-layer JSON, a profile, the ONNX model: of one engine"
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="OUT",
-        help="the file to write; its ending picks the form: .json (networkx node-link), .graphml, .dot",
+        help="the file to write; its ending picks the form: .svg, .png, .pdf (drawn by Graphviz), .onnx (for Netron), "
+        ".dot, .graphml, .json (networkx node-link)",
     )
+    view = "what the nodes are: engine, network (layers before fusion), onnx or all of them with tensors (default: "
+    parser.add_argument("--view", choices=_VIEWS, help=f"{view}engine for pictures, all for .dot, .graphml and .json)")
+    parser.add_argument("--colour", choices=_COLOURINGS, default="precision", help="of layers (default: precision)")
+    parser.add_argument(
+        "--around", metavar="LAYER", help="only what is near a layer: its name, a part of it, or a node"
+    )
+    hops = f"how near, with --around (default: {_HOPS} tensors away)"
+    parser.add_argument("--hops", type=int, metavar="N", help=hops)
+    parser.add_argument("--top", type=int, metavar="N", help="only the N layers that take most time")
+    parser.add_argument("--filter", metavar="EXPR", help="only layers that a filter keeps, as in `time>0.05 type:half`")
     parser.add_argument(
         "--build",
         type=int,
@@ -35,24 +64,100 @@ def run(args: Namespace) -> int:
     Raises:
         SourceError: The source cannot be read.
         NotABuildLogError: It is not a build log.
-        UsageError: The ending names no form, the log has no such build, or OUT is the source itself.
-        OutputError: OUT cannot be written.
+        UsageError: The ending names no form, the log has no such build or layer, or OUT is the source itself.
+        OutputError: OUT cannot be written, or Graphviz is needed and cannot draw it.
     """
     # Imported here so that no other command waits for networkx.
     from trtforensics.console import streams
     from trtforensics.console.output import write_bytes
     from trtforensics.console.progress import ProgressLine
     from trtforensics.console.terminal import visible
+    from trtforensics.engines.joining import load_joined
     from trtforensics.graph.build import build_graph, select_build
-    from trtforensics.graph.export import export, form_of
-    from trtforensics.sources.build_log import keep_sources, load_build_log
+    from trtforensics.graph.export import GraphForm, form_of
+    from trtforensics.graph.graphviz import rendered
+    from trtforensics.graph.netron import to_onnx
+    from trtforensics.sources.build_log import keep_sources
 
     form = form_of(args.output)
+    _check(args, form is GraphForm.ONNX)
     keep_sources(args.sources, args.output)
     with ProgressLine(quiet=args.quiet) as progress:
-        log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    graph = build_graph(select_build(log, args.build)).graph
-    write_bytes(args.output, export(graph, form))
+        joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+    graph = build_graph(select_build(joined.log, args.build))
+    if form is GraphForm.ONNX:
+        if not graph.engine_layers():
+            raise UsageError(args.sources[0], "names no engine layers", "Give a verbose log or engine-layer JSON")
+        data, size = to_onnx(graph), f"{len(graph.engine_layers())} layers"
+    else:
+        shown = _selected(graph, args, joined, picture=form.drawn)
+        data, size = _written(shown, args, form, graph), f"{len(shown)} nodes, {shown.number_of_edges()} edges"
+        if form.drawn:
+            data = rendered(data, form.value.removeprefix("."), args.output)
+    write_bytes(args.output, data)
     if not args.quiet:
-        streams.tell(f"{visible(args.output)}: {len(graph)} nodes, {graph.number_of_edges()} edges\n")
+        streams.tell(f"{visible(args.output)}: {size}\n")
+        for one in joined.unjoined:
+            streams.tell(visible(f"note: {one}") + "\n")
     return 0
+
+
+def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the form
+    """Refuse options that go with no form or with no other option.
+
+    Raises:
+        UsageError: one does.
+    """
+    for name in ("hops", "top"):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name}", f"{value} is too few", "Give a number from 1")
+    if args.hops is not None and args.around is None:
+        raise UsageError("--hops", "says how far around what", "Name a layer: `--around LAYER`")
+    if args.top is not None and args.around is not None:
+        raise UsageError("--top", "is for the whole engine and goes with no --around", "Leave one of them out")
+    if to_onnx and (args.view or args.around or args.top or args.filter):
+        raise UsageError(
+            args.output, "an .onnx file holds all engine layers", "Leave out --view, --around, --top, --filter"
+        )
+
+
+def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, picture: bool) -> nx.MultiDiGraph:
+    """Return the view that was asked for, or the part of it."""
+    from trtforensics.graph.selecting import around, only, top
+    from trtforensics.graph.views import View, viewed
+
+    where = args.sources[0]
+    selects = args.around is not None or args.top is not None or args.filter is not None
+    view = View(args.view) if args.view else View.ENGINE if picture or selects else View.ALL
+    shown = viewed(graph, view)
+    if picture and not len(shown):
+        raise UsageError(where, f"names nothing for the view {view}", f"Give another: {', '.join(_VIEWS)}")
+    if (args.top is not None or args.filter is not None) and view is not View.ENGINE:
+        raise UsageError(
+            "--view", "only the view engine has times and fields", "Leave out --view, or --top and --filter"
+        )
+    if args.filter is not None:
+        from trtforensics.tables.layer_table import layer_table
+
+        kept = layer_table([graph.build], joined.model).filtered(args.filter).rows
+        layers = graph.engine_layers()
+        shown = only(shown, {layers[row.facts.index] for row in kept})
+    if args.top is not None:
+        shown = top(shown, args.top, where=where)
+    if args.around is not None:
+        shown = around(shown, args.around, _HOPS if args.hops is None else args.hops, where=where)
+    return shown
+
+
+def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: BuildGraph) -> bytes:
+    """Return the document of a form; a picture's is its DOT."""
+    from trtforensics.graph.drawing import Colouring, Drawing, drawn
+    from trtforensics.graph.export import GraphForm, export, without_secrets
+
+    whole = shown is graph.graph
+    if not form.drawn and (form is not GraphForm.DOT or whole):
+        return export(shown, form)
+    version = f", TensorRT {graph.build.tensorrt_version}" if graph.build.tensorrt_version else ""
+    title = f"{PurePath(args.sources[0]).name}{version}: {len(graph.engine_layers())} engine layers"
+    return drawn(without_secrets(shown), Drawing(Colouring(args.colour), title))

@@ -1,1 +1,8 @@
-"""What differs between good and bad builds, whatever tells of them: logs, replays, engine layers, timing caches."""
+"""What differs between good and bad builds, whatever tells of them: logs, replays, engine layers, timing caches.
+
+Called, the package is :func:`trtforensics.api.diff`.
+"""
+
+from trtforensics.callable_package import make_callable
+
+make_callable(__name__)

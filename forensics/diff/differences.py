@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

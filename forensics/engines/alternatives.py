@@ -72,7 +72,7 @@ class Alternatives:
     """The tuning results of a build by layer, and how the engine's result of a layer compares to the others."""
 
     def __init__(self, build: Build) -> None:
-        self._build = build
+        self.build = build
         self._of_name: dict[str, list[Result]] = defaultdict(list)
         results: Iterable[Result] = chain(build.choices, build.cached)
         for result in results:
@@ -89,8 +89,8 @@ class Alternatives:
     def origin(self, layer: EngineLayer) -> Result | None:
         """Return the result that an engine layer came from; of a ForeignNode's kernel, that of the ForeignNode."""
         if layer.choice is not None:
-            return self._build.choices[layer.choice]
-        return self._build.cached[layer.cached] if layer.cached is not None else None
+            return self.build.choices[layer.choice]
+        return self.build.cached[layer.cached] if layer.cached is not None else None
 
     def inside(self, layer: EngineLayer) -> str:
         """Return the ForeignNode that a kernel belongs to, which was tuned as a whole; empty for other layers."""
@@ -141,7 +141,7 @@ class Alternatives:
     @cached_property
     def _by_outcome(self) -> dict[tuple[object, ...], list[Choice]]:
         by_outcome: dict[tuple[object, ...], list[Choice]] = defaultdict(list)
-        for choice in self._build.choices:
+        for choice in self.build.choices:
             by_outcome[_outcome(choice)].append(choice)
         return by_outcome
 

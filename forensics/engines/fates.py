@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.alternatives import Alternatives
 from trtforensics.engines.membership import foreign_members, in_engine
 from trtforensics.model.log import OnnxNode
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.names import is_foreign_node, members
 
 if TYPE_CHECKING:

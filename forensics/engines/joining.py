@@ -32,6 +32,7 @@ from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.profiles import with_times
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.files.profile_json import read_profile_json
+from trtforensics.parsers.files.times_json import read_times_json
 from trtforensics.parsers.notation.names import members
 from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.text.document import read_document
@@ -41,7 +42,7 @@ from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.onnx_model import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.console.progress import Progress
     from trtforensics.engines.alternatives import Result
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.log import SourceInfo
     from trtforensics.model.profile import ProfileRun
+    from trtforensics.model.samples import InferenceTimes
     from trtforensics.sources.onnx_model import OnnxModel
 
 _SHOWN = 3
@@ -73,13 +75,15 @@ class Unjoined:
 class JoinedSources:
     """Files about one engine, put together. ``log`` holds its build; ``has_log`` is False where it is made of files.
 
-    ``layer_files`` and ``profile_files`` are as read. ``unjoined`` says what of a file joined nothing.
+    ``layer_files``, ``profile_files`` and ``times_files`` are as read; times are of inferences, and join no layer.
+    ``unjoined`` says what of a file joined nothing.
     """
 
     log: BuildLog
     has_log: bool
     layer_files: tuple[EngineInfo, ...] = ()
     profile_files: tuple[ProfileInfo, ...] = ()
+    times_files: tuple[InferenceTimes, ...] = ()
     model: OnnxModel | None = None
     unjoined: tuple[Unjoined, ...] = ()
 
@@ -131,27 +135,51 @@ def load_joined(
         UsageError: a file is named twice, tells of no engine, or is about another one.
     """
     divided = _divide(paths, kind)
-    models = [*divided[_ONNX], *([model] if model else [])]
+    logs = divided.pop(Kind.BUILD_LOG)
+    log = load_build_log(logs, max_bytes=max_bytes, on_progress=on_progress) if logs else None
+    return _joined(log, divided, [*divided[_ONNX], *([model] if model else [])], max_bytes)
+
+
+def join_files(log: BuildLog, paths: Sequence[str], *, max_bytes: int = MAX_BYTES) -> JoinedSources:
+    """Join files to a log that was read: engine-layer JSON, profiles, times and the ONNX model of its engine.
+
+    Raises:
+        SourceError: a file cannot be read.
+        NotEngineInfoError: a JSON file is damaged.
+        UsageError: a file is named twice, tells of no engine, is about another one, or is a second log.
+    """
+    divided = _divide(paths, None)
+    logs = divided.pop(Kind.BUILD_LOG)
+    if logs:
+        raise UsageError(logs[0], f"is a second log beside {log.source.path}", _WHAT_GOES)
+    return _joined(log, divided, divided[_ONNX], max_bytes)
+
+
+def is_engine_file(path: str) -> bool:
+    """Whether a path names a file that joins a log: engine-layer JSON, a profile, times, or an ONNX model."""
+    return path.endswith(_ONNX) or kind_of(path) in {Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES}
+
+
+def _joined(
+    log: BuildLog | None, divided: Mapping[str, Sequence[str]], models: Sequence[str], max_bytes: int
+) -> JoinedSources:
     if len(models) > 1:
         raise UsageError(models[1], "is a second ONNX model", "One engine is built from one")
     infos = tuple(read_layer_json(read_document(path, max_bytes=max_bytes)) for path in divided[Kind.LAYER_INFO])
     runs = tuple(read_profile_json(read_document(path, max_bytes=max_bytes)) for path in divided[Kind.PROFILE])
-    logs = divided[Kind.BUILD_LOG]
-    if logs:
-        log = load_build_log(logs, max_bytes=max_bytes, on_progress=on_progress)
-    elif infos or runs:
-        log = _log_of(infos or runs)
-    else:
-        raise UsageError(" ".join(paths), "tells of no engine", _WHAT_GOES)
-    joining = _Joining(log)
+    times = tuple(read_times_json(read_document(path, max_bytes=max_bytes)) for path in divided[Kind.TIMES])
+    read = infos or runs or times
+    if log is None and not read:
+        raise UsageError(" ".join(models), "tells of no engine by itself", _WHAT_GOES)
+    joining = _Joining(_log_of(read[0].source) if log is None else log)
     for info in infos:
-        joining.add_layers(info, has_log=bool(logs))
+        joining.add_layers(info, has_log=log is not None)
     for run in runs:
         joining.add_profile(run)
     onnx = load_model(models[0]) if models else None
     if onnx is not None:
         joining.look_at_model(onnx)
-    return JoinedSources(joining.finished(), bool(logs), infos, runs, onnx, tuple(joining.unjoined))
+    return JoinedSources(joining.finished(), log is not None, infos, runs, times, onnx, tuple(joining.unjoined))
 
 
 def goes_together(paths: Sequence[str]) -> bool:
@@ -166,7 +194,7 @@ def _divide(paths: Sequence[str], kind: Kind | None, *, strict: bool = True) -> 
     Raises:
         UsageError: a path is of a kind that tells of no engine, or is named twice.
     """
-    sorts = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, _ONNX)
+    sorts = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, _ONNX)
     divided: dict[str, list[str]] = {of: [] for of in sorts} if strict else {}
     for path in paths:
         of = _ONNX if path.endswith(_ONNX) else (kind if kind and len(paths) == 1 else kind_of(path))
@@ -305,10 +333,9 @@ def _bare(name: str, span: object) -> EngineLayer:
     return EngineLayer(name, "", None, "", (), (), (), (), span)  # type: ignore[arg-type]  # a span
 
 
-def _log_of(infos: Sequence[EngineInfo | ProfileInfo]) -> BuildLog:
+def _log_of(source: SourceInfo) -> BuildLog:
     """Return a log without lines and builds, which stands for engine files."""
-    source = infos[0].source
-    return BuildLog(source, LineCounts(), 0, (), (), np.zeros(0, np.int64))
+    return BuildLog(source, LineCounts(), 0, (), (), np.zeros(1, np.int64))
 
 
 def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int) -> Build:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.builds.profiles import with_times
 
 if TYPE_CHECKING:

@@ -108,9 +108,9 @@ def _quotes(seen: Sequence[_Seen], logs: Sequence[QuotedLog]) -> dict[SourceSpan
     by_path = {read.log.source.path: read for read in logs}
     texts: dict[SourceSpan, str] = {}
     for path, spans in wanted.items():
-        lines = {span.line for span in spans}
+        lines = {span.line_in_file for span in spans}
         found = by_path[path].quote(lines) if path in by_path else quote_file(path, lines)
-        texts |= {span: found.get(span.line, "") for span in spans}
+        texts |= {span: found.get(span.line_in_file, "") for span in spans}
     return texts
 
 

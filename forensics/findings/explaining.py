@@ -6,10 +6,13 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.messages_read import messages_read
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.findings.rule import Rule
+    from trtforensics.findings.searching import Hit
 
 _WIDTH = 100
 
@@ -32,6 +35,9 @@ def explain(rule: Rule) -> str:
     ]
     for fix in explanation.fixes:
         lines += _wrapped(f"{fix.versions}: {fix.text}" if fix.versions else fix.text, "- ")
+    messages = messages_read(rule)
+    if messages:
+        lines += ["", "Messages that this rule reads", *(f"  {message}" for message in messages)]
     if explanation.sources:
         lines += ["", "Sources", *(line for source in explanation.sources for line in _wrapped(source, "- "))]
     return "\n".join(lines) + "\n"
@@ -40,6 +46,16 @@ def explain(rule: Rule) -> str:
 def list_codes(rules: Iterable[Rule]) -> str:
     """Return one line for each code."""
     return "".join(f"{rule.code} {rule.severity.word:<7} {rule.title}\n" for rule in rules)
+
+
+def list_hits(hits: Iterable[Hit]) -> str:
+    """Return two lines for each rule that was found: its code and title, and the text that speaks of the words."""
+    lines = []
+    for hit in hits:
+        lines.append(f"{hit.rule.code} {hit.rule.severity.word:<7} {hit.rule.title}\n")
+        if hit.text != hit.rule.title:
+            lines.append(f"      {textwrap.shorten(hit.text, _WIDTH, placeholder=' …')}\n")
+    return "".join(lines)
 
 
 def explain_json(rules: Iterable[Rule]) -> str:
@@ -56,6 +72,7 @@ def explain_json(rules: Iterable[Rule]) -> str:
                 "cause": rule.explanation.cause,
                 "confirm": rule.explanation.confirm,
                 "fixes": [{"since": f.since, "before": f.before, "text": f.text} for f in rule.explanation.fixes],
+                "messages": list(messages_read(rule)),
                 "sources": list(rule.explanation.sources),
             }
             for rule in rules

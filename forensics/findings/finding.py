@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from trtforensics.errors import UsageError
+from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import tactic_text
-from trtforensics.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ import networkx as nx
 from trtforensics.console.secrets import masked, masked_values
 from trtforensics.errors import UsageError
 from trtforensics.graph.build import EdgeKind, NodeKind
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,36 +52,52 @@ _DOT_EDGES = {
 }
 
 
+_ENDINGS = ".svg, .png, .pdf, .onnx, .dot, .graphml or .json"
+
+
 class GraphForm(StrEnum):
     """The forms a graph is written in; the value is the ending of the file's name."""
 
     JSON = ".json"
     GRAPHML = ".graphml"
     DOT = ".dot"
+    ONNX = ".onnx"
+    SVG = ".svg"
+    PNG = ".png"
+    PDF = ".pdf"
+
+    @property
+    def drawn(self) -> bool:
+        """Whether Graphviz draws it."""
+        return self in {GraphForm.SVG, GraphForm.PNG, GraphForm.PDF}
+
+
+DATA_FORMS = (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT)
+"""The forms that :func:`export` writes."""
 
 
 def form_of(path: str) -> GraphForm:
     """Return the form for the ending of a file's name.
 
     Raises:
-        UsageError: The ending is none of the three.
+        UsageError: The ending is none of these.
     """
     ending = PurePath(path).suffix.lower()
     try:
         return GraphForm(ending)
     except ValueError:
         what = "a graph is written to a file, not to a stream" if path == "-" else "the ending does not name a form"
-        raise UsageError(path, what, "Name a file that ends in .json, .graphml or .dot") from None
+        raise UsageError(path, what, f"Name a file that ends in {_ENDINGS}") from None
 
 
 def export(graph: nx.MultiDiGraph, form: GraphForm) -> bytes:
-    """Render a graph in a form, as the bytes of the file, with secrets masked."""
-    graph = _without_secrets(graph)
+    """Render a graph as node-link JSON, GraphML or DOT, as the bytes of the file, with secrets masked."""
+    graph = without_secrets(graph)
     writers = {GraphForm.JSON: to_json, GraphForm.GRAPHML: to_graphml, GraphForm.DOT: to_dot}
     return writers[form](graph)
 
 
-def _without_secrets(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
+def without_secrets(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
     """Return the graph with every text masked; nodes that differ in secrets alone stay apart by a number."""
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -163,11 +179,11 @@ def _dot_lines(graph: nx.MultiDiGraph) -> Iterator[str]:
     yield "digraph build {"
     yield "  rankdir=TB;"
     for node, attributes in graph.nodes(data=True):
-        yield f"  {_quoted(node)} [label={_label(attributes)}, {_DOT_NODES[NodeKind(attributes['kind'])]}];"
+        yield f"  {quoted(node)} [label={_label(attributes)}, {_DOT_NODES[NodeKind(attributes['kind'])]}];"
     for source, target, attributes in graph.edges(data=True):
         kind = EdgeKind(attributes["kind"])
-        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={_quoted(_edge_label(attributes))}"
-        yield f"  {_quoted(source)} -> {_quoted(target)} [{_DOT_EDGES[kind]}{label}];"
+        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={quoted(_edge_label(attributes))}"
+        yield f"  {quoted(source)} -> {quoted(target)} [{_DOT_EDGES[kind]}{label}];"
     yield "}"
 
 
@@ -182,14 +198,14 @@ def _label(attributes: Mapping[str, Any]) -> str:
     )
     below = " ".join(filter(None, values))
     lines = (attributes["name"], below) if below else (attributes["name"],)
-    return '"' + r"\n".join(_quoted(line)[1:-1] for line in lines) + '"'
+    return '"' + r"\n".join(quoted(line)[1:-1] for line in lines) + '"'
 
 
 def _edge_label(attributes: Mapping[str, Any]) -> str:
     return ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Quote a text for DOT; Graphviz shows it in its escaped form, and different texts stay different."""
     escaped = escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

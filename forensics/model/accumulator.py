@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 
 class Accumulator(StrEnum):

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.model.deferred import Deferred
+from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

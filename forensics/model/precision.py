@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 
 class PrecisionSource(StrEnum):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.model.older_python import StrEnum
 from trtforensics.model.span import SourceSpan
-from trtforensics.older_python import StrEnum
 
 if TYPE_CHECKING:
     from trtforensics.model.log import SourceInfo

@@ -68,6 +68,16 @@ def _origin(build: Build, layer: EngineLayer) -> Choice | CachedResult | None:
     return None if layer.cached is None else build.cached[layer.cached]
 
 
+def shares(build: Build) -> list[float | None]:
+    """Return for each of the engine's layers its share of the time of all (0 to 1); None where it has no time."""
+    if build.profile:
+        whole = sum(row.total_ms for row in build.profile) or 1.0
+        rows = (None if layer.profile is None else build.profile[layer.profile] for layer in build.engine_layers)
+        return [None if row is None else row.total_ms / whole for row in rows]
+    whole = sum(layer.time_ms for layer in _tuned(build)) or 1.0
+    return [None if layer.time_ms is None else layer.time_ms / whole for layer in build.engine_layers]
+
+
 def timed_note(build: Build) -> str:
     """Say how many of the engine's layers have a time, as ``15 of 29 layers timed, 4 run no kernel``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.pin.keys import pinnable_keys
 from trtforensics.pin.layers import pinnable_layers
 from trtforensics.pin.plan import plan

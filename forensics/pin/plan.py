@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.older_python import StrEnum
 from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
+from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import tactic_text
-from trtforensics.older_python import StrEnum
 from trtforensics.parsers.notation.names import is_foreign_node, members
 from trtforensics.replay.from_log import replay_of
 from trtforensics.trt.inside.tactics import fits

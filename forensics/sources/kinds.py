@@ -8,7 +8,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.text.decoding import COMPRESSED, JSON_OPENING, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 

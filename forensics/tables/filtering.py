@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.grammar.nested import tokens, trees
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from trtforensics.parsers.builds.engine import engine_dumps, engine_layers
 from trtforensics.parsers.builds.foreign_nodes import foreign_nodes
 from trtforensics.parsers.builds.kernels import name_kernels
 from trtforensics.parsers.builds.myelin import myelin_operations
-from trtforensics.parsers.builds.notes import NOTED, SKIPPED, notes, starved_layers
+from trtforensics.parsers.builds.notes import NOTED, SAYING, SKIPPED, notes, starved_layers
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
 from trtforensics.parsers.builds.open_blocks import OF_BLOCKS, open_blocks
 from trtforensics.parsers.builds.origins import Tuning, resolve
@@ -133,7 +133,7 @@ class _DeferredFields:
     """
 
     def __init__(self, log: Log, timed: TacticTimings, passes: Passes) -> None:
-        self._events = log.events.only(("message", "untyped", *NOTED, *SKIPPED, *OF_BLOCKS, *_REMOVING))
+        self._events = log.events.only((*SAYING, *NOTED, *SKIPPED, *OF_BLOCKS, *_REMOVING))
         self._edges, self._spans = log.edges, log.spans
         self._timed, self._passes = timed, passes
 

@@ -10,16 +10,15 @@ import numpy as np
 from trtforensics.model.notes import Note, StarvedLayer
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import CAUSE
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
-from trtforensics.parsers.lines.unread import MOST_WRAPPED
+from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_WRAPPED, cause_openers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.builds.views import Log, Spans, View
+    from trtforensics.parsers.builds.views import LinesView, Log, Spans
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -28,11 +27,11 @@ NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 SKIPPED = ("tactic_skipped", "tactic_skipped_old")
 _SHOWN = 3
 """Lines that a starved layer keeps."""
-_OF_TENSORRT = ("parser_assertion", "message")
-_SAYING = ("untyped", *_OF_TENSORRT)
-"""The kinds whose text may name a cause."""
-_ANYBODY_MAY_SAY = frozenset({"out_of_memory", "illegal_access", "launch_timeout", "dds_network"})
-"""Causes that, in a whole log, lines of other programs name for reasons of their own."""
+_ERRORS = ("coded_error", "numbered_error", "sourced_error", "recorded_error")
+"""Errors by their form, also where the logger does not print their level."""
+_OF_TENSORRT = ("parser_assertion", *_ERRORS, "message")
+SAYING = ("untyped", *_OF_TENSORRT)
+"""The kinds whose text may name a cause; the text of the last that reads a line counts."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
@@ -52,12 +51,12 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
-    texts = {line: text for kind in _SAYING for line, text in log.each(kind, "text")}
+    texts = {line: text for kind in SAYING for line, text in log.each(kind, "text")}
     excerpt = len(texts) <= MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     for line, text in texts.items():
         certain = excerpt or line in said
-        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in _ANYBODY_MAY_SAY)
+        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in ANYBODY_MAY_SAY)
         if excerpt and line + 1 in texts:
             yield from ((line, kind, fields) for kind, fields in _broken(text, texts[line + 1]))
 
@@ -77,15 +76,15 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
     """Return the causes that a message names (rules of ``causes.lark``), with what each captures."""
     raw = message.encode()
     found = []
-    for kind in tables.kinds(CAUSE):
-        match = kind.match.search(raw) if kind.needle.encode("latin-1") in raw else None
+    for kind, openers in cause_openers():
+        match = kind.match.search(raw) if any(opener in raw for opener in openers) else None
         if match is not None:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
             found.append((kind.name, named_fields(kind, values)))
-    return tuple(found)
+    return tuple([one for one in found if one[0] != ANY_ERROR] or found)
 
 
-def starved_layers(view: View, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
+def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
     """Return the layers some of whose tactics wanted more workspace than there was, the largest request first.
 
     Sizes are bytes. TensorRT 4 to 10 print such lines.

@@ -15,7 +15,7 @@ import numpy as np
 from trtforensics.model.log import BackendPass
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.builds.views import Lines, Log, View
+    from trtforensics.parsers.builds.views import Lines, LinesView, Log
 
     _Begins = list[tuple[int, int | None]]
     """Where passes begin: line and backend strategy."""
@@ -88,7 +88,7 @@ def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:
     return passes
 
 
-def _several(view: View, begins: _Begins) -> tuple[BackendPass, ...]:
+def _several(view: LinesView, begins: _Begins) -> tuple[BackendPass, ...]:
     outcomes = _outcomes(view, begins)
     verdicts = view.lines(*_VERDICTS)
     behind_last = verdicts[-1] if len(begins) - 1 in outcomes else view.last_line
@@ -99,7 +99,7 @@ def _several(view: View, begins: _Begins) -> tuple[BackendPass, ...]:
     )
 
 
-def _outcomes(view: View, begins: _Begins) -> dict[int, tuple[bool | None, float | None]]:
+def _outcomes(view: LinesView, begins: _Begins) -> dict[int, tuple[bool | None, float | None]]:
     """Return which passes were kept or skipped, as far as the log says, and TensorRT's estimate in ms for each."""
     verdicts = sorted(
         (line, kind, strategy, ms) for kind in _VERDICTS for line, strategy, ms in view.each(kind, "strategy", "ms")

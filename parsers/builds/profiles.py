@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import CachedResult, Choice, EngineLayer
     from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.builds.views import Log, View
+    from trtforensics.parsers.builds.views import LinesView, Log
 
 _HEADINGS = ("profile_section", "profile_header")
 _ROWS = ("profile_row", "profile_row_old")
@@ -42,7 +42,7 @@ def profiles(log: Log) -> Sequence[tuple[ProfileRun, ...]]:
     return [tuple(_profiles(view, log)) if view.has(*_ROWS) else () for view in log.views]
 
 
-def _profiles(view: View, log: Log) -> Iterable[ProfileRun]:
+def _profiles(view: LinesView, log: Log) -> Iterable[ProfileRun]:
     """Give the tables of a build. One begins at its title, at a header without a title, or at rows without either."""
     iterations = dict(view.each("profile_section", "count"))
     rows = {

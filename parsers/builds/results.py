@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Log, View
+    from trtforensics.parsers.builds.views import LinesView, Log
 
 _LATENCIES = {
     "Latency": "latency_ms",
@@ -70,7 +70,7 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
 _Found = tuple[int, str, "float | Mapping[str, float]"]
 
 
-def _latencies(view: View) -> Iterator[_Found]:
+def _latencies(view: LinesView) -> Iterator[_Found]:
     """Read ``Latency: min = 1.1 ms, max = …, percentile(99%) = 1.4 ms`` (since 8.0)."""
     names = ("ms", "max_ms", "mean_ms", "median_ms")
     for line, name, percentiles, *times in view.each("metric_latency", "name", "percentiles", *names):
@@ -79,13 +79,13 @@ def _latencies(view: View) -> Iterator[_Found]:
         yield line, _LATENCIES[name], _stated(known)
 
 
-def _totals(view: View) -> Iterator[_Found]:
+def _totals(view: LinesView) -> Iterator[_Found]:
     for line, name, number in view.each("metric_total", "name", "number"):
         if number is not None:
             yield line, _TOTALS[name], number
 
 
-def _old_summary(view: View) -> Iterator[_Found]:
+def _old_summary(view: LinesView) -> Iterator[_Found]:
     """Read the summary of 7.x: a heading, then a line each for min, max, mean, median and one percentile."""
     headings = dict(view.each("summary_old", "name"))
     rows = {line: (name, number, text or "") for line, name, number, text in _old_rows(view)}
@@ -111,7 +111,7 @@ def _old_summary(view: View) -> Iterator[_Found]:
         yield line, own, _stated(values)
 
 
-def _old_rows(view: View) -> Iterable[tuple[int, str, float | None, str | None]]:
+def _old_rows(view: LinesView) -> Iterable[tuple[int, str, float | None, str | None]]:
     return view.each("summary_value_old", "name", "number", "text")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.parsers.builds.views import View
+from trtforensics.parsers.builds.views import LinesView
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -59,7 +59,7 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> npt
     Behind the first ``first_source`` lines follow other files of the same build, its errors say: what a failing
     builder reports there begins no build.
     """
-    log = View(events, 1, lines)
+    log = LinesView(events, 1, lines)
     reports = lines if first_source is None else first_source
     line, role = _roles(log, reports)
     begins = _banner_begins(log, line[_is_in(_WORKING)[role]].tolist())
@@ -73,14 +73,14 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> npt
     ]
     starts = sorted({1, *begins, *chain(*further)})
     if len(starts) > 1:
-        before = View(events, 1, starts[1] - 1)
+        before = LinesView(events, 1, starts[1] - 1)
         said = before.has("dialect", "banner") if first_source is None else before.has("banner", *_AT_WORK, *_CLOSING)
         if not said:
             del starts[1]  # no logger, or nothing but errors of this build, stands before the first beginning
     return np.array([*starts, lines + 1], np.int64)
 
 
-def _banner_begins(log: View, work: list[int]) -> list[int]:
+def _banner_begins(log: LinesView, work: list[int]) -> list[int]:
     """Return where a banner begins a build, and where work goes on after a verdict.
 
     A line or two that trtexec's destructors print after the verdict are still its own.
@@ -117,7 +117,7 @@ def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
     return begins
 
 
-def _roles(log: View, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+def _roles(log: LinesView, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
     """Return all lines that have a role, sorted, and the places of their roles in ``_ROLES``."""
     lines = [np.array(log.events[kind].lines, np.int64) for kind in _ROLES]
     lines = [own[own <= reports] if kind in _REPORTED else own for kind, own in zip(_ROLES, lines, strict=True)]

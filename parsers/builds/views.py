@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LINE = attrgetter("span.line")
 
 
-class View:
+class LinesView:
     """The events of a run of lines: a log, or a build of one.
 
     ``spans`` are the rows of every kind that it has any of, and ``tables`` the log's, where they are known already.
@@ -108,7 +108,7 @@ class View:
         return not self._spans.keys().isdisjoint(kinds)
 
 
-class Log(View):
+class Log(LinesView):
     """The events of a whole log, and the lines at which its builds begin."""
 
     def __init__(self, events: Events, edges: Lines, spans: Spans) -> None:
@@ -171,7 +171,7 @@ class Log(View):
         return np.diff(sum(places, np.zeros(len(self.edges), np.int64)))
 
     @cached_property
-    def views(self) -> list[View]:
+    def views(self) -> list[LinesView]:
         """A view of each build."""
         spans: list[dict[str, range]] = [{} for _ in range(self.size)]
         for kind in self._spans:
@@ -182,7 +182,7 @@ class Log(View):
                 spans[build][kind] = span
         tables = self._tables
         return [
-            View(self.events, first, behind - 1, spans=own, tables=tables)
+            LinesView(self.events, first, behind - 1, spans=own, tables=tables)
             for (first, behind), own in zip(pairwise(self.edges.tolist()), spans, strict=True)
         ]
 

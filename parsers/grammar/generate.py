@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.grammar import bare_names, compile_rules
 from trtforensics.parsers.grammar.layouts import layouts
-from trtforensics.parsers.grammar.line_kinds import GRAMMARS, LINE
+from trtforensics.parsers.grammar.line_kinds import CAUSE, GRAMMARS, LINE
+from trtforensics.parsers.grammar.patterns import patterns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +31,12 @@ def derived() -> tables.GrammarTables:
     rules = {start: tuple(compile_rules(start)) for start in GRAMMARS}
     kinds = {start: tuple(rule.kind for rule in compiled) for start, compiled in rules.items()}
     bare = set(bare_names())
+    noted = (rule for rule in (*rules[LINE], *rules[CAUSE]) if rule.kind.noted or rule in rules[CAUSE])
     return tables.GrammarTables(
-        kinds, tuple(kind for kind in kinds[LINE] if kind.name in bare), tuple(layouts(rules[LINE]))
+        kinds,
+        tuple(kind for kind in kinds[LINE] if kind.name in bare),
+        tuple(layouts(rules[LINE])),
+        {rule.kind.name: patterns_of(rule) for rule in noted},
     )
 
 
@@ -40,7 +45,11 @@ def text_of(found: tables.GrammarTables) -> str:
     kinds = [f"{json.dumps(start)}: {_lines(map(_kind_row, own))}" for start, own in found.kinds.items()]
     bare = json.dumps([kind.name for kind in found.bare])
     layout_rows = _lines(map(_layout_row, found.layouts))
-    text = f'{{"kinds": {{{", ".join(kinds)}}},\n"bare": {bare},\n"layouts": {layout_rows}}}\n'
+    patterns = ",\n".join(f"{json.dumps(kind)}: {json.dumps(own)}" for kind, own in found.patterns.items())
+    text = (
+        f'{{"kinds": {{{", ".join(kinds)}}},\n"bare": {bare},\n"layouts": {layout_rows},\n'
+        f'"patterns": {{\n{patterns}\n}}}}\n'
+    )
     return f"{tables.digest_of(text.encode())}\n{text}"
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 
 LINE = "line"
 PREFIX = "prefix"

@@ -21,11 +21,15 @@ PATH = os.path.join(os.path.dirname(__file__), "tables.json")  # noqa: PTH118, P
 
 
 class GrammarTables(NamedTuple):
-    """The kinds of each grammar by its start rule, those of lines that also come bare, and the layouts."""
+    """The kinds of each grammar by its start rule, those of lines that also come bare, and the layouts.
+
+    ``patterns`` are the messages that findings read, by kind, in words: ``<field>`` is captured, ``…`` is any text.
+    """
 
     kinds: dict[str, tuple[LineKind, ...]]
     bare: tuple[LineKind, ...]
     layouts: tuple[Layout, ...]
+    patterns: dict[str, tuple[str, ...]]
 
 
 def digest_of(data: bytes) -> str:
@@ -54,6 +58,11 @@ def layouts() -> tuple[Layout, ...]:
     return tables().layouts
 
 
+def patterns() -> dict[str, tuple[str, ...]]:
+    """Return the messages that findings read, in words, by the kind of line or the cause."""
+    return tables().patterns
+
+
 @cache
 def tables() -> GrammarTables:
     """Read the tables.
@@ -69,7 +78,8 @@ def tables() -> GrammarTables:
     of_start = {start: tuple(map(_kind, rows)) for start, rows in stored["kinds"].items()}
     by_name = {kind.name: kind for kind in of_start[LINE]}
     bare = tuple(by_name[name] for name in stored["bare"])
-    return GrammarTables(of_start, bare, tuple(_layout(by_name[name], *row) for name, *row in stored["layouts"]))
+    layouts = tuple(_layout(by_name[name], *row) for name, *row in stored["layouts"])
+    return GrammarTables(of_start, bare, layouts, {kind: tuple(own) for kind, own in stored["patterns"].items()})
 
 
 def _kind(row: list[Any]) -> LineKind:

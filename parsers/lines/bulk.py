@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar.layouts import Content
 from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
 from trtforensics.parsers.lines.bodies import KindRows, grouped

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import line_kinds, tables
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.text.line_index import LineIndex
 
     Lines = npt.NDArray[np.int64]
@@ -37,9 +38,27 @@ _IN_SECOND_PREFIX = b"] ["
 _MENTION = re.compile(
     rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
-    rb"|Error Code \d+:|importerUtils|OpImporters\.cpp"
+    rb"|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""
+ANY_ERROR = "program_error"
+"""The cause that only says that something failed; it counts where a message names no other."""
+ANYBODY_MAY_SAY = frozenset(
+    {
+        *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "dds_network", "cuda_code"),
+        *("uff_refused", "torch_build", "torch_operator", "torch_unsupported", "plugin_library", "model_unread"),
+        *("rank_refused", "resize_mode", "numpy_alias", "input_planes", "triton_config", "arguments_refused"),
+    }
+)
+"""Causes that, in a whole log, lines of other programs name for reasons of their own."""
+_OF_NO_PROGRAM = frozenset(
+    {
+        *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
+        *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
+        *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
+    }
+)
+"""Causes that texts name which have nothing to do with TensorRT."""
 _GLUED, _TELLING = 1, 2
 
 
@@ -75,8 +94,15 @@ def is_pasted(opening: bytes) -> bool:
 
 
 def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
-    """Whether any of some lines names TensorRT or something of it."""
-    return any(map(_MENTION.search, _spans(index, lines).texts(index.data)))
+    """Whether any of some lines names TensorRT or something of it, or a cause of the grammar."""
+    texts = _spans(index, lines).texts(index.data)
+    return any(map(_MENTION.search, texts)) or any(_names_own_cause(text) for text in texts)
+
+
+def _names_own_cause(text: bytes) -> bool:
+    """Whether a text names a cause that only programs around TensorRT have."""
+    own = ((kind, literals) for kind, literals in cause_openers() if kind.name not in _OF_NO_PROGRAM)
+    return any(any(literal in text for literal in literals) and kind.match.search(text) for kind, literals in own)
 
 
 def _spans(index: LineIndex, lines: Lines) -> TextSpans:
@@ -94,6 +120,15 @@ def _traits(texts: list[bytes]) -> list[int]:
 
 
 @cache
+def cause_openers() -> tuple[tuple[LineKind, tuple[bytes, ...]], ...]:
+    """Return each cause with literals of which every text that names it holds one."""
+    texts = ((kind, kind.openers if "" not in kind.openers else (kind.needle,)) for kind in tables.kinds(CAUSE))
+    return tuple((kind, tuple(text.encode("latin-1") for text in own)) for kind, own in texts)
+
+
+@cache
 def _causes() -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
-    """Return a literal of each cause, without which no text names it, and its regex."""
-    return tuple((kind.needle.encode("latin-1"), kind.match) for kind in tables.kinds(CAUSE))
+    """Return the literals of all causes but the one that every error names, each with its cause's regex."""
+    return tuple(
+        (literal, kind.match) for kind, literals in cause_openers() if kind.name != ANY_ERROR for literal in literals
+    )

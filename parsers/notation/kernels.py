@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.model.kernel import KernelFacts
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD, REGEX_FLAGS
 

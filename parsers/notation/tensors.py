@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.log import EngineTensor
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
 from trtforensics.parsers.text.numbers import is_whole

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from trtforensics.errors import SourceError
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 
 MAX_DOCUMENT_BYTES = 256 << 20
 """The most text of a document where the user names no other bound. Values take some ten times as much memory."""

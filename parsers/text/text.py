@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.parsers.text.matching import LineMatcher
     from trtforensics.parsers.text.windows import Window
 
 MEMORY_BYTES = 64 << 20
@@ -114,6 +115,16 @@ class LogText:
             if index is not None:
                 return first + index
         return None
+
+    def matches(self, matcher: LineMatcher) -> Iterator[npt.NDArray[np.int64]]:
+        """Yield the numbers of the lines that match, in order, as many at once as lie close together.
+
+        Raises:
+            re.error: The matcher's text is no regular expression.
+        """
+        for first, last, block in self._towards_end(1, backwards=False):
+            places = np.fromiter(matcher.places(self._read(block, first, last)), np.int64)
+            yield first + block.starts[: last - block.first_line + 1].searchsorted(places)
 
     def _towards_end(self, start: int, *, backwards: bool) -> Iterator[tuple[int, int, _Block]]:
         """Yield blocks in the order of the search, each with the first and the last line to search."""

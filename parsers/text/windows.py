@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.older_python import compiled
+from trtforensics.model.older_python import compiled
 from trtforensics.parsers.text.decoding import pieces
 from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.wrapping import HEAD, wrapping_of

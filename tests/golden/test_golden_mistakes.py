@@ -58,7 +58,6 @@ MISTAKES = (
     "parse build.log --build 7",
     "parse timing.cache",
     "explain TF999",
-    "explain",
     "diff build.log",
     "diff build.log missing.log",
     "replay lint build.log",
@@ -124,7 +123,7 @@ def test_what_mistakes_print_is_the_golden_text(
 
 
 def test_each_mistake_ends_with_one_sentence_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answered = {"explain", "replay convert edited.json"}
+    answered = {"replay convert edited.json"}
     with working_in(folder):
         for line in (line for line in MISTAKES if line not in answered):
             assert main(shlex.split(line)) == 2, line

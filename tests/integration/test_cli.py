@@ -64,7 +64,7 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(line: s
         (("parse", "build.log", "--max-bytes", "many"), "'many' is not a size such as 500M or 64G"),
         (("parse", "build.log", "--max-bytes", "0"), "'0' is not a size"),
         (("graph", "build.log"), "graph: the following arguments are required: -o/--output"),
-        (("graph", "build.log", "-o", "graph.svg"), "graph.svg: the ending does not name a form"),
+        (("graph", "build.log", "-o", "graph.txt"), "graph.txt: the ending does not name a form"),
         (("graph", "build.log", "-o", "-"), "-: a graph is written to a file"),
         (("tui", "one.log", "two.log", "three.log"), "are more than two sources"),
         (("tui", "-"), "tui: it needs a terminal to draw on and to read keys from"),
@@ -113,6 +113,33 @@ def test_graph_writes_what_the_ending_asks_for_and_says_how_large_it_is(
         assert ET.fromstring(content).tag.endswith("graphml")  # noqa: S314 - we have just written it
     else:
         assert content.startswith("digraph build {\n")
+
+
+def test_a_part_of_an_engine_is_drawn_as_dot_or_needs_graphviz(
+    run: Run, refuse: Refuse, log: Path, tmp_path: Path
+) -> None:
+    for options in (["--top", "3"], ["--filter", "type:reformat"], ["--view", "engine", "--colour", "share"]):
+        assert run("graph", log, "-o", "x.dot", *options).returncode == 0
+        assert (tmp_path / "cwd" / "x.dot").read_text(encoding="utf-8").startswith("digraph engine {\n")
+    assert run("graph", log, "-o", "x.onnx").returncode == 0
+    without = {"PATH": "/nowhere", "HOME": str(tmp_path)}
+    assert "whose program `dot` is not installed" in refuse("graph", log, "-o", "x.svg", env=without)
+    assert not (tmp_path / "cwd" / "x.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--hops", "2"), "--hops: says how far around what"),
+        (("--top", "0"), "--top: 0 is too few"),
+        (("--top", "3", "--around", "a"), "goes with no --around"),
+        (("--around", "no such layer"), "no node of this view is named 'no such layer'"),
+        (("--filter", "nosuch:1"), "nosuch"),
+        (("--top", "3", "--view", "onnx"), "only the view engine has times"),
+    ],
+)
+def test_options_of_graph_that_make_no_sense(refuse: Refuse, log: Path, options: tuple[str, ...], what: str) -> None:
+    assert what in refuse("graph", log, "-o", "x.dot", *options)
 
 
 def test_a_build_that_is_not_there_is_refused(refuse: Refuse, log: Path) -> None:

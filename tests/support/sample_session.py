@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trtforensics.console.progress import Progress
+    from trtforensics.parsers.text.matching import LineMatcher
 
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
 PATIENCE = 120.0
@@ -71,6 +72,10 @@ class ReplayedText:
         fold = str if needle != needle.lower() else str.casefold
         numbers = range(start, 0, -1) if backwards else range(start, len(self) + 1)
         return next((number for number in numbers if needle in fold(self.line(number))), None)
+
+    def matches(self, matcher: LineMatcher) -> list[list[int]]:
+        """Return the lines that match, a line at once."""
+        return [[number] for number in range(1, len(self) + 1) if matcher.pattern.search(self.line(number))]
 
 
 @dataclass

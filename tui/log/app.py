@@ -6,96 +6,36 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
-from textual.message import Message
-from textual.widgets import Footer
-from textual.worker import get_current_worker
 
-from trtforensics.errors import ForensicsError
-from trtforensics.findings.coverage import in_words
+from trtforensics.tui.log.build_app import TIES, BuildApp
+from trtforensics.tui.log.detail import DetailScreen
+from trtforensics.tui.log.history import Place
 from trtforensics.tui.log.keys import KEYS
-from trtforensics.tui.log.panes import Panes, Tab
-from trtforensics.tui.rows.candidate_rows import candidate_table
-from trtforensics.tui.rows.layer_index import LayerIndex
-from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
-from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.rows.title_and_progress import progress_line, title_line
-from trtforensics.tui.terminal_app import BAD_INPUT, STYLE, TerminalApp
+from trtforensics.tui.log.neighbours import NeighbourScreen
+from trtforensics.tui.rows.filtering import NO_FILTER, RowFilter
+from trtforensics.tui.rows.layers.index import RowKind
+from trtforensics.tui.terminal_app import STYLE
 from trtforensics.tui.widgets.help import HelpScreen
-from trtforensics.tui.widgets.search import Prompt, Purpose, find_around
-from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
+    from collections.abc import Callable
+
     from textual.binding import BindingType
     from textual.types import CSSPathType
 
-    from trtforensics.console.progress import Progress
-    from trtforensics.findings.finding import Report
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.tui.rows.layer_index import Subject
-    from trtforensics.tui.sessions import LogSession
-    from trtforensics.tui.widgets.search import Search
+    from trtforensics.model.log import EngineLayer
+    from trtforensics.tui.log.layer_tree import LayerTree
+    from trtforensics.tui.log.searching import MatchesKnown, SearchEnded
+    from trtforensics.tui.rows.layers.entries import LayerEntry
+
 
 _MOST_DIGITS = 18
 """Digits of the longest line number that the prompt accepts."""
 
 
-class Parsed(Message):
-    """The whole log is parsed."""
-
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
-
-
-class Arrived(Message):
-    """The log is still being written; its part so far is parsed."""
-
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
-
-
-class ParseFailed(Message):
-    """The source cannot be parsed."""
-
-    def __init__(self, error: ForensicsError) -> None:
-        super().__init__()
-        self.error = error
-
-
-class Judged(Message):
-    """The rules have run. ``report`` is None if they could not run; ``problem`` says why."""
-
-    def __init__(self, report: Report | None, problem: str = "") -> None:
-        super().__init__()
-        self.report = report
-        self.problem = problem
-
-
-class Progressed(Message):
-    """The parse has read more."""
-
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
-
-    def can_replace(self, message: Message) -> bool:
-        """Let the newest message replace older ones, so that a fast parse does not queue work for the screen."""
-        return isinstance(message, Progressed)
-
-
-class SearchEnded(Message):
-    """A search ended; ``line`` is None without a match."""
-
-    def __init__(self, needle: str, line: int | None, *, wrapped: bool) -> None:
-        super().__init__()
-        self.needle = needle
-        self.line = line
-        self.wrapped = wrapped
-
-
-class LogApp(TerminalApp):
+class LogApp(BuildApp):
     """Browse one build log."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
@@ -114,7 +54,15 @@ class LogApp(TerminalApp):
         Binding("3", "open('candidates')", "Candidates", show=False),
         Binding("4", "open('log')", "Raw log", show=False),
         Binding("5", "open('findings')", "Findings"),
-        Binding("w", "open('messages')", "Messages"),
+        Binding("o", "open('nodes')", "Nodes"),
+        Binding("x", "neighbours", "Neighbours"),
+        Binding("w", "open('messages')", "Messages", show=False),
+        Binding("b,backspace", "travel(-1)", "Back", show=False),
+        Binding("B", "travel(1)", "Forward", show=False),
+        Binding("less_than_sign", "tie(-1)", "Closer ties", key_display="<", show=False),
+        Binding("greater_than_sign", "tie(1)", "Wider ties", key_display=">", show=False),
+        Binding("ampersand", "ask_only", "Only lines", key_display="&", show=False),
+        Binding("v", "severity", "Severity", show=False),
         Binding("p", "prefixes", "Prefix"),
         Binding("z", "zoom", "Zoom"),
         Binding("left_square_bracket", "build(-1)", "Previous build", show=False),
@@ -122,177 +70,76 @@ class LogApp(TerminalApp):
         Binding("escape", "unfilter", "Drop filter", show=False),
     ]
 
-    def __init__(self, session: LogSession) -> None:
-        super().__init__()
-        self._session = session
-        self._panes = Panes(session.text)
-        self._prompt = Prompt()
-        self._progress: Progress | None = None
-        self._note = ""
-        self._needle = ""
-        self._filter = ""
-        self._parsed: BuildLog | None = None
-        self._reading = True
-        self._number = 0
-        self._index: LayerIndex | None = None
-        self._shown: tuple[Subject | None, str] = (None, "")
-        self._judgement: Report | None = None
-
-    @property
-    def build(self) -> Build | None:
-        """The build in view, or None before the first build is known."""
-        return self._parsed.builds[self._number] if self._parsed and self._parsed.builds else None
-
-    @property
-    def _goes_on(self) -> bool:
-        """Whether the build in view may still get lines."""
-        return self._reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
-
-    def compose(self) -> ComposeResult:
-        """Lay the screen out."""
-        yield LineBar(id="title")
-        yield self._panes
-        yield self._prompt
-        yield LineBar(id="status")
-        yield Footer()
-
-    def on_mount(self) -> None:
-        """Show the waiting text and start the parse once it is on the screen."""
-        self._panes.overview.show_rows(waiting_rows(self._session.name))
-        self._show_title()
-        self._show_status()
-        self.call_after_refresh(self._start)
-
-    def _start(self) -> None:
-        self.run_worker(self._parse, name="parse", group="parse", thread=True)
-
-    def _parse(self) -> None:
-        """Parse, in a thread; post the outcome as a message."""
-        worker = get_current_worker()
-        try:
-            log = self._session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
-        except ForensicsError as error:
-            self.post_message(ParseFailed(error))
-        else:
-            if log is not None:
-                self.post_message(Parsed(log))
-
-    def _report(self, progress: Progress) -> None:
-        self.post_message(Progressed(progress))
-
-    def _arrive(self, log: BuildLog) -> None:
-        self.post_message(Arrived(log))
-
-    def on_progressed(self, event: Progressed) -> None:
-        """Show the progress of the parse and the lines read so far."""
-        self._progress = event.progress
-        self._panes.log_view.grow()
-        self._show_status()
-
-    def on_parse_failed(self, event: ParseFailed) -> None:
-        """Exit with the error; the command prints it."""
-        self.exit(event.error, return_code=BAD_INPUT)
-
-    def on_arrived(self, event: Arrived) -> None:
-        """Show the builds of the log so far."""
-        self._take(event.log)
-
-    def on_parsed(self, event: Parsed) -> None:
-        """Show the builds of the whole log, and start the rules."""
-        self._progress = None
-        self._reading = False
-        self._panes.log_view.grow()
-        self._take(event.log)
-        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
-
-    def _judge(self, log: BuildLog) -> None:
-        """Run the rules, in a thread; post the outcome as a message."""
-        try:
-            self.post_message(Judged(self._session.judge(log)))
-        except ForensicsError as error:
-            self.post_message(Judged(None, str(error)))
-
-    def on_judged(self, event: Judged) -> None:
-        """Show the findings, or why there are none."""
-        self._judgement = event.report
-        if event.report is None:
-            self._panes.findings.show_findings((), "", event.problem)
-        else:
-            self._show_findings()
-
-    def _show_findings(self) -> None:
-        """Show the findings of the build in view."""
-        if self._judgement is None or self._parsed is None:
-            return
-        findings = [finding for finding in self._judgement.as_tree() if self._number in finding.builds]
-        empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
-        self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
-        self._tab("findings").count_up(f"{len(findings):,}")
-
-    def _take(self, log: BuildLog) -> None:
-        """Show the first build; if a build is in view already, update it."""
-        known = self.build is not None
-        self._parsed = log
-        self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
-
-    def _show_build(self, number: int, *, keep: bool = False) -> None:
-        """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""
-        self._number = number
-        build = self.build
-        panes = self._panes
-        if self._parsed is None or build is None:
-            panes.overview.show_rows([OverviewRow("file", self._session.name), OverviewRow("state", "holds no build")])
-            self._show_status()
-            return
-        self._index = LayerIndex(build)
-        panes.overview.show_rows(overview_rows(self._parsed, build, reading=self._goes_on), keep=keep)
-        layers = None if self._goes_on and not self._index.rows() else self._index
-        if keep:
-            panes.layer_tree.update_layers(layers)
-        else:
-            panes.layer_tree.show_layers(layers)
-        panes.messages.show_messages(build.messages, keep=keep)
-        self._show_findings()
-        self._show_candidates(keep=keep)
-        self._tab("layers").count_up(panes.layer_tree.count_text)
-        self._tab("messages").count_up(f"{len(build.messages):,}")
-        self._show_title()
-        self._show_status()
-
-    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the log follow the cursor; in the layers, the candidates too."""
-        if event.source is self._panes.layer_tree:
-            self._show_candidates()
-        self._follow(event.source, event.index)
-
-    def _show_candidates(self, *, keep: bool = False) -> None:
-        """Show the candidates of the layer under the cursor, unless they are shown already.
-
-        With ``keep`` the log was parsed again: subjects at the same line are the same, though other objects.
-        """
-        row = self._panes.layer_tree.selected
-        subject, why = (row.subject, row.why) if row else (None, "")
-        if (subject, why) == (None, "") or subject is not self._shown[0] or why != self._shown[1]:
-            before, self._shown = self._shown[0], (subject, why)
-            same = keep and before is not None and subject is not None and before.span.line == subject.span.line
-            self._panes.show_candidates(candidate_table(self.build, subject, why), keep=same)
-
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Show the line of a row in the log, or the layer of a line of the log."""
-        if event.source is self._panes.log_view:
-            self._reveal(event.index + 1)
+        """Open what a row is about: a layer's detail, a finding's evidence, a node's layer, a log line's layer."""
+        panes = self._panes
+        if event.source is panes.log_view:
+            self._visit(partial(self._reveal, panes.log_view.log_line(event.index)))
+        elif event.source is panes.layer_tree and self._opened(panes.layer_tree):
+            return
+        elif event.source is panes.nodes:
+            self._visit(self._show_node)
         else:
             self._follow(event.source, event.index)
-            if event.source is self._panes.findings:
-                self._show_evidence()
+            panes.pull_drawer()
+            if event.source is panes.findings:
+                self._visit(self._show_evidence)
 
-    def _follow(self, source: VirtualList, index: int) -> None:
-        """Scroll the log to the line that a row is about."""
-        line = source.log_line(index)
-        if line is not None and source is not self._panes.log_view:
+    def _opened(self, tree: LayerTree) -> bool:
+        """Open the detail of the layer under the cursor, or what a filter without layers offers."""
+        row = tree.selected
+        if row is None:
+            self._offer(tree)
+            return True
+        if row.kind is not RowKind.LAYER or row.entry is None or self._index is None or self.build is None:
+            return False
+        self.push_screen(
+            DetailScreen(self.build, row.entry, self._index.why(row.entry, TIES[self._tie])), self._go_to_cited
+        )
+        return True
+
+    def _offer(self, tree: LayerTree) -> None:
+        """Look for the text of a filter that keeps no layer among the ONNX nodes, else in the log."""
+        text = tree.kept_by.text
+        if not text:
+            return
+        if self._panes.nodes.matching(text):
+            self._panes.nodes.filter(RowFilter(text))
+            self._panes.open("nodes")
+        else:
+            self._panes.open("log")
+            self._search.begin(text, regex=False)
+
+    def _go_to_cited(self, line: int | None) -> None:
+        """Show the line that a row of a closed screen cites, if any."""
+        if line is not None:
+            self._panes.pull_drawer()
             self._panes.log_view.show_line(line)
-        self._note = ""
-        self._show_status()
+            self._show_status()
+
+    def _show_node(self) -> None:
+        """Show the layer that holds the node under the cursor, else the line that says what became of it."""
+        fate = self._panes.nodes.selected
+        if fate is None:
+            return
+        entry = self._index.of_layer(fate.layer) if self._index and fate.layer else None
+        if entry is not None:
+            self._panes.open("layers", announce=False)
+            self._panes.layer_tree.reveal(entry)
+        self._go_to_cited(fate.span.line)
+        self._say(f"{fate.node.name}: {fate.kind}")
+
+    def _visit(self, go: Callable[[], None]) -> None:
+        """Go somewhere, so that ``b`` leads back and ``B`` forward."""
+        self._history.leave(self._place())
+        go()
+        self._history.arrive(self._place())
+
+    def _place(self) -> Place:
+        panes = self._panes
+        focused = self.focused.id if isinstance(self.focused, VirtualList) and self.focused.id else panes.tab
+        entry = panes.layer_tree.current_entry
+        return Place(self._number, focused, entry, panes.list_of(focused).cursor, panes.log_view.current_line)
 
     def _show_evidence(self) -> None:
         """Show the layer that a finding is about, if any, and the log at the finding's line."""
@@ -326,22 +173,24 @@ class LogApp(TerminalApp):
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """Search, go to a line, or filter, as the prompt asked."""
         if event.purpose is Purpose.FILTER:
-            self._keep_layers(event.text)
+            self._keep(event.text)
             if event.done:
-                self._panes.open("layers")
+                self._filtered.focus()
         elif event.purpose is Purpose.LINE:
-            self._go_to_line(event.text)
-        else:
-            self._needle = event.text
-            self._panes.log_view.mark(event.text)
+            self._visit(partial(self._go_to_line, event.text))
+        elif event.purpose is Purpose.ONLY:
             self._panes.open("log")
-            self._search(here=True)
+            self._search.keep(event.text, regex=event.regex)
+        else:
+            self._panes.open("log")
+            self._history.leave(self._place())
+            self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
         """Go back to the pane that the prompt was opened for."""
         if event.purpose is Purpose.FILTER:
-            self._keep_layers("")
-            self._panes.open("layers")
+            self._keep("")
+            self._filtered.focus()
         else:
             self._panes.open("log")
 
@@ -350,43 +199,29 @@ class LogApp(TerminalApp):
         self._panes.open("log")
         digits = text.strip().replace(",", "")
         if digits.isdecimal() and len(digits) <= _MOST_DIGITS:
+            if not self._panes.log_view.shows(int(digits)):
+                self._search.show_all()
             self._panes.log_view.show_line(int(digits))
             self._say("")
         else:
             self._say(f"{text!r} is not a line number")
 
-    def _keep_layers(self, needle: str) -> None:
-        self._filter = needle
-        self._panes.layer_tree.filter(needle)
+    def _keep(self, text: str) -> None:
+        """Filter the list that the prompt was opened for."""
+        self._filtered.filter(RowFilter(text))
+        self._count_layers()
+
+    def _count_layers(self) -> None:
         self._tab("layers").count_up(self._panes.layer_tree.count_text if self._index else "")
-
-    def _search(self, *, backwards: bool = False, here: bool = False) -> None:
-        """Search for the next match in a thread, as a log may have gigabytes. ``here`` includes the current line."""
-        if not self._needle:
-            self._say("nothing to search for; type / and a text")
-            return
-        line = self._panes.log_view.current_line
-        search = partial(find_around, self._session.text, self._needle, line, backwards=backwards, here=here)
-        self.run_worker(partial(self._find, self._needle, search), group="search", thread=True, exclusive=True)
-
-    def _find(self, needle: str, search: Search) -> None:
-        """Search, in a thread; post the outcome as a message."""
-        line, wrapped = search()
-        self.post_message(SearchEnded(needle, line, wrapped=wrapped))
+        self._show_status()
 
     def on_search_ended(self, event: SearchEnded) -> None:
-        """Show the match, unless another search has begun."""
-        if event.needle != self._needle:
-            return
-        if event.line is None:
-            self._say(f"{event.needle!r} is nowhere in the lines read")
-            return
-        self._panes.log_view.show_match(event.line)
-        self._say(f"{event.needle!r}" + (", from the other end again" if event.wrapped else ""))
+        """Show the match."""
+        self._search.ended(event)
 
-    def on_resize(self) -> None:
-        """Fit the title to the new width."""
-        self._show_title()
+    def on_matches_known(self, event: MatchesKnown) -> None:
+        """Show how many matches there are, or only them."""
+        self._search.known(event)
 
     def action_help(self) -> None:
         """Show the keys."""
@@ -417,50 +252,87 @@ class LogApp(TerminalApp):
 
     def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
         """Go to the next match, or the previous one."""
-        self._search(backwards=backwards)
+        self._search.next(backwards=backwards)
 
     def action_ask_search(self) -> None:
         """Ask what to search for."""
-        self._prompt.ask(Purpose.SEARCH, self._needle)
+        self._prompt.ask(Purpose.SEARCH, self._search.text)
+
+    def action_ask_only(self) -> None:
+        """Ask which lines of the log to show."""
+        self._prompt.ask(Purpose.ONLY)
+
+    def action_severity(self) -> None:
+        """Show only lines of a severity."""
+        self._panes.open("log")
+        self._search.next_severity()
 
     def action_ask_filter(self) -> None:
-        """Ask which layers to keep."""
-        self._panes.open("layers")
-        self._prompt.ask(Purpose.FILTER, self._filter)
+        """Ask which rows to keep of the list in focus; in the log, which lines."""
+        focused = self.focused
+        if focused is self._panes.log_view:
+            self.action_ask_only()
+            return
+        if self._panes.tab == "overview" and focused is not self._panes.candidates:
+            self._panes.open("layers")
+            focused = self._panes.layer_tree
+        self._filtered = focused if isinstance(focused, VirtualList) else self._panes.list_of(self._panes.tab)
+        self._prompt.ask(Purpose.FILTER, self._filtered.kept_by.text)
 
     def action_ask_line(self) -> None:
         """Ask for a line number."""
         self._prompt.ask(Purpose.LINE)
 
     def action_unfilter(self) -> None:
-        """Show all layers again."""
-        self._keep_layers("")
+        """Close the drawer of a narrow screen, else show all lines, else all rows of the list, else ask no question."""
+        panes = self._panes
+        if panes.push_drawer() or self._search.show_all():
+            return
+        focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
+        if focused.kept_by.text:
+            focused.filter(NO_FILTER)
+        else:
+            panes.layer_tree.ask("")
+        self._count_layers()
 
-    def _say(self, note: str) -> None:
-        """Show a note in the status line until the next event."""
-        self._note = note
+    def action_neighbours(self) -> None:
+        """Show what the layer under the cursor reads and who reads it."""
+        entry = self._panes.layer_tree.current_entry
+        if self.build is None or entry is None or entry.layer is None:
+            self._say("no layer of the engine is selected; 2 lists them")
+            return
+        self.push_screen(NeighbourScreen(self.build, entry.layer), self._walked)
+
+    def _walked(self, layer: EngineLayer | None) -> None:
+        """Select the layer that was walked to."""
+        entry = self._index.of_layer(layer) if self._index and layer else None
+        if entry is not None:
+            self._visit(partial(self._open_layer, entry))
+
+    def _open_layer(self, entry: LayerEntry) -> None:
+        self._panes.open("layers", announce=False)
+        self._panes.layer_tree.reveal(entry)
+
+    def action_travel(self, by: int) -> None:
+        """Go back to what was looked at before, or forward again."""
+        place = self._history.step(by, self._place())
+        if place is None:
+            self._say("nothing was looked at before" if by < 0 else "nothing was looked at after this")
+            return
+        if place.build != self._number and self._parsed is not None and place.build < len(self._parsed.builds):
+            self._show_build(place.build)
+        if place.entry is not None and place.pane in {"layers", "candidates"}:
+            self._panes.layer_tree.reveal(place.entry, announce=False)
+            self._show_candidates()
+        self._panes.open(place.pane, announce=False)
+        if place.pane != "layers":
+            self._panes.list_of(place.pane).go_to(place.cursor, announce=False)
+        self._panes.log_view.show_line(place.line)
         self._show_status()
 
-    def _tab(self, pane: str) -> Tab:
-        return self.query_one(f"#tab-{pane}", Tab)
-
-    def _show_title(self) -> None:
-        self.query_one("#title", LineBar).show(
-            *title_line(self._session.name, self._parsed, self.build, self.size.width, reading=self._goes_on)
-        )
-
-    def _show_status(self) -> None:
-        """Show the progress while parsing, later the position in the log; then the filter and the note, if any."""
-        log_view = self._panes.log_view
-        if not self._reading:
-            place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
-            pieces = [Piece(place, Role.DIM)]
-        elif self._progress is not None:
-            pieces = list(progress_line(self._progress, self.size.width))
-        else:
-            pieces = [Piece(" opening", Role.WARNING)]
-        if self._filter:
-            pieces.append(Piece(f" · layers with {self._filter!r}", Role.ACCENT))
-        if self._note:
-            pieces.append(Piece(f" · {self._note}", Role.ACCENT))
-        self.query_one("#status", LineBar).show(*pieces)
+    def action_tie(self, by: int) -> None:
+        """Count closer or wider margins as near ties."""
+        self._tie = max(0, min(self._tie + by, len(TIES) - 1))
+        self._panes.layer_tree.tie(TIES[self._tie])
+        self._show_candidates(anew=True)
+        self._say(f"near ties: runner-up at most {(TIES[self._tie] - 1) * 100:g} % slower")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.candidate_rows import NOTHING_SELECTED, CandidateTable, candidate_pieces
+from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, CandidateTable, candidate_pieces
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:

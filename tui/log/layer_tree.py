@@ -6,17 +6,28 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
-from trtforensics.tui.rows.layer_index import LayerEntry, LayerIndex, RowKind, TreeRow
-from trtforensics.tui.rows.layer_rows import row_pieces
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tui.rows.filtering import NO_FILTER
+from trtforensics.tui.rows.layers.columns import ORDERS, Layout, heading
+from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
+from trtforensics.tui.rows.layers.question_bar import question_at, question_lines, why_lines
+from trtforensics.tui.rows.layers.rows import row_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.binding import BindingType
 
     from trtforensics.model.log import CachedResult, Choice
+    from trtforensics.tui.rows.layers.entries import LayerEntry
+    from trtforensics.tui.rows.layers.questions import Question
 
 ARROW_WIDTH = 3
+
+TALL = 14
+"""Height of the pane in cells from which the reasons have two lines."""
 
 
 class LayerTree(VirtualList):
@@ -26,7 +37,9 @@ class LayerTree(VirtualList):
         Binding("right,l", "open", "Open", show=False),
         Binding("left,h", "close", "Close", show=False),
         Binding("space", "fold", "Open/close"),
-        Binding("s", "sort", "Slowest first"),
+        Binding("s", "sort", "Sort"),
+        Binding("a", "question(1)", "Ask"),
+        Binding("A", "question(-1)", "Ask back", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -34,13 +47,20 @@ class LayerTree(VirtualList):
         self._index: LayerIndex | None = None
         self._rows: list[TreeRow] = []
         self._open: set[int] = set()
-        self._needle = ""
-        self._slowest_first = False
+        self._order = 0
+        self._questions: tuple[Question, ...] = ()
+        self._asked = ""
+        self._digits = 1
+        self._tie = NEAR_TIE_RATIO
 
     def show_layers(self, index: LayerIndex | None) -> None:
         """Show another build's layers."""
         self._index = index
-        self._refill()
+        self._digits = len(str(len(index.engine))) if index else 1
+        self._questions = index.questions(self._tie) if index else ()
+        if not any(question.title == self._asked for question in self._questions):
+            self._asked = ""
+        self.refill()
 
     def update_layers(self, index: LayerIndex | None) -> None:
         """Show the same build after more of its log was read: opened layers stay open, the cursor stays on its row."""
@@ -67,17 +87,32 @@ class LayerTree(VirtualList):
             keys.append((owner, row.kind, row.text, place))
         return keys
 
-    def filter(self, needle: str) -> None:
-        """Keep the layers whose name or ONNX nodes contain a text; an empty text keeps all."""
-        if needle != self._needle:
-            self._needle = needle
-            self._refill()
+    def tie(self, ratio: float) -> None:
+        """Count a runner-up up to this ratio as a near tie; the cursor stays on its layer."""
+        entry = self.current_entry
+        self._tie = ratio
+        self._questions = self._index.questions(ratio) if self._index else ()
+        self.refill()
+        if entry is not None and any(row.entry is entry for row in self._rows):
+            self.reveal(entry, announce=False)
+
+    @property
+    def asked(self) -> str:
+        """The title of the question that is asked, empty for none."""
+        return self._asked
+
+    def ask(self, title: str) -> None:
+        """Keep the layers that answer a question, by its title; an empty title asks none."""
+        if title != self._asked:
+            self._asked = title
+            self.refill()
             self.go_to(self.cursor)
 
     def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
         """Move to a layer, or to its combination ``result`` if given. A filter that hides the layer is dropped."""
         if not any(row.entry is entry for row in self._rows):
-            self.filter("")
+            self.kept_by, self._asked = NO_FILTER, ""
+            self.refill()
         position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
         if position is None:
             return
@@ -118,7 +153,38 @@ class LayerTree(VirtualList):
         if not self._rows:
             return (Piece(self._empty(), Role.DIM),)
         row = self._rows[index]
-        return row_pieces(row, width, expanded=id(row.entry) in self._open)
+        return row_pieces(row, Layout(width, self._digits, self._tie), expanded=id(row.entry) in self._open)
+
+    def header(self, width: int) -> Sequence[Line]:
+        """Return the questions and the titles of the columns."""
+        if self._index is None:
+            return ()
+        return (
+            *question_lines(self._questions, self._asked, self._total, width),
+            heading(width, self._digits, ORDERS[self._order], self._index.time_source),
+        )
+
+    def footer(self, width: int) -> Sequence[Line]:
+        """Return why the layer under the cursor is as it is."""
+        if self._index is None:
+            return ()
+        entry = self.current_entry
+        reasons = self._index.why(entry, self._tie) if entry else ()
+        return why_lines(reasons, width, 2 if self.scrollable_content_region.height >= TALL else 1)
+
+    def header_clicked(self, line: int, column: int) -> None:
+        """Ask the question that was clicked; a click on the titles sorts."""
+        width = self.scrollable_content_region.width
+        if line == len(self.header(width)) - 1:
+            self.action_sort()
+            return
+        title = question_at(self._questions, self._asked, self._total, width, (line, column))
+        if title is not None:
+            self.ask(title)
+
+    @property
+    def _total(self) -> int:
+        return len(self._index.engine or self._index.others) if self._index else 0
 
     def log_line(self, index: int) -> int | None:
         """Return the line of the log that a row is about."""
@@ -160,12 +226,21 @@ class LayerTree(VirtualList):
             self.action_close()
 
     def action_sort(self) -> None:
-        """Switch between slowest first and the engine's order; the cursor stays on its layer."""
-        entry = next((row.entry for row in reversed(self._rows[: self.cursor + 1]) if row.entry), None)
-        self._slowest_first = not self._slowest_first
-        self._refill()
-        if entry is not None:
-            self.reveal(entry)
+        """Sort by the next column and go to the top."""
+        self._order = (self._order + 1) % len(ORDERS)
+        self.refill()
+        self.go_to(self.cursor)
+
+    def action_question(self, by: int) -> None:
+        """Ask the next question that some layer answers; behind the last one, none."""
+        titles = ["", *(question.title for question in self._questions if question.kept)]
+        place = titles.index(self._asked) if self._asked in titles else 0
+        self.ask(titles[(place + by) % len(titles)])
+
+    @property
+    def current_entry(self) -> LayerEntry | None:
+        """The layer under the cursor, or the one that the row under the cursor belongs to."""
+        return next((row.entry for row in reversed(self._rows[: self.cursor + 1]) if row.entry), None)
 
     def _entry_at(self, index: int) -> LayerEntry | None:
         return self._rows[index].entry if self._rows else None
@@ -186,20 +261,34 @@ class LayerTree(VirtualList):
         del self._rows[start + 1 : end]
         self.rows_changed()
 
-    def _refill(self) -> None:
+    def refill(self) -> None:
         """List all layers again, closed, with the cursor on the first."""
         self._open.clear()
-        self._rows = self._index.rows(self._needle, slowest_first=self._slowest_first) if self._index else []
+        self._rows = self._listed() if self._index else []
         named = {RowKind.LAYER, RowKind.NAME}
         self.cursor = next((position for position, row in enumerate(self._rows) if row.kind in named), 0)
         self.rows_changed()
         self.scroll_to(y=0, animate=False, immediate=True)
 
+    def _listed(self) -> list[TreeRow]:
+        question = next((one for one in self._questions if one.title == self._asked), None)
+        order, kept = ORDERS[self._order], self.kept_by
+        if self._index is None:
+            return []
+        if question is None and not kept.text:
+            return self._index.rows(order=order)
+        return self._index.rows(
+            lambda entry: (question is None or question.keeps(entry)) and self._keeps(entry),
+            kept.keeps_name if question is None else None,
+            order,
+        )
+
+    def _keeps(self, entry: LayerEntry) -> bool:
+        return not self.kept_by.text or (self._index is not None and self.kept_by.keeps(self._index.fields(entry)))
+
     def _empty(self) -> str:
         if self._index is None:
             return " the log is still being read"
-        return (
-            f" no layer has {self._needle!r} in its name"
-            if self._needle
-            else " the log names no layers; a verbose one does"
-        )
+        if self.kept_by.text or self._asked:
+            return f" no layer has {self.kept_by.text or self._asked}"
+        return " the log names no layers; a verbose one does"

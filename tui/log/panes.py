@@ -1,18 +1,22 @@
-"""The panes of the build log's screen: tabs at the left, candidates above the raw log at the right."""
+"""The panes of the build log's screen: lists behind tabs, the candidates of a layer, the raw log.
+
+How they stand follows the width: side by side, one above the other, or one pane alone with the log as a drawer.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.containers import Horizontal, Vertical
+from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from trtforensics.tui.log.candidates import CandidateList
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
+from trtforensics.tui.log.nodes import NodeList
 from trtforensics.tui.log.overview import MessageList, Overview
-from trtforensics.tui.rows.candidate_rows import NOTHING_SELECTED
+from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -20,7 +24,7 @@ from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from trtforensics.tui.rows.candidate_rows import CandidateTable
+    from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 TABS = {
@@ -28,11 +32,21 @@ TABS = {
     "layers": ("2", "Layers"),
     "findings": ("5", "Findings"),
     "messages": ("w", "Messages"),
+    "nodes": ("o", "Nodes"),
 }
 """The lists of the left half: the key that opens each and its title, by the list's id."""
 
-WIDE = 110
-"""Width of the screen in cells from which all tabs have room for their counts."""
+COUNTED = 70
+"""Width of the tabs in cells from which they have room for their counts."""
+
+BESIDE = 160
+"""Width of the screen in cells from which the lists and the log stand side by side."""
+
+STACKED = 100
+"""Width of the screen in cells from which the log stands below the lists; on a narrower one it is a drawer."""
+
+ZOOMED = ("left", "candidates-pane", "log-pane")
+"""The panes that can fill the screen."""
 
 
 class Tab(LineBar):
@@ -74,7 +88,7 @@ class Tab(LineBar):
         self.post_message(self.Clicked(self._pane))
 
 
-class Panes(Horizontal):
+class Panes(Container):
     """All lists of the screen; it decides which of them are in view."""
 
     def __init__(self, text: NumberedLines) -> None:
@@ -84,6 +98,7 @@ class Panes(Horizontal):
         self.findings = FindingList(id="findings")
         self.messages = MessageList(id="messages")
         self.candidates = CandidateList(id="candidates")
+        self.nodes = NodeList(id="nodes")
         self.log_view = LogView(text, id="log")
         self._heading = LineBar(classes="heading")
 
@@ -98,7 +113,8 @@ class Panes(Horizontal):
                 yield self.layer_tree
                 yield self.findings
                 yield self.messages
-        with Vertical(id="right"):
+                yield self.nodes
+        with Container(id="right"):
             with Vertical(id="candidates-pane", classes="pane"):
                 yield self._heading
                 yield self.candidates
@@ -112,9 +128,19 @@ class Panes(Horizontal):
         self.show_candidates(NOTHING_SELECTED)
 
     def on_resize(self) -> None:
-        """Fit the tabs to the width."""
+        """Arrange the panes for the width, and the tabs for theirs."""
+        width = self.size.width
+        self.set_class(self.narrow, "narrow")
+        self.set_class(STACKED <= width < BESIDE, "stacked")
+        self.log_view.prefixes_by_default(shown=not self.narrow)
+        tabs = width if width < BESIDE else width // 2
         for tab in self.query(Tab):
-            tab.narrow(self.size.width < WIDE)
+            tab.narrow(tabs < COUNTED)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether only one pane has room."""
+        return self.size.width < STACKED
 
     def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
         """Show a layer's candidates and their number. With ``keep`` the layer is the same and the cursor stays."""
@@ -131,7 +157,7 @@ class Panes(Horizontal):
     def open(self, name: str, *, announce: bool = True) -> None:
         """Bring a list into view and focus it. The candidates are visible only beside the layers.
 
-        Without ``announce`` the log does not scroll to the list's row.
+        Without ``announce`` the log does not scroll to the list's row. On a narrow screen the log opens as a drawer.
         """
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
@@ -140,20 +166,42 @@ class Panes(Horizontal):
             self.set_class(name == "layers", "with-candidates")
             for tab in self.query(Tab):
                 tab.set_class(tab.id == f"tab-{name}", "open")
+        if name == "log":
+            self.add_class("drawer")
+        else:
+            self.set_class(name == "candidates", "only-candidates")
         self._unzoom_unless(name)
-        target = self.query_one(f"#{name}", VirtualList)
+        target = self.list_of(name)
         target.focus()
         if name in TABS:
             target.go_to(target.cursor, announce=announce)
+
+    def pull_drawer(self) -> None:
+        """Show the log on a narrow screen; the focus stays."""
+        self.add_class("drawer")
+
+    def push_drawer(self) -> bool:
+        """Hide the log of a narrow screen, and return whether it was in view."""
+        if not self.narrow or not self.has_class("drawer"):
+            return False
+        held_focus = self.log_view.has_focus
+        self.remove_class("drawer")
+        if held_focus:
+            self.open("candidates" if self.has_class("only-candidates") else self.tab, announce=False)
+        return True
 
     @property
     def tab(self) -> str:
         """The id of the list that the left half shows."""
         return self.query_one(ContentSwitcher).current or "overview"
 
+    def list_of(self, name: str) -> VirtualList:
+        """Return a list by its id."""
+        return self.query_one(f"#{name}", VirtualList)
+
     def zoom(self) -> None:
         """Let the focused pane fill the screen, or undo that."""
-        zoomed = [name for name in ("left", "candidates-pane", "log-pane") if self.has_class(f"zoom-{name}")]
+        zoomed = [name for name in ZOOMED if self.has_class(f"zoom-{name}")]
         for name in zoomed:
             self.remove_class(f"zoom-{name}")
         focused = next((pane for pane in self.query(".pane") if pane.has_focus_within), None)
@@ -163,6 +211,6 @@ class Panes(Horizontal):
     def _unzoom_unless(self, name: str) -> None:
         """Undo the zoom of any pane that does not hold the list ``name``."""
         target = "left" if name in TABS else f"{name}-pane"
-        for pane in ("left", "candidates-pane", "log-pane"):
+        for pane in ZOOMED:
             if pane != target:
                 self.remove_class(f"zoom-{pane}")

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.history import Probe
     from trtforensics.bisect.session.view import DirectoryView
 
+REDUCE = "reduce"
+"""The mode whose items are nodes that are left or cut."""
+
 BAR = 16
 """Width of the bar that shows the share of items still suspected."""
 
@@ -79,6 +82,8 @@ def set_title(mode: str, number: int, members: int) -> str:
     """Return the title of a set of the answer. In mode precision, each set alone repairs the model."""
     if mode == "precision":
         return "must stay FP32" if number == 1 else f"alternative {number - 1}, which does as well"
+    if mode == REDUCE:
+        return "what the failure needs"
     return f"culprit set {number}{', bad only together' if members > 1 else ''}"
 
 
@@ -91,12 +96,30 @@ def probe_rows(view: DirectoryView, probe: Probe) -> list[Line]:
     ]
     if not probe.finished:
         rows.append(_fact("verdict", *verdict_of(view, probe)))
-    names = [str(view.items[index].get("item")) for index in sorted(probe.active) if index < len(view.items)]
-    rows.append((Piece(f" {plural(len(names), 'item')} from bad", Role.TITLE),))
-    rows += [(Piece(f"   {name}"),) for name in names[:_SHOWN]]
-    if len(names) > _SHOWN:
-        rows.append((Piece(f"   … {len(names) - _SHOWN:,} more", Role.DIM),))
+    for title, names in subsets_of(view, probe):
+        rows.append((Piece(f" {title}", Role.TITLE),))
+        rows += [(Piece(f"   {name}"),) for name in names[:_SHOWN]]
+        if len(names) > _SHOWN:
+            rows.append((Piece(f"   … {len(names) - _SHOWN:,} more", Role.DIM),))
     return rows
+
+
+def subsets_of(view: DirectoryView, probe: Probe) -> list[tuple[str, list[str]]]:
+    """Return the items of a probe under their titles: those from bad; of a reduction, what is left and what was cut."""
+    names = [str(item.get("item")) for item in view.items]
+    active = [names[index] for index in sorted(probe.active) if index < len(names)]
+    if view.mode != REDUCE:
+        return [(f"{plural(len(active), 'item')} from bad", active)]
+    nodes = [index for index, item in enumerate(view.items) if "op" in item]
+    left = [names[index] for index in nodes if index in probe.active]
+    cut = [names[index] for index in nodes if index not in probe.active]
+    kept = [name for index, name in enumerate(names) if index in probe.active and "op" not in view.items[index]]
+    titled = (
+        (f"{plural(len(left), 'node')} left", left),
+        (f"{plural(len(cut), 'node')} cut", cut),
+        ("as it was", kept),
+    )
+    return [(title, some) for title, some in titled if some]
 
 
 def bisection_title(view: DirectoryView, width: int) -> Line:

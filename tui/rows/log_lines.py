@@ -32,8 +32,8 @@ def severity_role(text: str) -> Role:
     return _ROLES.get(match[1] or match[2], Role.ERROR) if match else Role.PLAIN
 
 
-def log_pieces(text: str, needle: str = "", *, prefixes: bool = True) -> Line:
-    """Split a line into prefix, message and matches of ``needle``; control characters become visible.
+def log_pieces(text: str, sought: re.Pattern[str] | None = None, *, prefixes: bool = True) -> Line:
+    """Split a line into prefix, message and matches of what is searched for; control characters become visible.
 
     A long line is cut. Without ``prefixes`` the line starts at its message; its colour still shows the severity.
     """
@@ -43,20 +43,20 @@ def log_pieces(text: str, needle: str = "", *, prefixes: bool = True) -> Line:
     prefix = _PREFIX.match(shown)
     start = prefix.end() if prefix else 0
     pieces = [Piece(shown[:start], Role.DIM)] if start and prefixes else []
-    pieces += _marked(shown[start:], role, visible(needle))
+    pieces += _marked(shown[start:], role, sought)
     if rest > 0:
         pieces.append(Piece(f" … {rest:,} more characters", Role.DIM))
     return tuple(pieces)
 
 
-def _marked(text: str, role: Role, needle: str) -> list[Piece]:
-    """Split a text at the matches of ``needle``; case counts only if the needle has a capital letter."""
-    if not needle:
+def _marked(text: str, role: Role, sought: re.Pattern[str] | None) -> list[Piece]:
+    """Split a text at the matches of a pattern; empty matches are no matches."""
+    if sought is None:
         return [Piece(text, role)]
-    flags = 0 if needle != needle.lower() else re.IGNORECASE
     pieces = []
     end = 0
-    for match in re.finditer(re.escape(needle), text, flags):
-        pieces += [Piece(text[end : match.start()], role), Piece(match[0], Role.MATCH)]
-        end = match.end()
+    for match in sought.finditer(text):
+        if match[0]:
+            pieces += [Piece(text[end : match.start()], role), Piece(match[0], Role.MATCH)]
+            end = match.end()
     return [*pieces, Piece(text[end:], role)]

@@ -14,7 +14,7 @@ from trtforensics.model.log import Outcome
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.render.results import result_name, result_text
-from trtforensics.tui.rows.layer_index import UNNAMED
+from trtforensics.tui.rows.layers.index import UNNAMED
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 
 from trtforensics.console.secrets import masked
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024

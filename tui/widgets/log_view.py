@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from trtforensics.console.terminal import visible
+from trtforensics.parsers.text.matching import LineMatcher
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
 REMEMBERED = 1_000
@@ -22,8 +31,10 @@ class LogView(VirtualList):
     def __init__(self, text: NumberedLines, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._text = text
-        self._needle = ""
+        self._sought: re.Pattern[str] | None = None
+        self._only: Sequence[int] | npt.NDArray[np.int64] | None = None
         self._prefixes = True
+        self._prefixes_asked = False
         self._widest = 0
         self._known = len(text)
         self._lines: OrderedDict[int, Line] = OrderedDict()
@@ -36,13 +47,39 @@ class LogView(VirtualList):
     @property
     def current_line(self) -> int:
         """The line under the cursor, from 1."""
-        return self.cursor + 1
+        return self._number(self.cursor)
+
+    @property
+    def kept(self) -> int | None:
+        """How many lines are kept, where only some are shown; else None."""
+        return None if self._only is None else len(self._only)
+
+    def show_only(self, lines: Sequence[int] | npt.NDArray[np.int64] | None) -> None:
+        """Show only some lines, by their sorted numbers; None shows all. The cursor stays as near as it can."""
+        line = self.current_line
+        self._only = lines
+        self._lines.clear()
+        self.rows_changed()
+        self.go_to(self._place(line), center=True, announce=False)
+
+    def shows(self, number: int) -> bool:
+        """Whether a line is among those that are kept."""
+        return self._only is None or (self.row_count() > 0 and self._number(self._place(number)) == number)
+
+    def _number(self, place: int) -> int:
+        """Return the number of the line in a row."""
+        return place + 1 if self._only is None or not len(self._only) else int(self._only[place])
+
+    def _place(self, number: int) -> int:
+        """Return the row of a line, or of the next line that is kept."""
+        return number - 1 if self._only is None else min(bisect_left(self._only, number), max(len(self._only) - 1, 0))
 
     def show_text(self, text: NumberedLines) -> None:
         """Show another file from its first line on."""
         if text is self._text:
             return
         self._text = text
+        self._only = None
         self._widest = 0
         self._lines.clear()
         self.cursor = 0
@@ -54,7 +91,7 @@ class LogView(VirtualList):
         """Move to a line without announcing it, as the move follows another pane."""
         if number > self._known:
             self.grow()
-        self.go_to(number - 1, center=True, announce=False)
+        self.go_to(self._place(number), center=True, announce=False)
 
     def show_match(self, number: int) -> None:
         """Move to the line of a match, and sideways to the first match in it."""
@@ -69,15 +106,28 @@ class LogView(VirtualList):
             self._resize_content()
             self.scroll_to(x=max(0, end - width // 2) if end >= width else 0, animate=False, immediate=True)
 
-    def mark(self, needle: str) -> None:
-        """Mark every match of a searched text."""
-        self._needle = needle
+    def mark(self, needle: str, *, regex: bool = False) -> None:
+        """Mark every match of a searched text; an empty text marks nothing.
+
+        Raises:
+            re.error: It is no regular expression.
+        """
+        self._sought = LineMatcher(visible(needle), regex).pattern if needle else None
         self._lines.clear()
         self.refresh()
 
     def toggle_prefixes(self) -> None:
         """Hide the loggers' prefixes, which take half the width of a small screen, or show them again."""
-        self._prefixes = not self._prefixes
+        self._prefixes_asked = True
+        self._show_prefixes(shown=not self._prefixes)
+
+    def prefixes_by_default(self, *, shown: bool) -> None:
+        """Show or hide the prefixes, unless the user has decided."""
+        if not self._prefixes_asked and shown != self._prefixes:
+            self._show_prefixes(shown=shown)
+
+    def _show_prefixes(self, *, shown: bool) -> None:
+        self._prefixes = shown
         self._lines.clear()
         self._widest = 0
         self.scroll_to(x=0, animate=False, immediate=True)
@@ -85,7 +135,7 @@ class LogView(VirtualList):
 
     def grow(self) -> None:
         """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
-        at_end = 1 < self.current_line == self._known
+        at_end = self._only is None and 1 < self.current_line == self._known
         self._known = len(self._text)
         self._lines.clear()
         self.rows_changed()
@@ -94,15 +144,15 @@ class LogView(VirtualList):
 
     def row_count(self) -> int:
         """Return the number of lines at the last :meth:`grow`; keys reach no line beyond it."""
-        return self._known
+        return self._known if self._only is None else len(self._only)
 
     def log_line(self, index: int) -> int:
         """Return the number of the line."""
-        return index + 1
+        return self._number(index)
 
     def pinned_width(self) -> int:
         """Return the width of the line numbers."""
-        return len(str(max(self.row_count(), 1))) + 1
+        return len(str(max(self._known, 1))) + 1
 
     def content_width(self) -> int:
         """Return the width of the widest line that was in view so far."""
@@ -110,18 +160,26 @@ class LogView(VirtualList):
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - lines scroll, they are not cut
         """Return a line behind its number."""
-        line = self._lines.get(index)
+        number = self._number(index)
+        line = self._lines.get(number)
         if line is None:
-            line = self._remember(index)
+            line = self._remember(number)
         digits = self.pinned_width() - 1
-        return (Piece(f"{index + 1:>{digits}} ", Role.DIM), *line)
+        return (Piece(f"{number:>{digits}} ", Role.DIM), *line)
+
+    def action_jump_to_start(self) -> None:
+        """Scroll back to the first column; from there, move to the first line."""
+        if self.scroll_offset.x:
+            self.scroll_to(x=0, animate=False, immediate=True)
+        else:
+            super().action_jump_to_start()
 
     def clicked(self, index: int, column: int) -> None:
         """Only move the cursor: a click in a text does not choose the line."""
 
-    def _remember(self, index: int) -> Line:
+    def _remember(self, number: int) -> Line:
         """Prepare a line, and keep it while it is among the lines shown last."""
-        line = self._lines[index] = log_pieces(self._text.line(index + 1), self._needle, prefixes=self._prefixes)
+        line = self._lines[number] = log_pieces(self._text.line(number), self._sought, prefixes=self._prefixes)
         if len(self._lines) > REMEMBERED:
             self._lines.popitem(last=False)
         width = width_of(line) + self.pinned_width() + 1

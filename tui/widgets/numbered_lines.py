@@ -6,7 +6,15 @@ of the imports before the first picture.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from trtforensics.parsers.text.matching import LineMatcher
 
 
 class NumberedLines(Protocol):
@@ -27,6 +35,10 @@ class NumberedLines(Protocol):
         """
         ...
 
+    def matches(self, matcher: LineMatcher) -> Iterable[Sequence[int] | npt.NDArray[np.int64]]:
+        """Yield the numbers of the lines that match, in order, some at once. Called in a thread."""
+        ...
+
 
 class NoLines:
     """An empty text, shown before a file is opened."""
@@ -42,3 +54,7 @@ class NoLines:
     def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:  # noqa: ARG002 - as in NumberedLines
         """Return None: no line holds the needle."""
         return None
+
+    def matches(self, matcher: LineMatcher) -> Iterable[Sequence[int]]:  # noqa: ARG002 - as in NumberedLines
+        """Return nothing: there is no line."""
+        return ()

@@ -65,23 +65,34 @@ class Purpose(Enum):
     """What the prompt asks for; the value is shown while the prompt is empty."""
 
     SEARCH = "search the raw log"
+    ONLY = "show only the lines of the log that hold"
     LINE = "go to line"
-    FILTER = "keep layers whose name holds"
+    FILTER = "keep rows: a text, type:half, time>0.05, margin<2%, -without"
+
+
+_OF_LINES = frozenset({Purpose.SEARCH, Purpose.ONLY})
 
 
 class Prompt(Input):
     """The input at the bottom of the screen, hidden when not in use."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("ctrl+r", "regex", "Regular expression", show=False),
+    ]
 
     class Answered(Message):
-        """The prompt was answered. A filter also posts this while the user types (``done`` False)."""
+        """The prompt was answered. A filter also posts this while the user types (``done`` False).
 
-        def __init__(self, purpose: Purpose, text: str, *, done: bool) -> None:
+        ``regex``: the text is a regular expression.
+        """
+
+        def __init__(self, purpose: Purpose, text: str, *, done: bool, regex: bool = False) -> None:
             super().__init__()
             self.purpose = purpose
             self.text = text
             self.done = done
+            self.regex = regex
 
     class Dismissed(Message):
         """The prompt was left by Escape."""
@@ -93,12 +104,13 @@ class Prompt(Input):
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, select_on_focus=True)
         self.purpose = Purpose.SEARCH
+        self.regex = False
         self.display = False
 
     def ask(self, purpose: Purpose, text: str = "") -> None:
         """Open for a purpose, with a text to start from."""
         self.purpose = purpose
-        self.placeholder = purpose.value
+        self._show_purpose()
         with self.prevent(Input.Changed):
             self.value = text
         self.display = True
@@ -108,13 +120,27 @@ class Prompt(Input):
         """Close and post the answer."""
         event.stop()
         self.display = False
-        self.post_message(self.Answered(self.purpose, event.value, done=True))
+        regex = self.regex and self.purpose in _OF_LINES
+        self.post_message(self.Answered(self.purpose, event.value, done=True, regex=regex))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
         event.stop()
         if self.purpose is Purpose.FILTER and self.display:
             self.post_message(self.Answered(self.purpose, event.value, done=False))
+
+    def action_regex(self) -> None:
+        """Search for a regular expression, or for a text again."""
+        self.regex = not self.regex
+        self._show_purpose()
+
+    def _show_purpose(self) -> None:
+        """Say what the prompt asks for: while it is empty, and in its border."""
+        of_lines = self.purpose in _OF_LINES
+        self.placeholder = (
+            f"{self.purpose.value} a regular expression" if of_lines and self.regex else self.purpose.value
+        )
+        self.set_class(of_lines and self.regex, "regex")
 
     def action_cancel(self) -> None:
         """Close without an answer."""

@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from trtforensics.console.terminal import visible
+from trtforensics.tui.rows.filtering import NO_FILTER
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.binding import BindingType
+
+    from trtforensics.tui.rows.filtering import RowFilter
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """The end of a row that is cut at the right."""
@@ -121,6 +124,8 @@ class VirtualList(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self.cursor = 0
+        self.kept_by = NO_FILTER
+        """Which rows stay."""
 
     def row_count(self) -> int:
         """Return how many rows there are now."""
@@ -138,6 +143,10 @@ class VirtualList(ScrollView, can_focus=True):
         """Return the lines that stay above the rows."""
         return ()
 
+    def footer(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
+        """Return the lines that stay below the rows; always the same number of lines at one size."""
+        return ()
+
     def content_width(self) -> int:
         """Return the width of the widest row, or 0 if rows are cut to fit."""
         return 0
@@ -145,6 +154,16 @@ class VirtualList(ScrollView, can_focus=True):
     def pinned_width(self) -> int:
         """Return the number of cells at the left that do not scroll sideways."""
         return 0
+
+    def filter(self, kept: RowFilter) -> None:
+        """Keep the rows that a filter keeps; the cursor goes to the first."""
+        if kept != self.kept_by:
+            self.kept_by = kept
+            self.refill()
+            self.go_to(self.cursor)
+
+    def refill(self) -> None:
+        """List the rows that ``kept_by`` keeps, and put the cursor on the first; lists without a filter ignore it."""
 
     def rows_changed(self) -> None:
         """Update the list after the number or the width of its rows changed."""
@@ -170,9 +189,12 @@ class VirtualList(ScrollView, can_focus=True):
         self.refresh()
 
     def rows_in_view(self) -> int:
-        """Return how many rows fit below the header."""
+        """Return how many rows fit between the header and the footer."""
         region = self.scrollable_content_region
-        return max(1, region.height - len(self.header(region.width)))
+        return max(1, region.height - self._fixed_lines(region.width))
+
+    def _fixed_lines(self, width: int) -> int:
+        return len(self.header(width)) + len(self.footer(width))
 
     def render_line(self, y: int) -> Strip:
         """Paint one line of the viewport."""
@@ -180,6 +202,10 @@ class VirtualList(ScrollView, can_focus=True):
         header = self.header(width)
         if y < len(header):
             return self._scrolled(header[y], self.get_component_rich_style("row--header"), width)
+        footer = self.footer(width)
+        below = y - (self.scrollable_content_region.height - len(footer))
+        if footer and below >= 0:
+            return self._fixed(footer[below], self.get_component_rich_style("row--header"), width)
         index = self.scroll_offset.y + y - len(header)
         if not 0 <= index < self.row_count():
             return Strip.blank(width, self.rich_style)
@@ -196,14 +222,22 @@ class VirtualList(ScrollView, can_focus=True):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        index = self.scroll_offset.y + offset.y - len(self.header(self.scrollable_content_region.width))
-        if 0 <= index < self.row_count() and index >= self.scroll_offset.y:
+        region = self.scrollable_content_region
+        header, footer = self.header(region.width), self.footer(region.width)
+        if offset.y < len(header):
+            self.header_clicked(offset.y, offset.x)
+            return
+        index = self.scroll_offset.y + offset.y - len(header)
+        if 0 <= index < self.row_count() and offset.y < region.height - len(footer):
             self.go_to(index)
             self.clicked(index, offset.x)
 
     def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - subclasses use it
         """Handle a click on a row; by default like Enter."""
         self.post_message(self.Chosen(self, index))
+
+    def header_clicked(self, line: int, column: int) -> None:
+        """Handle a click on a line of the header; by default nothing."""
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
@@ -232,7 +266,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def _resize_content(self) -> None:
         """Update the size that the scroll bars show."""
-        lines = self.row_count() + len(self.header(self.scrollable_content_region.width))
+        lines = self.row_count() + self._fixed_lines(self.scrollable_content_region.width)
         self.virtual_size = Size(self.content_width(), lines)
 
     def _bring_into_view(self, *, center: bool) -> None:
@@ -245,6 +279,10 @@ class VirtualList(ScrollView, can_focus=True):
         nearest = self.cursor if self.cursor < top else self.cursor - height + 1
         top = self.cursor - height // 2 if center else nearest
         self.scroll_to(y=max(0, top), animate=False, immediate=True)
+
+    def _fixed(self, line: Line, base: Style, width: int) -> Strip:
+        """Paint a line that does not scroll sideways."""
+        return paint(self, line, base).crop_extend(0, width, base)
 
     def _scrolled(self, line: Line, base: Style, width: int) -> Strip:
         """Paint a line scrolled sideways; its pinned cells stay."""

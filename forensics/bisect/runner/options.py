@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trtforensics.bisect.runner.room import DEFAULT_NEED
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 
 class KeepEngines(StrEnum):

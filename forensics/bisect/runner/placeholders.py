@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-INPUTS = ("replay", "cache", "model", "twin", "outputs", "route", "items")
+INPUTS = ("replay", "cache", "model", "twin", "outputs", "route", "items", "inputs")
 """The placeholders of the modes: a mode gives values to its own."""
 
 ALWAYS = ("engine", "log", "dir", "probe")

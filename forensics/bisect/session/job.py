@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from trtforensics import __version__
 from trtforensics.bisect.runner.scripts import surroundings_of
 from trtforensics.bisect.session.history import Judge
 from trtforensics.console.output import is_temporary, write_bytes
 from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError, UsageError
+from trtforensics.model.version import __version__
 from trtforensics.parsers.text.json_bounds import check_json
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ _LEVELS = range(6)
 _COMPUTE_CAPABILITY = "SM89"
 
 
-def add_build_arguments(parser: ArgumentParser) -> None:
-    """Declare how the installed TensorRT builds if there is no ``--build``."""
+def add_build_arguments(parser: ArgumentParser, *, shapes: bool = True) -> None:
+    """Declare how the installed TensorRT builds if there is no ``--build``; ``shapes``: with ``--shapes``."""
     from trtforensics.trt.api import MODULES
 
     parser.add_argument(
@@ -29,7 +29,8 @@ def add_build_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--optimization-level", type=int, choices=_LEVELS, metavar="N", help="0 to 5 (default: TensorRT's own)"
     )
-    parser.add_argument("--shapes", action="append", default=[], metavar="x:2x16,…", help="sizes of dynamic inputs")
+    if shapes:
+        parser.add_argument("--shapes", action="append", default=[], metavar="x:2x16,…", help="sizes of dynamic inputs")
     parser.add_argument(
         "--compute-capability",
         default=_COMPUTE_CAPABILITY,

@@ -10,11 +10,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from trtforensics import __version__
 from trtforensics.console.terminal import visible
 from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.forms.text import builds_of
+from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

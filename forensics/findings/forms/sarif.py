@@ -13,10 +13,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from trtforensics import __version__
 from trtforensics.console.terminal import visible
 from trtforensics.findings.coverage import in_words
 from trtforensics.findings.registry import rule_of
+from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
 from trtforensics.render.json_text import dumps
 

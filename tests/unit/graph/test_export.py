@@ -1,4 +1,4 @@
-"""The three forms of a graph: they read back, hold no control characters, and are the same bytes each time."""
+"""The data forms of a graph: they read back, hold no control characters, and are the same bytes each time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ import networkx as nx
 import pytest
 
 from trtforensics.errors import UsageError
-from trtforensics.graph.export import GraphForm, escape, export, form_of, to_dot, to_graphml, to_json, unescape
+from trtforensics.graph.export import (
+    DATA_FORMS,
+    GraphForm,
+    escape,
+    export,
+    form_of,
+    to_dot,
+    to_graphml,
+    to_json,
+    unescape,
+)
 
 NASTY = [
     'say "hi"',
@@ -96,7 +106,7 @@ def test_a_graph_without_nodes_can_be_written_and_read() -> None:
     assert to_dot(empty) == b"digraph build {\n  rankdir=TB;\n}\n"
 
 
-@pytest.mark.parametrize("form", list(GraphForm))
+@pytest.mark.parametrize("form", DATA_FORMS)
 def test_no_form_holds_a_control_character(form: GraphForm) -> None:
     text = export(nasty_graph(), form).decode()
     assert {c for c in text if not c.isprintable()} <= {"\n"}
@@ -136,23 +146,24 @@ def test_what_does_not_print_is_shown_and_can_be_undone() -> None:
 
 
 def test_the_ending_picks_the_form() -> None:
-    assert [form_of(path) for path in ("a/b.json", "x.y.graphml", "B.DOT")] == list(GraphForm)
+    assert [form_of(path) for path in ("a/b.json", "x.y.graphml", "B.DOT")] == list(DATA_FORMS)
+    assert [form_of(path).drawn for path in ("x.svg", "x.PNG", "x.pdf", "x.onnx")] == [True, True, True, False]
 
 
-@pytest.mark.parametrize("path", ["x.svg", "x", "-", "json", ".dot", "a.json/x"])
-def test_any_other_ending_is_refused_with_the_three_that_work(path: str) -> None:
-    with pytest.raises(UsageError, match=r"\.json, \.graphml or \.dot"):
+@pytest.mark.parametrize("path", ["x.txt", "x", "-", "json", ".dot", "a.json/x"])
+def test_any_other_ending_is_refused_with_those_that_work(path: str) -> None:
+    with pytest.raises(UsageError, match=r"\.dot, \.graphml or \.json"):
         form_of(path)
 
 
 def test_the_same_graph_gives_the_same_bytes_whatever_the_hash_seed() -> None:
     script = (
-        "import sys, networkx as nx; from trtforensics.graph.export import export, GraphForm\n"
+        "import sys, networkx as nx; from trtforensics.graph.export import export, DATA_FORMS\n"
         "g = nx.MultiDiGraph(schema=1)\n"
         "g.add_node('engine:a', kind='engine', name='a', output_types=['Half'], time_ms=0.5, final=True, line=3)\n"
         "g.add_node('tensor:t', kind='tensor', name='t', dims=[1], dtype='Half', line=3)\n"
         "g.add_edge('engine:a', 'tensor:t', key='produces', kind='produces')\n"
-        "[sys.stdout.buffer.write(export(g, form)) for form in GraphForm]"
+        "[sys.stdout.buffer.write(export(g, form)) for form in DATA_FORMS]"
     )
     outputs = {
         subprocess.run(

@@ -8,7 +8,7 @@ out of the inputs, and infers types and shapes. The operator set stays, and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,16 @@ def prepare(path: str) -> PreparedModel:
     Raises:
         SourceError: It cannot be read, is not a valid ONNX model, or has none of the standard operators.
     """
+    unchecked = read_unchecked(path)
+    return replace(unchecked, proto=_inferred(path, unchecked.proto))
+
+
+def read_unchecked(path: str) -> PreparedModel:
+    """Read a model that may be invalid; nothing is inferred.
+
+    Raises:
+        SourceError: It cannot be read, or has none of the standard operators.
+    """
     model = _read(path)
     external, streamed = _load_data(path, model)
     notes = []
@@ -70,7 +80,7 @@ def prepare(path: str) -> PreparedModel:
     if renamed:
         notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
     _unique_body_tensors(model.graph)
-    return PreparedModel(path, _inferred(path, model), external, tuple(notes), streamed)
+    return PreparedModel(path, model, external, tuple(notes), streamed)
 
 
 def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> PreparedModel:

@@ -15,6 +15,7 @@ from trtforensics.bisect.precision.casting.streaming import values_of
 from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
 from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
+from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, options_for
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.accumulator import Accumulator
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from trtforensics.bisect.precision.inputs.sample import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
-
-_FATAL_ONLY = 4
-"""ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""
-
 
 _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
 """What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
@@ -161,8 +158,8 @@ class Oracle:
         return self._outputs(self._session(model), {})
 
     def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
-        runtime = _onnxruntime()
-        options = _options(runtime, self.libraries)
+        runtime = onnxruntime()
+        options = options_for(runtime, self.libraries)
         kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
         values = values_of(model, self.caster.streamed) if self.caster.prepared.streamed else {}
         with self._explained(runtime):
@@ -173,20 +170,20 @@ class Oracle:
 
     def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
         names = [output.name for output in session.get_outputs()]
-        with self._explained(_onnxruntime()):
+        with self._explained(onnxruntime()):
             return [dict(zip(names, session.run(names, {**sample, **more}), strict=True)) for sample in self.samples]
 
     @contextmanager
     def _explained(self, runtime: Any) -> Iterator[None]:  # noqa: ANN401 - ONNX Runtime comes without types
         try:
             yield
-        except _failures(runtime) as error:
+        except failures(runtime) as error:
             path = self.caster.prepared.path
             unknown = _UNREGISTERED.search(str(error))
             if unknown:
                 what = f"has the operator {unknown[1]}.{unknown[2]}, which ONNX Runtime does not know"
                 raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
-            raise RunError(path, f"ONNX Runtime cannot run it: {_first_line(error)}", "") from error
+            raise RunError(path, f"ONNX Runtime cannot run it: {first_line(error)}", "") from error
 
     def _scores(self, runs: Sequence[Outputs]) -> Scores:
         try:
@@ -254,35 +251,3 @@ def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str
     wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
     kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
     return {name: kinds[name] in wide for name in names}
-
-
-def _onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
-    try:
-        import onnxruntime  # noqa: PLC0415 - an extra, and heavy
-    except ImportError as error:
-        raise SourceError("bisect precision", "needs ONNX Runtime", "Run `pip install onnxruntime`") from error
-    return onnxruntime
-
-
-def _options(runtime: Any, libraries: Sequence[str]) -> Any:  # noqa: ANN401 - it comes without types
-    options = runtime.SessionOptions()
-    for library in libraries:
-        try:
-            options.register_custom_ops_library(library)
-        except _failures(runtime) as error:
-            what = f"{library} is no library of operators for ONNX Runtime: {_first_line(error)}"
-            raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = _FATAL_ONLY
-    return options
-
-
-def _failures(runtime: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - it comes without types
-    """Return the exceptions that ONNX Runtime raises; they have no common base class of their own."""
-    state = runtime.capi.onnxruntime_pybind11_state
-    names = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NoSuchFile", "NotImplemented")
-    return (RuntimeError, ValueError, *(getattr(state, name) for name in (*names, "RuntimeException")))
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0][:300].rstrip(".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trtforensics.older_python import StrEnum
+from trtforensics.model.older_python import StrEnum
 
 GOOD_END = "everything from good"
 BAD_END = "everything from bad"

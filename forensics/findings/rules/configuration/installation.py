@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity
 from trtforensics.findings.line_observations import observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,3 +117,37 @@ def libraries(case: Case) -> Iterator[Observation]:
 def library_status(case: Case) -> Iterator[Observation]:
     """Name the status."""
     yield from observe(case.notes("library_status"), "A CUDA library failed with {names}", names="status")
+
+
+placeholder = said(
+    "TF420",
+    Severity.ERROR,
+    "pip cannot install TensorRT's package",
+    kinds=("package_placeholder",),
+    cause="The wheel is not on PyPI for this Python version or platform, or is on NVIDIA's own index; on Jetson the "
+    "package comes with JetPack and not from pip.",
+    confirm="python --version; pip debug --verbose lists the tags of wheels that it takes.",
+    fixes=(
+        "pip install tensorrt with a Python that the release supports, and a recent pip.",
+        "Use NVIDIA's index: pip install --extra-index-url https://pypi.nvidia.com PACKAGE.",
+        "On Jetson use JetPack's own (python3-libnvinfer), in a virtual environment with --system-site-packages.",
+    ),
+    sources=("pip's messages in public threads",),
+)
+
+
+linker = said(
+    "TF421",
+    Severity.ERROR,
+    "The compiler or linker does not find TensorRT or CUDA",
+    kinds=("linker_missing", "header_missing"),
+    says="The build of the program does not find TensorRT's or CUDA's libraries and headers",
+    cause="The library or header is not installed in the folders that the build looks in (a tar installation), or is "
+    "not part of this release any more (nvparsers and nvcaffe_parser are gone with TensorRT 10).",
+    confirm="find / -name 'libnvinfer.so*' -o -name NvInfer.h",
+    fixes=(
+        "Install TensorRT's development packages, or give the build its folder (TENSORRT_ROOT, CMAKE_PREFIX_PATH, -L).",
+        "Take libraries that the release no longer has out of the build.",
+    ),
+    sources=("messages of ld and the compiler in public threads",),
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.requests import WEAK_FLAGS, command_span
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed, observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import options, trtexec
 from trtforensics.findings.steps.trtexec_flags import flags
 
@@ -127,3 +127,15 @@ def old_parser(case: Case) -> Iterator[Observation]:
                 (fact.span,),
                 same_as=fact.value,
             )
+
+
+constraints = said(
+    "TF423",
+    Severity.ERROR,
+    "Two builder flags exclude each other",
+    kinds=("flags_conflict",),
+    cause="OBEY_PRECISION_CONSTRAINTS and PREFER_PRECISION_CONSTRAINTS cannot be set at once.",
+    confirm="The flags that the program sets; trtexec --precisionConstraints sets one of them.",
+    fixes=("Set one of the two (--precisionConstraints=obey or =prefer), or clear the other flag first.",),
+    sources=("builderConfig.cpp of 8.2 to 10",),
+)

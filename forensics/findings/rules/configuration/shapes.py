@@ -106,3 +106,21 @@ unknown_input = said(
     fixes=("Give the shapes with the names of the inputs as the model or the engine has them.",),
     sources=("trtexec's source, 8.5 to 11.1", "Polygraphy 0.33 to 0.49"),
 )
+
+
+impossible_profile = said(
+    "TF422",
+    Severity.ERROR,
+    "The model cannot run at the shapes of an optimisation profile",
+    kinds=("profile_impossible",),
+    says="The model cannot run at the shapes of profile {index}: {text}",
+    cause="The profile's shapes are in order, and the model has a node whose inputs do not fit each other at them: "
+    "inputs that must be equal in a dimension got different values, or the export fixed a size.",
+    confirm="Run the model in ONNX Runtime with exactly those shapes.",
+    fixes=(
+        "Give profile shapes that the model takes (inputs that share a dimension get one value in it).",
+        "Export again with that dimension dynamic, where the export fixed it.",
+    ),
+    settle="ONNX Runtime with the shapes of the profile.",
+    sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947",),
+)

@@ -64,6 +64,7 @@ def truncated(case: Case) -> Iterator[Observation]:
         "In a program: a logger of severity VERBOSE, and IBuilderConfig.profiling_verbosity = DETAILED.",
     ),
     sources=("verbose and plain logs of trtexec, Polygraphy and Python programs, 7.x to 10.16",),
+    last=True,
 )
 def not_shown(case: Case) -> Iterator[Observation]:
     """Name what is missing: a warning where neither verdict nor engine is shown; nothing where the build failed."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.console.secrets import masked
-from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.rule import rule
 from trtforensics.model.log import Outcome
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.model.log import Message
+    from trtforensics.model.notes import Note
 
 _NO_ENGINE = (
     "Engine could not be created from network",
@@ -33,8 +34,11 @@ _NO_ENGINE = (
 _NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED | ")
 """Messages that trtexec and Polygraphy add to an error of a run."""
 
-_PARTS = ("ModelImporter.cpp", "In node ")
-"""Lines of the ONNX parser that belong to an error that it prints in several lines."""
+_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception")
+"""Lines that belong to an error that the ONNX parser prints in several lines, or that TensorRT 7 hands on."""
+
+_WORDED = ("internal_check", "call_refused", "cuda_code", "library_call")
+"""Causes that rules report where no other rule knows the line (TF615, TF616, TF622, TF624)."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
@@ -83,8 +87,9 @@ def no_engine(case: Case) -> Iterator[Observation]:
 def unexplained(case: Case) -> Iterator[Observation]:
     """Group errors that no finding cites by their text without names and numbers; errors only where a build failed."""
     groups: dict[str, list[Message]] = {}
+    worded = {note.span.line for note in case.notes(*_WORDED)}
     for message in case.build.messages:
-        known = message.span.line in case.explained or _says(message, (*_NO_ENGINE, *_NO_RUN, *_PARTS))
+        known = message.span.line in case.explained | worded or _says(message, (*_NO_ENGINE, *_NO_RUN, *_PARTS))
         if message.severity == "E" and message.text.strip() and not known:
             groups.setdefault(_VARYING.sub("#", message.text.strip()), []).append(message)
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
@@ -94,6 +99,37 @@ def unexplained(case: Case) -> Iterator[Observation]:
             [message.span for message in messages],
             severity=Severity.ERROR if failed else Severity.WARNING,
             same_as=shape,
+        )
+
+
+@rule(
+    "TF718",
+    Severity.WARNING,
+    "An error of another program",
+    cause="A line that is not of TensorRT's logger says that something failed, and none of the rules reads it. It may "
+    "be the reason, or only pass an error on that is not in this text.",
+    confirm="Read the lines around it, and the whole output of the program from its start.",
+    fixes=("Run the program with a logger of level VERBOSE, and report its whole output.",),
+    sources=("error lines of programs in public threads",),
+    follows=("TF1*", "TF3*", "TF4*", "TF6*", "TF2*", "TF716", "TF717"),
+    last=True,
+)
+def of_program(case: Case) -> Iterator[Observation]:
+    """Group the lines that say so by their text; TF716 reads those that a logger wrote."""
+    known = case.explained | {message.span.line for message in case.build.messages}
+    known |= {note.span.line for note in case.notes(*_WORDED)}
+    groups: dict[str, list[Note]] = {}
+    for note in case.notes("program_error"):
+        if note.span.line not in known:
+            groups.setdefault(_VARYING.sub("#", note.text("text").strip()), []).append(note)
+    for shape, notes in groups.items():
+        text = masked(notes[0].text("text").strip())[:160]
+        yield Observation(
+            "A program reports an error that no rule reads" + (f": {text}" if text else ""),
+            [note.span for note in notes],
+            confidence=Confidence.POSSIBLE,
+            settle="The program's whole output, from its first line, with a verbose logger of TensorRT",
+            same_as=f"program {shape}",
         )
 
 

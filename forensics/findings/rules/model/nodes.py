@@ -119,6 +119,7 @@ unsupported = said(
     confirm="The assertion in the message names what it wants.",
     fixes=("Rewrite the node before export as the assertion wants it, or use a newer TensorRT.",),
     sources=("ModelImporter.cpp of 7.x to 10.x",),
+    follows=("TF132", "TF140", "TF148", "TF149", "TF150", "TF152", "TF156", "TF157"),
 )
 
 unused = said(

@@ -251,6 +251,8 @@ def reshape(case: Case) -> Iterator[Observation]:
             layers=(note.text("layer"),),
             steps=(sanitize(case),),
         )
+    for note in case.notes("reshape_changes"):
+        yield Observation(f"A reshape changes the volume{note.text('text')}", (note.span,), steps=(sanitize(case),))
     yield from observe(
         case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(sanitize(case),)
     )
@@ -275,7 +277,10 @@ def reshape(case: Case) -> Iterator[Observation]:
 )
 def parse_failed(case: Case) -> Iterator[Observation]:
     """Report every failure that no other rule explains."""
-    explained = case.notes("elementwise_types", "matmul_shapes", "reshape_volume", "reshape_shape")
+    explained = case.notes(
+        "elementwise_types", "matmul_shapes", "reshape_volume", "reshape_shape", "input_missing", "axis_outside",
+        "tensor_expected", "constant_wanted", "rank_refused",
+    )  # fmt: skip
     for failure in _failures(case):
         if not _no_importer(failure.reason) and not _near(failure, explained):
             yield Observation(

@@ -148,3 +148,33 @@ calibrated = said(
     fixes=("Keep the calibration cache: a later build with it has the same ranges.",),
     sources=("TensorRT 7 to 10, builder",),
 )
+
+no_scales = said(
+    "TF223",
+    Severity.ERROR,
+    "INT8 calibration gave no ranges",
+    kinds=("calibration_empty",),
+    cause="INT8 was asked for, and no tensor has a range. Likeliest first: there is no calibrator or cache; get_batch "
+    "returned nothing (no images in the folder); the calibrator failed; a model with Q/DQ was calibrated besides.",
+    confirm="Print how often get_batch is called and what it returns; the first lines of the calibration cache.",
+    fixes=(
+        "Give a calibrator with data, or a calibration cache, or ranges of every tensor (set_dynamic_range).",
+        "With a model that has Q/DQ: set no calibrator.",
+        Fix("Calibration is gone; quantise with Q/DQ.", "11"),
+    ),
+    settle="Whether get_batch is called and returns data.",
+    sources=("NVIDIA/TensorRT#2865, #1827; 5 to 8",),
+)
+
+broken_range = said(
+    "TF224",
+    Severity.ERROR,
+    "The range of a tensor is not a number",
+    kinds=("range_invalid",),
+    cause="Calibration found values that are NaN or infinite, so that minimum and maximum cannot be compared: the "
+    "model overflows, or the calibration data are broken.",
+    confirm="Run the model in ONNX Runtime on the calibration data, and look for NaN and infinity in all tensors.",
+    fixes=("Mend the data or the layer that gives NaN (a mask of -inf, a division by zero), then calibrate again.",),
+    settle="Whether ONNX Runtime gives NaN or infinity on the same data.",
+    sources=("quantization.cpp of 8.x; NVIDIA/TensorRT#1634",),
+)

@@ -67,3 +67,45 @@ no_engine = said(
     settle="The lines of TensorRT's logger before it: run with a logger of level VERBOSE.",
     sources=("Python tracebacks in public threads; samples/python",),
 )
+
+absent = said(
+    "TF634",
+    Severity.WARNING,
+    "The engine file is not there",
+    kinds=("engine_absent",),
+    says="There is no engine file at {name}",
+    cause="The program was given the path of an engine that cannot be opened. DeepStream then builds the engine from "
+    "the model: harmless in the first run, if the build after it passes; other programs stop.",
+    confirm="ls -l on the path; the lines behind it say whether an engine is built.",
+    fixes=(
+        "Let the first run build it; if every run does, give the path under which it saves the engine.",
+        "Or give the path of the engine that exists.",
+    ),
+    sources=("DeepStream's nvdsinfer_model_builder.cpp; vs-mlrt's vstrt",),
+)
+
+empty = said(
+    "TF635",
+    Severity.ERROR,
+    "The engine file is empty",
+    kinds=("engine_empty",),
+    cause="Nothing was read: the file has no bytes (a build that failed wrote it), or the path is wrong and the "
+    "program did not check it.",
+    confirm="ls -l on the engine file.",
+    fixes=("Delete the file and build the engine again; check what the builder returned before writing it.",),
+    sources=("runtime.cpp of 6 to 10",),
+)
+
+plugin_version = said(
+    "TF636",
+    Severity.ERROR,
+    "A plugin in the engine was written by another version of its library",
+    kinds=("plugin_length",),
+    cause="The plugin's stored state has another length than this version of the plugin reads: the engine was built "
+    "with another version of the library that holds the plugin (TensorRT-LLM, say).",
+    confirm="The versions of the package in the build's environment and here (pip list, the container's tag).",
+    fixes=(
+        "Build the engine again with the same version of TensorRT-LLM that runs it (Triton: the tag of the container).",
+    ),
+    sources=("gptAttentionCommon.cpp of TensorRT-LLM; NVIDIA/TensorRT-LLM#583, tensorrtllm_backend#375",),
+)

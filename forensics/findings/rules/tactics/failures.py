@@ -62,7 +62,7 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
 def no_implementation(case: Case) -> Iterator[Observation]:
     """Name the node, what it holds, and the reasons that stand before the error."""
     seen: set[str] = set()
-    for note in case.notes("no_implementation"):
+    for note in case.notes("no_implementation", "no_implementation_old"):
         name = note.text("layer")
         if name in seen:
             continue

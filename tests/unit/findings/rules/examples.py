@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.emulator.engine.foreign import Transformer
+from tests.unit.findings.rules.excerpts import EXCERPTS
 
 NODE = """
 V Parsing node: {name} [{op}]
@@ -646,7 +647,7 @@ RUNNING = {
         """,
     ),
     "TF716": Example(
-        """> E IDynamicQuantizeLayer::setScaleType: Error Code 3: API Usage Error (Parameter check failed, condition: kVALID)
+        """> E IDynamicQuantizeLayer::setScaleType: Error Code 5: An Odd Error (of an odd kind)
         """,
         _NO_IMPLEMENTATION,
     ),
@@ -1045,4 +1046,14 @@ SAID = {
 }
 
 
-EXAMPLES = {**SAID, **PARSING, **PRECISION, **FAILURES, **CONFIGURATION, **CACHE, **RUNNING, **COVERAGE}
+EXAMPLES = {
+    **{code: _said(*both) for code, both in EXCERPTS.items()},
+    **SAID,
+    **PARSING,
+    **PRECISION,
+    **FAILURES,
+    **CONFIGURATION,
+    **CACHE,
+    **RUNNING,
+    **COVERAGE,
+}

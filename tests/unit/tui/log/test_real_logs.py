@@ -10,7 +10,7 @@ import pytest
 from tests.support.repository import LOGS
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.log.app import LogApp
-from trtforensics.tui.rows.layer_index import RowKind
+from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def app_on(path: Path) -> LogApp:
 
 
 def line_text(app: LogApp) -> str:
-    return app._session.text.line(app._panes.log_view.current_line)
+    return app.session.text.line(app._panes.log_view.current_line)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("*.log")))
@@ -66,7 +66,7 @@ async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_s
             choice, table = build.choices[layer.choice], app._panes.candidates.table
             assert table.chosen is not None
             assert table.candidates[table.chosen].tactic == choice.tactic == layer.tactic
-            assert len(table.candidates) == choice.candidates
+            assert len(table.candidates) == sum(one.candidates for one in build.choices if one.layer == choice.layer)
             assert "Chose Runner Type" in line_text(app)
             seen += 1
         assert seen == 7
@@ -92,7 +92,7 @@ async def test_a_cached_winner_shows_what_was_timed_in_an_earlier_pass(parsed: A
         await pilot.press("2", "down", "down", "down")
         await pilot.pause()
         table = app._panes.candidates.table
-        assert (len(table.candidates), table.chosen) == (6, 0)
+        assert (len(table.candidates), table.chosen) == (19, 0)
         assert re.search(r"cached result; timed at lines \d+ to \d+", screen_text(app))
         assert "got cached result" in line_text(app)
 
@@ -119,7 +119,7 @@ async def test_all_kernels_of_one_foreign_node_stand_below_it(parsed: Any, scree
         await pilot.press("2")
         await pilot.pause()
         rows = app._panes.layer_tree._rows
-        assert [row.kind for row in rows] == [RowKind.FOREIGN, *[RowKind.LAYER] * 34]
+        assert [row.kind for row in rows] == [RowKind.FOREIGN, *[RowKind.LAYER] * 34, RowKind.SECTION]
         assert rows[0].text == "{ForeignNode[head.weight.../Identity]}"
         assert "TensorRT printed no times for it" in screen_text(app)
         await pilot.press("right", "down")

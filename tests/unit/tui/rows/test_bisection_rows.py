@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title
+from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title, subsets_of
 
 if TYPE_CHECKING:
     from tests.support.artifacts import Directory
@@ -42,4 +43,18 @@ def test_a_set_is_called_what_it_is() -> None:
     assert [set_title("precision", number, 2) for number in (1, 2)] == [
         "must stay FP32",
         "alternative 1, which does as well",
+    ]
+    assert set_title("reduce", 1, 2) == "what the failure needs"
+
+
+def test_a_probe_of_a_reduction_tells_what_is_left_and_what_was_cut(directory: Directory) -> None:
+    view = directory.look()
+    assert [title for title, _ in subsets_of(view, view.probes[1])] == ["4 items from bad"]
+    nodes: list[dict[str, object]] = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
+    reduction = replace(view, mode="reduce", items=(*nodes, {"item": "the names"}))
+    probe = replace(view.probes[1], active=frozenset({0, 2, 7}))
+    assert subsets_of(reduction, probe) == [
+        ("2 nodes left", ["node0", "node2"]),
+        ("5 nodes cut", ["node1", "node3", "node4", "node5", "node6"]),
+        ("as it was", ["the names"]),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.screens import text_of
+from trtforensics.parsers.text.matching import LineMatcher
 from trtforensics.tui.rows.log_lines import LONGEST, log_pieces, severity_role
 from trtforensics.tui.rows.pieces import Role, width_of
 
@@ -27,7 +28,7 @@ def test_severity_is_read_from_the_marks_near_the_start(line: str, role: Role) -
 
 
 def test_a_log_line_is_prefix_message_and_matches() -> None:
-    line = log_pieces("[a] [V] x Foo y foo", "foo")
+    line = log_pieces("[a] [V] x Foo y foo", LineMatcher("foo").pattern)
     assert [(p.text, p.role) for p in line] == [
         ("[a] [V] ", Role.DIM),
         ("x ", Role.PLAIN),
@@ -39,7 +40,7 @@ def test_a_log_line_is_prefix_message_and_matches() -> None:
 
 
 def test_a_capital_in_the_needle_makes_case_count() -> None:
-    assert [p.text for p in log_pieces("Foo foo", "Foo") if p.role is Role.MATCH] == ["Foo"]
+    assert [p.text for p in log_pieces("Foo foo", LineMatcher("Foo").pattern) if p.role is Role.MATCH] == ["Foo"]
 
 
 def test_a_line_as_long_as_a_file_is_bounded() -> None:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
-from collections import defaultdict
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from trtforensics.model.log import CachedResult, Choice, MyelinOperation
-from trtforensics.model.profile import TimeSource
-from trtforensics.model.times import timed_note
-from trtforensics.model.timings import tactic_text
+from trtforensics.engines.why import Reasons
+from trtforensics.model.log import Choice, MyelinOperation
+from trtforensics.model.times import shares, timed_note
+from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
+from trtforensics.tui.rows.layers.columns import ORDERS, time_source
+from trtforensics.tui.rows.layers.entries import FOREIGN, UNKNOWN, LayerEntry
+from trtforensics.tui.rows.layers.fields import fields_of
+from trtforensics.tui.rows.layers.questions import questions
 from trtforensics.tui.rows.pieces import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from trtforensics.model.log import Build, EngineLayer, EngineTensor
+    from trtforensics.engines.alternatives import OtherType, Result
+    from trtforensics.engines.why import Reason
+    from trtforensics.model.log import Build, CachedResult, EngineLayer, EngineTensor
+    from trtforensics.model.profile import TimeSource
+    from trtforensics.tui.rows.layers.columns import Order
+    from trtforensics.tui.rows.layers.entries import Subject
+    from trtforensics.tui.rows.layers.questions import Question
 
-Subject = Choice | CachedResult | MyelinOperation
-"""Whatever the candidates pane can show the candidates of."""
-
-FOREIGN = "ForeignNode["
 UNNAMED = "(the log gives no name)"
 
 
@@ -39,54 +43,6 @@ class RowKind(Enum):
     COMBINATION = auto()
     INNER = auto()
     NAME = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class LayerEntry:
-    """A layer by name: its engine layer if there is one, and the tuning results for its name.
-
-    ``inside`` names the ForeignNode that a kernel belongs to. The ForeignNode's times are not the kernel's.
-    """
-
-    name: str
-    layer: EngineLayer | None
-    tuned: tuple[Choice | CachedResult, ...]
-    final: Choice | CachedResult | None
-    inside: str = ""
-
-    @property
-    def foreign(self) -> bool:
-        """Whether it is a ForeignNode, which Myelin compiled as a whole."""
-        return FOREIGN in self.name
-
-    @property
-    def subject(self) -> Choice | CachedResult | None:
-        """The result to show: the engine's if known, else the fastest."""
-        return self.final or min(self.tuned, key=lambda r: math.inf if r.time_ms is None else r.time_ms, default=None)
-
-    @property
-    def time_ms(self) -> float | None:
-        """The engine layer's time, measured or tuned; of a layer that is not in the engine, that of its subject."""
-        if self.layer is not None:
-            return self.layer.time_ms
-        return self.subject.time_ms if self.subject else None
-
-    @property
-    def line(self) -> int | None:
-        """The log line to show: where its tactic was chosen, else where the engine dump names it."""
-        if self.subject is not None and not self.inside:
-            return self.subject.span.line
-        return self.layer.span.line if self.layer else None
-
-    @property
-    def why(self) -> str:
-        """The reason that its timed tactics are unknown."""
-        return self.layer.origin if self.layer else ""
-
-    def mentions(self, needle: str) -> bool:
-        """Whether its name or one of its ONNX nodes contains a text; case does not count."""
-        names = (self.name, *(self.layer.onnx_nodes if self.layer else ()))
-        return any(needle in name.casefold() for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +67,51 @@ class LayerIndex:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._tuned: dict[str, list[Choice | CachedResult]] = defaultdict(list)
-        results: Iterable[Choice | CachedResult] = chain(build.choices, build.cached)
-        for result in results:
-            self._tuned[result.layer].append(result)
-        self.engine = tuple(self._engine_entry(layer) for layer in build.engine_layers)
+        self._reasons = Reasons(build)
+        self.alternatives = self._reasons.alternatives
+        """What was tuned for each layer."""
+        known = zip(build.engine_layers, shares(build), strict=True)
+        self.engine = tuple(self._engine_entry(number, *layer) for number, layer in enumerate(known, 1))
         in_engine = {entry.name for entry in self.engine} | {r.layer for entry in self.engine for r in entry.tuned}
-        self.others = tuple(self._entry(name) for name in self._tuned if name not in in_engine)
+        self.others = tuple(self._entry(name) for name in self.alternatives.names() if name not in in_engine)
 
-    def rows(self, needle: str = "", *, slowest_first: bool = False) -> list[TreeRow]:
-        """Return the top-level rows; with ``needle`` only the rows that mention it."""
-        needle = needle.casefold()
-        engine = [entry for entry in self.engine if entry.mentions(needle)]
-        others = [layer_row(entry) for entry in self.others if entry.mentions(needle)]
-        names = [_name_row(name) for name in self._build.layer_names if needle in name.casefold()]
-        inner = [_inner_row(op) for op in self._build.myelin_operations if needle in op.op.casefold()]
-        if slowest_first:
-            rows = [*self._times(), *(layer_row(entry) for entry in sorted(engine, key=_slowness))]
-            others.sort(key=lambda row: _slowness(row.entry))
+    @property
+    def time_source(self) -> TimeSource | None:
+        """Where the layers' times are from."""
+        return time_source(self.engine or self.others)
+
+    def questions(self, tie: float = NEAR_TIE_RATIO) -> tuple[Question, ...]:
+        """Return the questions about the engine's layers; without an engine dump, about the layers that were tuned."""
+        return questions(self.engine or self.others, self._reasons.asked, tie)
+
+    def why(self, entry: LayerEntry, tie: float = NEAR_TIE_RATIO) -> Sequence[Reason]:
+        """Return the facts that bear on why a layer is as it is; see :class:`~trtforensics.engines.why.Reasons`."""
+        return self._reasons.why(entry.layer, tie=tie) if entry.layer else ()
+
+    def fields(self, entry: LayerEntry) -> dict[str, object]:
+        """Return what a filter can ask of a layer, by name."""
+        return fields_of(entry, self.why(entry))
+
+    def rows(
+        self,
+        keeps: Callable[[LayerEntry], bool] | None = None,
+        mentions: Callable[[str], bool] | None = None,
+        order: Order = ORDERS[0],
+    ) -> list[TreeRow]:
+        """Return the top-level rows: layers that ``keeps`` keeps, and mere names and operations by ``mentions``.
+
+        Without ``mentions``, all names and operations are listed; where ``keeps`` is given alone, none is.
+        """
+        engine = [entry for entry in self.engine if keeps is None or keeps(entry)]
+        others = [layer_row(entry) for entry in self.others if keeps is None or keeps(entry)]
+        by_name = mentions or (lambda _: keeps is None)
+        names = [_name_row(name) for name in self._build.layer_names if by_name(name)]
+        inner = [_inner_row(op) for op in self._build.myelin_operations if by_name(op.op)]
+        if order is ORDERS[0]:
+            rows = [*self._repeats(), *self._grouped(engine), *(() if keeps else self._coverage())]
         else:
-            rows = [*self._repeats(), *self._grouped(engine), *(() if needle else self._times())]
+            rows = [*map(layer_row, sorted(engine, key=order.key)), *(() if keeps else self._coverage())]
+            others.sort(key=lambda row: order.key(row.entry) if row.entry else 0.0)
         rows = rows if engine else []
         for title, members in (
             ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", others),
@@ -160,6 +141,10 @@ class LayerIndex:
         wanted = list(names)
         entry = next((self._by_name[name] for name in wanted if name in self._by_name), None)
         return entry or next((self._by_node[name] for name in wanted if name in self._by_node), None)
+
+    def of_layer(self, layer: EngineLayer) -> LayerEntry | None:
+        """Return the entry of an engine layer."""
+        return next((entry for entry in self.engine if entry.layer is layer), None)
 
     def result_at(self, line: int) -> Choice | CachedResult | None:
         """Return the choice whose timing block contains a line, or the cached result on that line."""
@@ -203,21 +188,24 @@ class LayerIndex:
     def _onnx(self) -> dict[str, tuple[str, int]]:
         return {node.name: (node.op, node.span.line) for node in self._build.onnx_nodes}
 
-    def _engine_entry(self, layer: EngineLayer) -> LayerEntry:
+    def _engine_entry(self, number: int, layer: EngineLayer, share: float | None) -> LayerEntry:
         """Join an engine layer with its tuning results, by the parser's link and else by name."""
-        final: Choice | CachedResult | None = None
-        if layer.choice is not None:
-            final = self._build.choices[layer.choice]
-        elif layer.cached is not None:
-            final = self._build.cached[layer.cached]
-        inside = final.layer if final and FOREIGN in final.layer and FOREIGN not in layer.name else ""
-        tuned = tuple(self._tuned.get(final.layer if final else layer.name, ()))
-        return LayerEntry(layer.name, layer, tuned, final, inside)
+        final, inside = self.alternatives.origin(layer), self.alternatives.inside(layer)
+        tuned = tuple(self.alternatives.of(final.layer if final else layer.name))
+        compared = None if inside else final
+        return LayerEntry(layer.name, layer, tuned, final, inside, number, share, *self._compared(compared))
 
     def _entry(self, name: str) -> LayerEntry:
         """Return the entry of a layer that is not in the engine."""
-        tuned = tuple(self._tuned[name])
-        return LayerEntry(name, None, tuned, next((result for result in tuned if result.final), None))
+        tuned = tuple(self.alternatives.of(name))
+        final = next((result for result in tuned if result.final), None)
+        return LayerEntry(name, None, tuned, final, "", None, None, *self._compared(final))
+
+    def _compared(self, result: Result | None) -> tuple[float | None, OtherType | None]:
+        """Return a result's margin in its own formats, and the fastest other type."""
+        if result is None:
+            return None, None
+        return self.alternatives.margin(result), next(iter(self.alternatives.other_types(result)), None)
 
     def _repeats(self) -> Iterator[TreeRow]:
         """Yield a remark if the log prints the engine's layers more than once."""
@@ -228,12 +216,15 @@ class LayerIndex:
             first = next(dump for dump in dumps if dump.span.line != shown).span.line
             yield TreeRow(RowKind.SECTION, text, first, label=f"also from line {first:,}")
 
-    def _times(self) -> Iterator[TreeRow]:
-        """Yield a remark that says where the times are from, and how many layers have one."""
-        known = {entry.layer.time_is for entry in self.engine if entry.layer}
-        source = next((source for source in TimeSource if source in known), None)
+    def _coverage(self) -> Iterator[TreeRow]:
+        """Yield a remark that says where the times are from, and what is not told of how many layers."""
+        source = self.time_source
+        unknown = sum(entry.compute == UNKNOWN for entry in self.engine)
         if source is not None:
             yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self._build))
+        if unknown:
+            text = "what it computes in is not told"
+            yield TreeRow(RowKind.SECTION, text, label=f"{unknown:,} of {plural(len(self.engine), 'layer')}")
 
     def _grouped(self, entries: Iterable[LayerEntry]) -> Iterator[TreeRow]:
         """Yield the rows of layers. Kernels of a ForeignNode come after a row for the ForeignNode."""
@@ -255,12 +246,12 @@ class LayerIndex:
         """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""
         for name in entry.layer.onnx_nodes if entry.layer else ():
             op, line = self._onnx.get(name, ("", entry.line))
-            yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.why)
+            yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.origin)
 
 
 def layer_row(entry: LayerEntry) -> TreeRow:
     """Return the row of a layer."""
-    return TreeRow(RowKind.LAYER, entry.name or UNNAMED, entry.line, entry.subject, entry, why=entry.why)
+    return TreeRow(RowKind.LAYER, entry.name or UNNAMED, entry.line, entry.subject, entry, why=entry.origin)
 
 
 def tensor_text(tensor: EngineTensor) -> str:
@@ -281,11 +272,6 @@ def formats_text(result: Choice | CachedResult) -> str:
 def subject_name(subject: Subject) -> str:
     """Return the name of the subject of the candidates pane."""
     return (subject.op if isinstance(subject, MyelinOperation) else subject.layer) or UNNAMED
-
-
-def _slowness(entry: LayerEntry | None) -> float:
-    """Return what sorts entries slowest first; those without a time come last."""
-    return math.inf if entry is None or entry.time_ms is None else -entry.time_ms
 
 
 def _engine_rows(entry: LayerEntry) -> Iterator[TreeRow]:
@@ -315,7 +301,7 @@ def _engine_rows(entry: LayerEntry) -> Iterator[TreeRow]:
 
 def _fact(entry: LayerEntry, label: str, text: str, note: str = "") -> TreeRow:
     line = entry.layer.span.line if entry.layer else None
-    return TreeRow(RowKind.DETAIL, text, line, entry.subject, label=label, note=note, why=entry.why)
+    return TreeRow(RowKind.DETAIL, text, line, entry.subject, label=label, note=note, why=entry.origin)
 
 
 def _combination_row(result: Choice | CachedResult) -> TreeRow:

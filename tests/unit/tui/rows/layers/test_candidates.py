@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.support.screens import text_of
+from trtforensics.engines.alternatives import Alternatives
 from trtforensics.model.log import CachedResult
 from trtforensics.model.timings import Candidate, TacticTimings
-from trtforensics.tui.rows.candidate_rows import candidate_pieces, candidate_table
+from trtforensics.tui.rows.layers.candidates import candidate_pieces, candidate_table, unknown_table
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def test_candidates_are_fastest_first_and_one_is_marked(log: BuildLog) -> None:
     build = log.builds[0]
-    table = candidate_table(build, build.choices[1])
+    table = candidate_table(Alternatives(build), build.choices[1])
     times = [candidate.time_ms for candidate in table.candidates]
     assert times == sorted(time for time in times if time is not None)
     marked = [row for row in range(len(table.candidates)) if "✔" in text_of(candidate_pieces(table, row))]
@@ -29,8 +30,8 @@ def test_candidates_are_fastest_first_and_one_is_marked(log: BuildLog) -> None:
 
 def test_bars_are_scaled_to_the_slowest_but_end_at_four_times_the_best(log: BuildLog) -> None:
     build = log.builds[0]
-    table = candidate_table(build, build.choices[1])
-    assert text_of(candidate_pieces(table, 0)).startswith(" ✔ ███            0.04120  fastest  0x94119b4c514b211a")
+    table = candidate_table(Alternatives(build), build.choices[1])
+    assert text_of(candidate_pieces(table, 0)).startswith(" ✔ ███            0.04120  fastest    0x94119b4c514b211a")
     slowest = text_of(candidate_pieces(table, len(table.candidates) - 1))
     assert slowest.startswith("   ███████████▶    0.1853 +349.8 %")
 
@@ -49,12 +50,12 @@ def test_a_tactic_shared_by_two_runners_is_marked_at_the_one_that_won(log: Build
         texts=["A", "B"],
     )
     choice = replace(choice, first_line=1)
-    assert candidate_table(replace(build, timings=timings), choice).chosen == 1
+    assert candidate_table(Alternatives(replace(build, timings=timings)), choice).chosen == 1
 
 
 def test_a_tactic_without_a_time_has_no_bar(log: BuildLog) -> None:
     build = log.builds[0]
-    table = candidate_table(build, build.choices[2])
+    table = candidate_table(Alternatives(build), build.choices[2])
     table = replace(table, candidates=[Candidate(None, None, "R", "", 1)], chosen=None)
     line = text_of(candidate_pieces(table, 0))
     assert "▏" not in line
@@ -64,7 +65,7 @@ def test_a_tactic_without_a_time_has_no_bar(log: BuildLog) -> None:
 
 def test_a_cached_result_has_no_rows_but_says_why(log: BuildLog) -> None:
     build = log.builds[0]
-    table = candidate_table(build, build.cached[0])
+    table = candidate_table(Alternatives(build), build.cached[0])
     assert not table.candidates
     assert "cached result, no alternatives were timed" in text_of(table.heading[-1])
     assert "Reformat 0x00000000000003e8" in text_of(table.heading[1])
@@ -75,24 +76,24 @@ def test_a_cached_result_shows_what_was_timed_where_it_came_from(log: BuildLog) 
     timed = build.choices[1]
     span = replace(timed.span, line=timed.span.line + 1)
     facts = (timed.runner, timed.tactic, timed.time_ms, timed.inputs, timed.outputs)
-    table = candidate_table(build, CachedResult("twin", *facts, span, 0, final=True))
+    table = candidate_table(Alternatives(build), CachedResult("twin", *facts, span, 0, final=True))
     assert (len(table.candidates), table.chosen) == (14, 0)
     lines = f"lines {timed.first_line} to {timed.span.line}"
     assert text_of(table.heading[3]) == f" cached result; timed at {lines} for conv1 + relu1"
     earlier = replace(span, line=timed.span.line - 1)
-    assert not candidate_table(build, CachedResult("twin", *facts, earlier, 0)).candidates
+    assert not candidate_table(Alternatives(build), CachedResult("twin", *facts, earlier, 0)).candidates
 
 
-def test_without_results_the_table_says_why(log: BuildLog) -> None:
-    table = candidate_table(log.builds[0], None, "a constant runs no kernel")
+def test_without_results_the_table_says_why() -> None:
+    table = unknown_table("a constant runs no kernel")
     assert [text_of(line) for line in table.heading] == [" a constant runs no kernel"]
 
 
 def test_slower_is_told_in_per_cent_and_then_as_a_factor(log: BuildLog) -> None:
     build = log.builds[0]
-    table = candidate_table(build, build.choices[1])
+    table = candidate_table(Alternatives(build), build.choices[1])
     assert text_of(candidate_pieces(table, 1)).split()[2:4] == ["+31.8", "%"]
-    far = replace(table, best_ms=0.001)
+    far = replace(table, reference_ms=0.001)
     assert text_of(candidate_pieces(far, 1)).split()[2:4] == ["54", "x"]
 
 
@@ -114,7 +115,7 @@ def test_a_hundred_thousand_candidates_are_ready_at_once_and_right(log: BuildLog
             return super().candidate(row)
 
     watched = Watched(**{name.name: getattr(timings, name.name) for name in fields(timings)})
-    table = candidate_table(replace(build, timings=watched), choice)
+    table = candidate_table(Alternatives(replace(build, timings=watched)), choice)
     assert (len(table.candidates), table.best_ms, table.chosen) == (count, 1.0, 0)
     assert table.candidates[1].time_ms == 2.0
     assert sum(made.values()) < 10
@@ -122,7 +123,7 @@ def test_a_hundred_thousand_candidates_are_ready_at_once_and_right(log: BuildLog
 
 def test_an_operation_inside_a_foreign_node_has_candidates_too(log: BuildLog) -> None:
     build = log.builds[0]
-    table = candidate_table(build, build.timing_cache_keys[0])
+    table = candidate_table(Alternatives(build), build.timing_cache_keys[0])
     assert [candidate.kernel for candidate in table.candidates] == ["sm80_gemm", "sm80_other"]
     assert table.chosen == 0
 
@@ -131,6 +132,6 @@ def test_the_heading_says_what_the_chosen_kernel_and_its_formats_tell(log: Build
     build = log.builds[0]
     named = replace(build.choices[2], kernel="ampere_h16816gemm_128x64_nn_v1", splits=4, outputs=("Float(1)",))
     told = "multiplies Half, sums in Half by convention, writes Float; tile 128x64, split-K, tensor cores, ampere"
-    assert told in [text_of(line).strip() for line in candidate_table(build, named).heading]
-    silent = candidate_table(build, replace(named, kernel="whatever", splits=None)).heading
-    assert len(candidate_table(build, named).heading) == len(silent) + 1
+    assert told in [text_of(line).strip() for line in candidate_table(Alternatives(build), named).heading]
+    silent = candidate_table(Alternatives(build), replace(named, kernel="whatever", splits=None)).heading
+    assert len(candidate_table(Alternatives(build), named).heading) == len(silent) + 1

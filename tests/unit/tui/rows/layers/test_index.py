@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.screens import text_of
 from trtforensics.model.log import EngineDump
-from trtforensics.tui.rows.layer_index import LayerIndex
-from trtforensics.tui.rows.layer_rows import row_pieces
+from trtforensics.tui.rows.layers.columns import ORDERS, Layout
+from trtforensics.tui.rows.layers.index import LayerIndex
+from trtforensics.tui.rows.layers.rows import row_pieces
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
@@ -18,7 +19,8 @@ def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: Build
     rows = LayerIndex(log.builds[0]).rows()
     assert [row.text for row in rows[:2]] == ["conv1 + relu1", "pool1"]
     assert [(row.text, row.label) for row in rows[5:6]] == [("ms as tuned", "4 of 5 layers timed")]
-    assert [row.text for row in rows[6:]] == [
+    assert (rows[6].text, rows[6].label) == ("what it computes in is not told", "3 of 5 layers")
+    assert [row.text for row in rows[7:]] == [
         "tuned, not in the engine",
         "fc_unused",
         "operations timed by Myelin",
@@ -68,18 +70,24 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
     kernels = tuple(replace(kernel, name=f"__myl_{n}") for n in range(3))
     index = LayerIndex(replace(build, choices=(whole,), cached=(), engine_layers=kernels, myelin_operations=()))
     rows = index.rows()
-    assert [row.text for row in rows] == [make.foreign_name, "__myl_0", "__myl_1", "__myl_2"]
+    assert [row.text for row in rows] == [
+        make.foreign_name,
+        "__myl_0",
+        "__myl_1",
+        "__myl_2",
+        "what it computes in is not told",
+    ]
     assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
     assert [entry.time_ms for entry in index.engine] == [None] * 3
-    assert "│ __myl_0" in text_of(row_pieces(rows[1], 60, expanded=False))
+    assert "│ __myl_0" in text_of(row_pieces(rows[1], Layout(60, 1, 1.02), expanded=False))
     origins = [row.text for row in index.children(index.engine[0]) if row.label == "origin"]
     assert origins == [f"a kernel of {make.foreign_name}, which was tuned as a whole"]
 
 
 def test_slowest_first_sorts_by_the_time_in_the_engine(log: BuildLog) -> None:
-    rows = LayerIndex(log.builds[0]).rows(slowest_first=True)
-    assert (rows[0].text, rows[0].label) == ("ms as tuned", "4 of 5 layers timed")
-    times = [row.entry.time_ms for row in rows[1:6] if row.entry]
+    rows = LayerIndex(log.builds[0]).rows(order=ORDERS[1])
+    assert (rows[5].text, rows[5].label) == ("ms as tuned", "4 of 5 layers timed")
+    times = [row.entry.time_ms for row in rows[:5] if row.entry]
     assert times[0] == 0.0412
     assert [t for t in times if t] == sorted((t for t in times if t), reverse=True)
     assert times[-1] is None

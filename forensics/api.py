@@ -1,0 +1,409 @@
+"""What ``import trtforensics`` offers: load files about one engine, look at builds and layers, compare, report, bisect.
+
+Every name here is public, and exported by ``trtforensics``. All errors are :class:`trtforensics.errors.ForensicsError`.
+Times are in ms, sizes in bytes, tactic ids unsigned 64-bit integers, builds in the order of the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, Literal
+
+from trtforensics.engines.deriving import facts_of
+from trtforensics.engines.joining import load_joined
+from trtforensics.engines.why import Reasons
+from trtforensics.model.log import Choice
+from trtforensics.tables import forms
+from trtforensics.tables.catalogue import table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import networkx as nx
+
+    from trtforensics.diff.differences import Comparison
+    from trtforensics.engines.alternatives import Result
+    from trtforensics.engines.facts import EngineFacts, LayerFacts
+    from trtforensics.engines.joining import JoinedSources, Unjoined
+    from trtforensics.findings.finding import Report
+    from trtforensics.model.log import Build, BuildLog, Fusion, Message, OnnxNode, RunResult
+    from trtforensics.model.profile import LayerTime
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import Candidate, TacticTimings
+    from trtforensics.tables.columns import Table
+
+    Path = str | PathLike[str]
+
+
+def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, model: Path | None = None) -> LoadedLog:
+    """Read what tells of one engine, and join it by the layers' names.
+
+    ``paths`` are build logs (plain, ``.gz``, ``.zst``; several are parts of one build), engine-layer JSON, profiles,
+    times and an ONNX model, in any order; their content tells their kind. ``profile``, ``layers`` and ``model`` are
+    further files, named for readers.
+
+    Raises:
+        ForensicsError: a file cannot be read, is damaged, or is about another engine.
+    """
+    named = [fspath(path) for path in (*paths, profile, layers) if path is not None]
+    return LoadedLog(load_joined(named, model=None if model is None else fspath(model)), tuple(named))
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTiming:
+    """How long a layer takes: ``ms`` on average, ``median_ms`` in a profile, ``share`` of all layers (0 to 1).
+
+    ``source`` is ``measured`` (a profile) or ``tuned`` (the autotuner timed the layer alone).
+    """
+
+    ms: float
+    source: str
+    share: float | None
+    median_ms: float | None
+
+
+@dataclass(frozen=True)
+class TableView:
+    """Rows and columns, with units in the columns' names; the same tables as of ``trtforensics table``."""
+
+    make: Callable[[], Table]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.make().header)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Give the rows as dicts by column; what is not known is None."""
+        table = self.make()
+        return (dict(zip(self.columns, values, strict=True)) for values in table.values())
+
+    def filter(self, expression: str) -> TableView:
+        """Return the rows that a filter keeps, as ``type:half time>0.05 -reformat``.
+
+        Raises:
+            ForensicsError: the filter cannot be read; the error says at which column.
+        """
+        return TableView(lambda: self.make().filtered(expression))
+
+    def sort(self, *columns: str) -> TableView:
+        """Return the rows by columns; ``-`` before a name: largest first.
+
+        Raises:
+            ForensicsError: there is no such column.
+        """
+        return TableView(lambda: self.make().sorted_by(columns))
+
+    def select(self, *columns: str) -> TableView:
+        """Return the table with some of its columns.
+
+        Raises:
+            ForensicsError: there is no such column.
+        """
+        return TableView(lambda: self.make().selected(columns))
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is optional
+        """Return a ``pandas.DataFrame`` with nullable types.
+
+        Raises:
+            ForensicsError: pandas is not installed.
+        """
+        return forms.to_pandas(self.make())
+
+    def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow is optional
+        """Return a ``pyarrow.Table``.
+
+        Raises:
+            ForensicsError: pyarrow is not installed (``pip install 'trtforensics[table]'``).
+        """
+        return forms.to_arrow(self.make())
+
+    def to_text(self, form: Literal["csv", "markdown", "json"] = "csv") -> str:
+        """Return the table as a text."""
+        return "".join(forms.in_pieces(self.make(), form))
+
+
+class LoadedLayer:
+    """A layer of an engine. ``facts`` holds what is derived: bytes, MACs, intensity, alignment, reformats."""
+
+    def __init__(self, build: LoadedBuild, facts: LayerFacts) -> None:
+        self._build = build
+        self.facts = facts
+
+    def __repr__(self) -> str:
+        return f"<layer {self.facts.index}: {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The layer's name, as TensorRT prints it."""
+        return self.facts.name
+
+    @property
+    def type(self) -> str:
+        """What it does (``Convolution``), or else how it is implemented (``CaskConvolution``)."""
+        return self.facts.kind
+
+    @property
+    def precision(self) -> str | None:
+        """The type that it computes in, as TensorRT spells it; None where nothing tells it."""
+        return self.facts.compute_precision.type if self.facts.compute_precision else None
+
+    @property
+    def time(self) -> LayerTiming | None:
+        """How long it takes; None where nothing tells it."""
+        facts = self.facts
+        if facts.time_ms is None or facts.time_is is None:
+            return None
+        return LayerTiming(facts.time_ms, facts.time_is.value, facts.share, facts.median_ms)
+
+    @property
+    def choice(self) -> Result | None:
+        """The choice or the cached result that it came from; None where the log does not tell, or there is none."""
+        return self.facts.choice
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The tactics that were timed for its choice, fastest first."""
+        choice = self.facts.choice
+        return self._build.raw.candidates(choice) if isinstance(choice, Choice) else ()
+
+    @property
+    def onnx_nodes(self) -> tuple[str, ...]:
+        """The ONNX nodes that were fused into it."""
+        return self.facts.onnx_nodes
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why it is as it is, most telling first."""
+        return tuple(reason.text for reason in self._build.reasons.why(self.facts.layer))
+
+    @property
+    def span(self) -> SourceSpan:
+        """File, line and byte where it is printed."""
+        return self.facts.span
+
+
+class LoadedBuild:
+    """A build of a log, or an engine of engine files. ``raw`` is the parsed record, which is not promised."""
+
+    def __init__(self, log: LoadedLog, raw: Build) -> None:
+        self._log = log
+        self.raw = raw
+
+    def __repr__(self) -> str:
+        return f"<build {self.raw.index + 1} of {self._log.path}: {len(self.layers)} engine layers>"
+
+    @cached_property
+    def engine(self) -> EngineFacts:
+        """The engine's layers with their facts, and sums by kind, precision and ONNX block."""
+        return facts_of(self.raw, self._log.path, self._log.joined.model)
+
+    @cached_property
+    def layers(self) -> tuple[LoadedLayer, ...]:
+        """The engine's layers, in its order."""
+        return tuple(LoadedLayer(self, facts) for facts in self.engine.layers)
+
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Why layers are as they are, with lines."""
+        return Reasons(self.raw)
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """One for each ``Chose`` line."""
+        return self.raw.choices
+
+    @property
+    def fusions(self) -> Sequence[Fusion]:
+        """What the optimiser fused."""
+        return self.raw.fusions
+
+    @property
+    def onnx_nodes(self) -> Sequence[OnnxNode]:
+        """The nodes that the ONNX parser read."""
+        return self.raw.onnx_nodes
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """Warnings and errors."""
+        return self.raw.messages
+
+    @property
+    def profile(self) -> Sequence[LayerTime]:
+        """The rows of the profile; empty where there is none."""
+        return self.raw.profile
+
+    @property
+    def results(self) -> Mapping[str, RunResult]:
+        """What the run came to, by a name with its unit (``latency_ms``, ``throughput_qps``)."""
+        return {result.key: result for result in self.raw.results}
+
+    @property
+    def timings(self) -> TacticTimings:
+        """Every timed tactic, in numpy columns sorted by line."""
+        return self.raw.timings
+
+    @property
+    def tensorrt_version(self) -> str | None:
+        """The version, where the log states it."""
+        return self.raw.tensorrt_version
+
+    @property
+    def outcome(self) -> str:
+        """How it ended: ``passed``, ``failed``, ``truncated`` or ``unknown``."""
+        return self.raw.outcome.value
+
+    def option(self, block: str, name: str) -> str | None:
+        """Return an option as printed: ``build.option("build", "Precision")``; None where it is not printed."""
+        return self.raw.option(block, name)
+
+    def table(self, of: str = "layers") -> TableView:
+        """Return ``layers``, ``choices``, ``candidates``, ``fusions``, ``profile``, ``messages`` or ``cache-keys``.
+
+        Raises:
+            ForensicsError: there is no such table.
+        """
+        model = self._log.joined.model
+        table_of(of, [], model)
+        return TableView(lambda: table_of(of, [self.raw], model))
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is optional
+        """Return the table of layers as a ``pandas.DataFrame``."""
+        return self.table().to_pandas()
+
+    def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow is optional
+        """Return the table of layers as a ``pyarrow.Table``."""
+        return self.table().to_arrow()
+
+
+class LoadedLog:
+    """What :func:`load` read. ``paths`` are the files; ``joined`` is what they became, which is not promised."""
+
+    def __init__(self, joined: JoinedSources, paths: tuple[str, ...]) -> None:
+        self.joined = joined
+        self.paths = paths
+
+    def __repr__(self) -> str:
+        return f"<{self.path}: {len(self.builds)} builds>"
+
+    @property
+    def path(self) -> str:
+        """The name of the log or of the first engine file."""
+        return self.joined.log.source.path
+
+    @property
+    def raw(self) -> BuildLog:
+        """The parsed record, which is not promised."""
+        return self.joined.log
+
+    @cached_property
+    def builds(self) -> tuple[LoadedBuild, ...]:
+        """The builds of the log, or the engines of engine files."""
+        return tuple(LoadedBuild(self, build) for build in self.joined.log.builds)
+
+    @property
+    def unjoined(self) -> tuple[Unjoined, ...]:
+        """What of the files joined no layer."""
+        return self.joined.unjoined
+
+    def table(self, of: str = "layers") -> TableView:
+        """Return a table of all builds; see :meth:`LoadedBuild.table`.
+
+        Raises:
+            ForensicsError: there is no such table.
+        """
+        table_of(of, [], self.joined.model)
+        return TableView(lambda: table_of(of, list(self.joined.log.builds), self.joined.model))
+
+
+def graph(build: LoadedBuild) -> nx.MultiDiGraph:
+    """Return the graph of a build: ONNX nodes, network layers, engine layers, tensors; node ids carry their kind."""
+    from trtforensics.graph.build import build_graph  # noqa: PLC0415 - networkx is slow to import
+
+    return build_graph(build.raw).graph
+
+
+def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:
+    """Compare two sides: logs that were loaded, or paths of logs, engine files, replays, caches or directories.
+
+    Raises:
+        ForensicsError: a file cannot be used.
+    """
+    from trtforensics.diff.compare import compare  # noqa: PLC0415 - for this call only
+    from trtforensics.diff.loading import load_side, with_files  # noqa: PLC0415 - as above
+
+    sides = []
+    for name, side in (("good", good), ("bad", bad)):
+        first, *more = side.paths if isinstance(side, LoadedLog) else (fspath(side),)
+        sides.append(with_files(load_side(first, name), more, on_file=lambda _: None))
+    return compare(*sides)
+
+
+def report(log: LoadedLog) -> Report:
+    """Return what is wrong with the builds of a log: findings with causes, lines, fixes and next steps.
+
+    Raises:
+        ForensicsError: the files cannot be read again to quote their lines.
+    """
+    from trtforensics.findings.engine import Inputs, judge  # noqa: PLC0415 - for this call only
+    from trtforensics.findings.suppression import Suppression  # noqa: PLC0415 - as above
+    from trtforensics.parsers.text.source import MAX_BYTES  # noqa: PLC0415 - as above
+    from trtforensics.sources.quoting import ReadLog  # noqa: PLC0415 - as above
+
+    joined = log.joined
+    read = ReadLog(joined.log, joined.log.source.path, MAX_BYTES)
+    info = joined.layer_files[-1] if joined.layer_files else None
+    return judge(Inputs([read], model=joined.model, engine_info=info), Suppression())
+
+
+@dataclass(frozen=True, slots=True)
+class BisectionAnswer:
+    """The answer of :func:`bisect`. ``culprits`` are minimal sets: each is bad alone, and everything else is good.
+
+    ``status`` is ``certified``, ``named``, ``inconclusive`` or ``not-reproduced``; ``reason`` says why it is not
+    certified. ``suspects`` are items among which a set hides. ``calls`` counts the calls.
+    """
+
+    status: str
+    culprits: tuple[frozenset[str], ...]
+    suspects: frozenset[str]
+    reason: str
+    calls: int
+
+
+def bisect(
+    items: Sequence[str],
+    is_good: Callable[[frozenset[str]], bool | None],
+    *,
+    find: Literal["first", "all"] = "all",
+    confidence: float | None = None,
+    max_calls: int | None = None,
+) -> BisectionAnswer:
+    """Find the smallest sets of items that are bad together.
+
+    ``is_good`` is called with the items that are active; it returns True (good), False (bad) or None (unresolved).
+    Without active items it must be good, with all of them bad. Without ``confidence`` its answers count as exact, and
+    those that decide are asked for twice; with it (above 0, below 1) they may be wrong now and then.
+
+    Raises:
+        ValueError: an item is named twice.
+    """
+    from trtforensics.bisect.search import Item, Search, Verdict  # noqa: PLC0415 - for this call only
+
+    if len(set(items)) < len(items):
+        raise ValueError("an item is named twice")
+    verdicts = {True: Verdict.GOOD, False: Verdict.BAD, None: Verdict.UNRESOLVED}
+    search = Search(
+        [Item(name) for name in items], find=find, confidence=confidence, max_builds=max_calls, recheck=False
+    )
+    calls = 0
+    while not search.done:
+        for ask in search.asks():
+            calls += 1
+            search.tell(ask, verdicts[is_good(frozenset(items[place] for place in ask.active))])
+    result = search.result()
+    named = tuple(frozenset(items[place] for place in culprits) for culprits in result.culprits)
+    suspects = frozenset(items[place] for place in result.suspects)
+    return BisectionAnswer(result.status.value, named, suspects, result.why, calls)

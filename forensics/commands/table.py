@@ -1,0 +1,111 @@
+"""``trtforensics table``: what is known of a build as rows and columns."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.engines.joining import JoinedSources
+    from trtforensics.tables.columns import Table
+
+EXAMPLE = """examples:
+  trtforensics table build.log                                     # the engine's layers as CSV
+  trtforensics table layers.json profile.json --sort=-time_ms --columns layer,type,time_ms,share
+  trtforensics table build.log --filter 'type:half time>0.05 margin<2% -reformat' --format markdown
+  trtforensics table build.log --of candidates -o candidates.parquet"""
+
+TABLES = ("layers", "choices", "candidates", "fusions", "profile", "messages", "findings", "cache-keys")
+_FORMS = ("csv", "markdown", "json", "parquet")
+_ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``table``."""
+    from trtforensics.sources.kinds import Kind, add_kind_argument
+
+    parser.epilog = EXAMPLE
+    what = "a build log, engine-layer JSON, a profile, an ONNX model; several are of one engine and are joined"
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
+    parser.add_argument("--of", choices=TABLES, default="layers", metavar="WHAT", help=f"{', '.join(TABLES)}")
+    form = f"{', '.join(_FORMS)} (default: by the ending of -o, else csv)"
+    parser.add_argument("--format", choices=_FORMS, metavar="FORM", help=form)
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument("--columns", metavar="NAMES", help="the columns to write, with commas between (default: all)")
+    parser.add_argument(
+        "--sort", metavar="NAMES", help="columns to sort by; -NAME: largest first, as in --sort=-time_ms"
+    )
+    parser.add_argument("--filter", metavar="EXPR", help="keep rows, as 'type:half time>0.05 margin<2%% -reformat'")
+    parser.add_argument("--build", type=int, metavar="N", help="of this build only, from 1 (default: of every build)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+    add_kind_argument(parser, (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES))
+
+
+def run(args: Namespace) -> int:
+    """Join the sources and print the table.
+
+    Raises:
+        ForensicsError: A source cannot be used, a column or a filter does not fit, or the table cannot be written.
+    """
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_bytes, write_pieces
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.engines.joining import load_joined
+    from trtforensics.errors import UsageError
+    from trtforensics.sources.build_log import keep_sources
+    from trtforensics.sources.kinds import Kind
+    from trtforensics.tables import forms
+
+    form = args.format or _ENDINGS.get(PurePath(args.output or "").suffix.lower(), "csv")
+    if args.output is not None:
+        keep_sources(args.sources, args.output)
+    elif form in forms.BINARY_FORMS:
+        raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
+    with ProgressLine(quiet=args.quiet) as progress:
+        kind = Kind(args.kind) if args.kind else None
+        joined = load_joined(args.sources, kind=kind, max_bytes=args.max_bytes, on_progress=progress)
+    table = _shaped(_table(args, joined), args)
+    _say_unjoined(args, joined)
+    if form in forms.BINARY_FORMS:
+        write_bytes(args.output, forms.to_parquet(table))
+    elif args.output is not None:
+        write_pieces(args.output, forms.in_pieces(table, form))
+    else:
+        streams.print_pieces(forms.in_pieces(table, form))
+    return 0
+
+
+def _shaped(table: Table, args: Namespace) -> Table:
+    if args.filter:
+        table = table.filtered(args.filter)
+    if args.sort:
+        table = table.sorted_by(args.sort.split(","))
+    return table.selected(args.columns.split(",")) if args.columns else table
+
+
+def _say_unjoined(args: Namespace, joined: JoinedSources) -> None:
+    from trtforensics.console import streams
+    from trtforensics.console.terminal import visible
+
+    if not args.quiet:
+        for one in joined.unjoined:
+            streams.tell(f"trtforensics: note: {visible(str(one))}\n")
+
+
+def _table(args: Namespace, joined: JoinedSources) -> Table:
+    from trtforensics.tables.catalogue import table_of
+
+    builds = [joined.build(args.build)] if args.build is not None else list(joined.log.builds)
+    if args.of != "findings":
+        return table_of(args.of, builds, joined.model)
+    from trtforensics.findings.engine import Inputs, judge
+    from trtforensics.findings.forms.table import finding_table
+    from trtforensics.findings.suppression import Suppression
+    from trtforensics.sources.quoting import ReadLog
+
+    read = ReadLog(joined.log, joined.log.source.path, args.max_bytes)
+    info = joined.layer_files[-1] if joined.layer_files else None
+    report = judge(Inputs([read], model=joined.model, engine_info=info), Suppression())
+    return finding_table(report, frozenset(build.index for build in builds))

@@ -1,0 +1,36 @@
+"""The findings of a report as a table, a row each, with the first line that each cites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.tables.columns import Sort, Table, TableColumn
+
+if TYPE_CHECKING:
+    from trtforensics.findings.finding import Finding, Report
+
+_COLUMNS = (
+    TableColumn("code", lambda row: row.code),
+    TableColumn("severity", lambda row: row.severity.word),
+    TableColumn("title", lambda row: row.title),
+    TableColumn("cause", lambda row: row.cause),
+    TableColumn("confidence", lambda row: row.confidence.value),
+    TableColumn("build", lambda row: row.build + 1, Sort.INTEGER),
+    TableColumn("layers", lambda row: row.layers, Sort.TEXTS, aliases=("layer", "name")),
+    TableColumn("onnx_nodes", lambda row: row.onnx_nodes, Sort.TEXTS, aliases=("fused",)),
+    TableColumn("consequence_of", lambda row: row.consequence_of, Sort.INTEGER),
+    TableColumn("fixes", lambda row: row.fixes, Sort.TEXTS, plain=False),
+    TableColumn("next", lambda row: tuple(step.command or step.what for step in row.next_steps), Sort.TEXTS),
+    TableColumn("source", lambda row: row.evidence[0].span.file, plain=False),
+    TableColumn("line", lambda row: row.evidence[0].span.line_in_file, Sort.INTEGER),
+    TableColumn("text", lambda row: row.evidence[0].text),
+)
+
+
+def finding_table(report: Report, builds: frozenset[int] | None = None) -> Table:
+    """Return the findings about some builds (their indexes), or about all."""
+
+    def wanted(finding: Finding) -> bool:
+        return builds is None or not builds.isdisjoint(finding.builds)
+
+    return Table(_COLUMNS, [finding for finding in report.findings if wanted(finding)])

@@ -1,0 +1,251 @@
+"""What ONNX Runtime, Torch-TensorRT, Triton, TensorRT-LLM and VapourSynth say when they cannot use TensorRT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.line_observations import listed
+from trtforensics.findings.rule import rule, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+
+provider = said(
+    "TF680",
+    Severity.ERROR,
+    "ONNX Runtime cannot load its TensorRT provider",
+    kinds=("ep_library",),
+    cause="The provider's library is there, and a library that it needs is not (error 126 on Windows): likeliest "
+    "TensorRT's own (nvinfer, nvonnxparser), then CUDA or cuDNN, of the major versions that this ONNX Runtime was "
+    "built with. ONNX Runtime then goes on with CUDA or the CPU.",
+    confirm="ldd libonnxruntime_providers_tensorrt.so, or `dumpbin /dependents` on the DLL, names what is missing.",
+    fixes=(
+        "Install the TensorRT, CUDA and cuDNN versions of ONNX Runtime's table of execution providers.",
+        "Put their folders on PATH (Windows) or LD_LIBRARY_PATH (Linux) before the program starts.",
+        "Where TensorRT is not wanted: leave TensorrtExecutionProvider out of the list of providers.",
+    ),
+    settle="Which library the loader misses: ldd or dumpbin on the provider's library.",
+    sources=("provider_bridge_ort.cc and onnxruntime_pybind_state.cc since 1.5",),
+)
+
+decryption = said(
+    "TF681",
+    Severity.ERROR,
+    "ONNX Runtime cannot open the library that decrypts engines",
+    kinds=("ep_decryption",),
+    cause="trt_engine_decryption_enable is on (in C, a field of the options that was not initialised), and the library "
+    "in trt_engine_decryption_lib_path does not exist.",
+    confirm="Print the options that are handed over.",
+    fixes=("Switch trt_engine_decryption_enable off (set every field of the options), or give the library's path.",),
+    sources=("tensorrt_execution_provider.cc; microsoft/onnxruntime#9364",),
+)
+
+no_shape = said(
+    "TF682",
+    Severity.ERROR,
+    "ONNX Runtime's TensorRT provider needs the shapes of all tensors",
+    kinds=("ep_no_shape",),
+    cause="The model is split between providers, and a tensor at the edge of TensorRT's part has no shape in the "
+    "model: shape inference was not run on it.",
+    confirm="polygraphy inspect model MODEL --show layers: the tensor has no shape.",
+    fixes=(
+        "Run symbolic shape inference on the model: python -m onnxruntime.tools.symbolic_shape_infer --auto_merge.",
+    ),
+    sources=("tensorrt_execution_provider.cc (GetSupportedList)",),
+)
+
+not_built = said(
+    "TF686",
+    Severity.WARNING,
+    "This ONNX Runtime has no TensorRT provider",
+    kinds=("ep_not_built",),
+    cause="The installed package was built without TensorRT: onnxruntime instead of onnxruntime-gpu, or both at once.",
+    confirm="python -c 'import onnxruntime as o; print(o.get_available_providers())'",
+    fixes=("pip uninstall onnxruntime onnxruntime-gpu, then install onnxruntime-gpu alone.",),
+    sources=("onnxruntime_inference_collection.py",),
+)
+
+
+@rule(
+    "TF683",
+    Severity.ERROR,
+    "Torch-TensorRT has no converter for an operator",
+    cause="TorchScript operators without a converter cannot go into an engine. With require_full_compilation, or "
+    "convert_method_to_trt_engine, one of them ends the compilation; else they run in PyTorch.",
+    confirm="torch_tensorrt.ts.check_method_op_support(module, 'forward').",
+    fixes=(
+        "Leave the operators to PyTorch: compile without require_full_compilation (torch_executed_ops).",
+        "Use the Dynamo frontend (ir='dynamo'), which has more converters, or write the model without the operator.",
+        "Remove training code (losses, asserts, profiler calls) from the method that is compiled.",
+    ),
+    sources=("core/conversion of Torch-TensorRT and TRTorch; pytorch/TensorRT#829, #1912",),
+)
+def unsupported_operators(case: Case) -> Iterator[Observation]:
+    """Name the operators, of the list and of single messages."""
+    notes = case.notes("torch_unsupported")
+    if notes:
+        every = case.notes("torch_unsupported", "torch_operator")
+        names = list(dict.fromkeys(note.text("op") for note in every if note.text("op")))
+        what = f": {listed(names)}" if names else ""
+        yield Observation(
+            f"Torch-TensorRT has no converter for operators of the model{what}",
+            [note.span for note in every],
+            same_as=f"torch {names}",
+        )
+
+
+torch_build = said(
+    "TF684",
+    Severity.ERROR,
+    "Torch-TensorRT's engine was not built",
+    kinds=("torch_build",),
+    cause="TensorRT's builder gave no engine. The reason is an error of TensorRT's logger before it; without one, "
+    "likeliest: GPU memory, a layer without implementation, input ranges that the graph does not allow.",
+    confirm="Compile with torch_tensorrt.logging.debug(), and read the first [TRT] error.",
+    fixes=("Mend the first error of TensorRT; leave the part that fails to PyTorch (torch_executed_ops).",),
+    settle="The log at level debug: torch_tensorrt.logging.debug().",
+    sources=("ConversionCtx.cpp and _TRTInterpreter.py of Torch-TensorRT",),
+    follows=("TF683", "TF3*", "TF1*"),
+)
+
+on_cpu = said(
+    "TF677",
+    Severity.ERROR,
+    "Triton is asked to run a TensorRT model on the CPU",
+    kinds=("triton_cpu",),
+    cause="The model's instance group is KIND_CPU, or Triton sees no GPU that it may use: it was started without "
+    "--gpus, or the GPU is below --min-supported-compute-capability (6.0 by default).",
+    confirm="nvidia-smi inside the container; instance_group in config.pbtxt.",
+    fixes=("Start the container with --gpus all, and let instance_group be KIND_GPU.",),
+    settle="nvidia-smi inside the container.",
+    sources=("tensorrt_backend of Triton; triton-inference-server/server#5863",),
+)
+
+backend_library = said(
+    "TF678",
+    Severity.ERROR,
+    "Triton does not find what the model's configuration names",
+    kinds=("triton_library",),
+    says="Triton does not find {name}",
+    cause="platform and backend of config.pbtxt are mixed up (platform is tensorrt_plan, backend is tensorrt), the "
+    "image was built without that backend, or the model's file is not at MODEL/VERSION/model.plan.",
+    confirm="ls /opt/tritonserver/backends, and the folders of the model repository.",
+    fixes=(
+        'Write backend: "tensorrt" or platform: "tensorrt_plan", not one in the place of the other.',
+        "Lay the plan at MODEL/1/model.plan, or name it in default_model_filename.",
+    ),
+    sources=("model_repository_manager.cc and backend_manager.cc; triton-inference-server/server#6541",),
+)
+
+configured_shape = said(
+    "TF679",
+    Severity.ERROR,
+    "Triton's configuration of the model does not fit the engine",
+    kinds=("triton_config",),
+    cause="dims in config.pbtxt differ from the engine's. With max_batch_size above 0 the batch is left out of dims; "
+    "with 0, dims hold it. A static engine needs max_batch_size 0 or its own batch.",
+    confirm="polygraphy inspect model ENGINE lists the shapes of the engine.",
+    fixes=(
+        "Take dims from the engine: all of its dimensions with max_batch_size: 0, all but the first with a batch.",
+        "Or leave them out, and start Triton with --strict-model-config=false (the default of newer releases).",
+    ),
+    sources=("tensorrt_backend's instance state and Triton's model_config_utils.cc",),
+)
+
+world_size = said(
+    "TF688",
+    Severity.ERROR,
+    "TensorRT-LLM runs with another number of processes than the engine was built for",
+    kinds=("llm_world",),
+    cause="The engine was built for tensor and pipeline parallelism over N GPUs (tp * pp), and MPI started another "
+    "number of processes.",
+    confirm="mapping in the engine's config.json.",
+    fixes=("Start it with mpirun -n N (Triton: launch_triton_server.py --world_size N), or build for fewer GPUs.",),
+    sources=("worldConfig.cpp of TensorRT-LLM",),
+)
+
+plugin_library = said(
+    "TF685",
+    Severity.ERROR,
+    "The project's library of TensorRT plugins is not there",
+    kinds=("plugin_library",),
+    cause="The project's own TensorRT ops were not compiled or are not found: mmcv and mmdeploy bring them as a "
+    "library that has to be built against the installed TensorRT.",
+    confirm="mmdeploy's check_env.py prints whether the tensorrt ops are available.",
+    fixes=(
+        "Build the ops with the installed TensorRT (mmdeploy: -DMMDEPLOY_TARGET_BACKENDS=trt; mmcv: MMCV_WITH_TRT=1).",
+    ),
+    sources=("open-mmlab/mmdeploy#1167, open-mmlab/mmdetection#4822",),
+)
+
+trtexec_failed = said(
+    "TF687",
+    Severity.ERROR,
+    "trtexec failed inside another program",
+    kinds=("trtexec_failed",),
+    cause="The program runs trtexec to build an engine, and it failed. This text does not say why: the reason is in "
+    "trtexec's own output. Likeliest: GPU memory for these shapes, an operator that this TensorRT does not take, or a "
+    "driver too old.",
+    confirm="The first [E] line of that output.",
+    fixes=("Run trtforensics report on the log that the message names.", "Or run its command again with --verbose."),
+    settle="trtexec's own log, whose path the message may name.",
+    sources=("vsmlrt.py of vs-mlrt",),
+    follows=("TF3*", "TF1*"),
+)
+
+planes = said(
+    "TF689",
+    Severity.ERROR,
+    "The clip does not fit the inputs of the network",
+    kinds=("input_planes",),
+    cause="The model takes another number of input planes than the script gives: another variant of the model (an "
+    "ensemble, other versions of RIFE), or a script that is older than the model.",
+    confirm="The first input's channels (polygraphy inspect model MODEL).",
+    fixes=("Take script and models (vsmlrt.py) of one release, or give the planes that the model takes.",),
+    sources=("vs-mlrt, vstrt; AmusementClub/vs-mlrt#71",),
+)
+
+tensorflow = said(
+    "TF690",
+    Severity.NOTE,
+    "TensorFlow does not find TensorRT",
+    kinds=("tftrt_missing",),
+    cause="TensorFlow looks for TensorRT's libraries when it is imported. Harmless, a warning only, unless TF-TRT is "
+    "used; TensorRT's own module is not concerned.",
+    confirm="python -c 'import tensorrt' works or not, independent of this line.",
+    fixes=(
+        "Ignore it where TF-TRT is not used; else install the TensorRT version that this TensorFlow was built with.",
+    ),
+    sources=("tf2tensorrt/utils/py_utils.cc",),
+)
+
+reference = said(
+    "TF691",
+    Severity.ERROR,
+    "ONNX Runtime refuses the model at a node",
+    kinds=("ort_node",),
+    says="ONNX Runtime fails at the {op} node {node}",
+    cause="ONNX Runtime, not TensorRT, cannot run the node: the model does not take the input shapes that it was "
+    "given, or an edit broke it. TensorRT will not do better with the same shapes.",
+    confirm="Run the model in ONNX Runtime alone: polygraphy run MODEL --onnxrt --input-shapes ….",
+    fixes=("Give the shapes that the model was exported for, or export it with the dimension dynamic.",),
+    sources=("sequential_executor.cc; NVIDIA/TensorRT#3159",),
+)
+
+torch2trt = said(
+    "TF692",
+    Severity.ERROR,
+    "torch2trt has no converter for an operation",
+    kinds=("torch2trt_converter",),
+    cause="torch2trt converts call by call. An operation without a converter gives a tensor without its TensorRT twin "
+    "(_trt), and the next converter fails on it.",
+    confirm="The call right before it, and the lines 'Encountered known unsupported method'.",
+    fixes=(
+        "Write the operation with one that is known (view, flatten), or write a converter (tensorrt_converter).",
+        "Or export to ONNX and use TensorRT's parser.",
+    ),
+    sources=("NVIDIA-AI-IOT/torch2trt#15, #364",),
+)

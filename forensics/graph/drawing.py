@@ -1,0 +1,222 @@
+"""A view as Graphviz DOT for people: colours, times, types on edges, ForeignNodes as clusters.
+
+:mod:`trtforensics.graph.export` writes the DOT of the whole graph for programs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.graph.build import NodeKind
+from trtforensics.graph.export import quoted
+from trtforensics.model.older_python import StrEnum
+from trtforensics.parsers.notation.names import members
+from trtforensics.render import colours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import networkx as nx
+
+
+class Colouring(StrEnum):
+    """What the colour of an engine layer says."""
+
+    PRECISION = "precision"
+    TYPE = "type"
+    SHARE = "share"
+
+
+_MOST_LABELLED = 160
+"""Nodes up to which every edge says its type; in larger pictures only where it changes, the rest is in tooltips."""
+_NAME = 34
+_NAMES = 3
+_ONNX_SHOWN = 12
+_TOOLTIP = 1500
+"""Characters of a tooltip. Graphviz takes texts of at most 16,384 bytes."""
+_LARGE = 400
+"""Nodes above which Graphviz is to spend less time on crossings and lengths."""
+_CENTRE = "#c43a2b"
+_EDGE = "#7d838f"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a view is drawn."""
+
+    colouring: Colouring = Colouring.PRECISION
+    title: str = ""
+
+
+def drawn(graph: nx.MultiDiGraph, drawing: Drawing) -> bytes:
+    """Return a view as DOT, in UTF-8; names in it hold no control characters."""
+    return "".join(f"{line}\n" for line in _Canvas(graph, drawing).lines()).encode()
+
+
+class _Canvas:
+    """The picture of one view."""
+
+    def __init__(self, graph: nx.MultiDiGraph, drawing: Drawing) -> None:
+        self._graph = graph
+        self._drawing = drawing
+        nodes = graph.nodes(data=True)
+        self._most = max((own.get("share", 0.0) for _, own in nodes), default=0.0)
+        self._types = colours.of_names(str(own.get("operation", own.get("type", ""))) for _, own in nodes)
+        self._labelled = len(graph) <= _MOST_LABELLED
+
+    def lines(self) -> Iterator[str]:
+        """Give the lines of the document."""
+        yield "digraph engine {"
+        yield "  graph [rankdir=TB, nodesep=0.25, ranksep=0.45, fontname=Helvetica, fontsize=11, labelloc=t"
+        yield f"    , labeljust=l, label={quoted(self._drawing.title)}{self._effort()}];"
+        yield "  node [shape=box, style=filled, fontname=Helvetica, fontsize=10, margin=0.09, height=0.3, penwidth=1];"
+        yield f'  edge [fontname=Helvetica, fontsize=8, color="{_EDGE}", fontcolor="#5a5f6a", arrowsize=0.6];'
+        clusters = self._clusters()
+        inside = {node for nodes in clusters.values() for node in nodes}
+        for number, (name, nodes) in enumerate(clusters.items()):
+            yield from self._cluster(number, name, nodes)
+        yield from (f"  {self._node(node)}" for node in self._graph if node not in inside)
+        for source, target, attributes in self._graph.edges(data=True):
+            yield f"  {quoted(source)} -> {quoted(target)} [{_attributes(self._edge(attributes))}];"
+        yield from self._legend()
+        yield "}"
+
+    def _effort(self) -> str:
+        return ", splines=polyline, nslimit=2, nslimit1=2, mclimit=0.3" if len(self._graph) > _LARGE else ""
+
+    def _clusters(self) -> dict[str, list[str]]:
+        """Return the nodes of each ForeignNode; in a view of network layers, those of each fused engine layer."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for node, own in self._graph.nodes(data=True):
+            name = own.get("foreign_node") or own.get("engine_layer")
+            if name:
+                found[name].append(node)
+        single = {name for name, nodes in found.items() if len(nodes) == 1}
+        return {
+            name: nodes
+            for name, nodes in found.items()
+            if name not in single or self._graph.nodes[nodes[0]].get("foreign_node") == name
+        }
+
+    def _cluster(self, number: int, name: str, nodes: list[str]) -> Iterator[str]:
+        label = quoted(_short(name))
+        yield f"  subgraph cluster_{number} {{"
+        yield f'    label={label}; tooltip={label}; style="rounded,filled"; color="#9aa0ad"; fillcolor="#f3f2ee"'
+        yield "    fontsize=9"
+        for node in nodes:
+            yield f"    {self._node(node)}"
+        held = dict.fromkeys(onnx for node in nodes for onnx in self._graph.nodes[node].get("onnx_nodes", ()))
+        shown = [*held][:_ONNX_SHOWN]
+        style = (
+            'shape=ellipse, style="filled", fillcolor="#ffffff", color="#b9bdc6", fontsize=8, height=0.2, margin=0.03'
+        )
+        if len(nodes) == 1 and held:
+            texts = [*map(_short, shown), *([f"{len(held) - len(shown)} more"] if len(held) > len(shown) else [])]
+            for at, text in enumerate(texts):
+                yield f"    {quoted(f'{nodes[0]} onnx {at}')} [label={quoted(text)}, {style}];"
+        yield "  }"
+
+    def _node(self, node: str) -> str:
+        own = self._graph.nodes[node]
+        return f"{quoted(node)} [{_attributes(self._style(own))}];"
+
+    def _style(self, own: Mapping[str, Any]) -> dict[str, str]:
+        kind = own.get("kind")
+        style = {"label": _label(own), "tooltip": quoted(_tooltip(own))}
+        if kind == NodeKind.TENSOR:
+            style |= {"shape": "plaintext", "style": '""'}
+        elif kind == NodeKind.ONNX:
+            style |= {"shape": "ellipse", "fillcolor": '"#ffffff"', "color": f'"{_EDGE}"'}
+        else:
+            colour = self._colour(own)
+            style |= {"fillcolor": f'"{colours.tint(colour)}"', "color": f'"{colour}"'}
+        if own.get("reformat"):
+            style |= {"shape": "cds", "style": '"filled,dashed"', "margin": '"0.2,0.05"'}
+        if own.get("no_kernel"):
+            style |= {"style": '"dotted"'}
+        if own.get("centre"):
+            style |= {"penwidth": "3", "color": f'"{_CENTRE}"'}
+        return style
+
+    def _colour(self, own: Mapping[str, Any]) -> str:
+        if self._drawing.colouring is Colouring.SHARE:
+            return colours.of_share(own.get("share", 0.0), self._most)
+        if self._drawing.colouring is Colouring.TYPE:
+            return self._types.get(str(own.get("operation", own.get("type", ""))), colours.neutral())
+        return colours.of_precision(own.get("compute_precision", ""))
+
+    def _edge(self, own: Mapping[str, Any]) -> dict[str, str]:
+        if "hidden" in own:
+            label = quoted(f"{own['hidden']} hidden")
+            return {"style": "dashed", "label": label, "tooltip": label}
+        if own.get("order"):
+            return {"style": "dashed", "tooltip": quoted("made by the parser in this order")}
+        words = [own.get("dtype", ""), own.get("layout", "")]
+        dims = "x".join(map(str, own["dims"])) if "dims" in own else ""
+        style = {"tooltip": quoted(" ".join(filter(None, (own.get("tensor", ""), *words, dims)))[:_TOOLTIP])}
+        if own.get("casts"):
+            style |= {"color": f'"{_CENTRE}"', "penwidth": "1.6"}
+        if self._labelled or own.get("casts"):
+            label = " ".join(filter(None, words)) + (rf"\n{dims}" if dims and self._labelled else "")
+            style["label"] = f'"{label}"' if label.isascii() and '"' not in label else quoted(" ".join(words))
+        return style
+
+    def _legend(self) -> Iterator[str]:
+        """Name the colours, in a box of its own."""
+        entries = self._legend_entries()
+        if entries:
+            yield "  subgraph cluster_legend {"
+            yield '    label="colour"; style=rounded; color="#d5d7dc"; fontsize=9;'
+            for at, (text, colour) in enumerate(entries):
+                yield (
+                    f'    "legend {at}" [label={quoted(text)}, fillcolor="{colours.tint(colour)}", color="{colour}"'
+                    ", fontsize=8, height=0.2, margin=0.04];"
+                )
+            yield "  }"
+
+    def _legend_entries(self) -> list[tuple[str, str]]:
+        layers = [own for _, own in self._graph.nodes(data=True) if own.get("kind") == NodeKind.ENGINE]
+        if self._drawing.colouring is Colouring.TYPE:
+            return sorted(self._types.items())
+        if self._drawing.colouring is Colouring.SHARE:
+            return [(f"{self._most:.1%} of the time", colours.of_share(1, 1))] if self._most else []
+        found = {own.get("compute_precision", "") for own in layers}
+        return [(f"{colours.precision_word(one)}", colours.of_precision(one)) for one in sorted(found)]
+
+
+def _attributes(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _label(own: Mapping[str, Any]) -> str:
+    """Return the name, cut to a few members; below it the type, the time and its share."""
+    name = str(own.get("name", ""))
+    parts = members(name) if own.get("kind") == NodeKind.ENGINE and not own.get("reformat") else (name,)
+    shown = [_short(part) for part in parts[:_NAMES]] or [_short(name)]
+    if len(parts) > _NAMES:
+        shown.append(f"… {len(parts) - _NAMES} more")
+    if own.get("kind") == NodeKind.TENSOR and "dims" in own:
+        shown.append(" ".join((str(own.get("dtype", "")), "x".join(map(str, own["dims"])))).strip())
+    below = [str(own.get("operation") or own.get("type") or own.get("op") or "")]
+    if own.get("compute_precision"):
+        below.append(colours.precision_word(own["compute_precision"]))
+    if own.get("time_ms") is not None:
+        share = f" ({own['share']:.1%})" if "share" in own else ""
+        below.append(f"{own['time_ms']:.4g} ms{share}")
+    lines = [*shown, "  ".join(filter(None, below))]
+    return '"' + r"\n".join(quoted(line)[1:-1] for line in lines if line) + '"'
+
+
+def _tooltip(own: Mapping[str, Any]) -> str:
+    """Return what a reader finds under the pointer: the whole name, the tactic and the line."""
+    tactic = own.get("tactic_name") or own.get("tactic") or ""
+    said = (own.get("name", ""), own.get("type", ""), tactic, f"line {own['line']}" if "line" in own else "")
+    return " | ".join(str(one) for one in said if one)[:_TOOLTIP]
+
+
+def _short(name: str) -> str:
+    """Cut the middle out of a long name: both ends identify it."""
+    half = (_NAME - 1) // 2
+    return name if len(name) <= _NAME else f"{name[:half]}…{name[-half:]}"

@@ -1,0 +1,34 @@
+"""Runs Graphviz' ``dot``, which lays pictures out; it is a program of its own that many systems have."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+from trtforensics.errors import OutputError
+
+TIME_LIMIT_S = 120.0
+_SHOWN = 200
+
+
+def rendered(document: bytes, form: str, where: str) -> bytes:
+    """Return a DOT document as a picture. ``form`` is ``svg``, ``png`` or ``pdf``; ``where`` is the file to be written.
+
+    Raises:
+        OutputError: ``dot`` is not installed, fails, or takes longer than two minutes.
+    """
+    program = shutil.which("dot")
+    if program is None:
+        what = f"a .{form} is drawn by Graphviz, whose program `dot` is not installed"
+        raise OutputError(where, what, "Install graphviz, or write .dot, .graphml, .json or .onnx")
+    options = ["-Gdpi=110"] if form == "png" else []
+    command = [program, f"-T{form}", *options]
+    try:
+        done = subprocess.run(command, input=document, capture_output=True, check=False, timeout=TIME_LIMIT_S)  # noqa: S603 - the program that PATH has; its input is ours
+    except subprocess.TimeoutExpired:
+        what = f"Graphviz has not laid it out in {TIME_LIMIT_S:.0f} seconds"
+        raise OutputError(where, what, "Draw a part: `--top 50`, `--around LAYER` or `--filter`") from None
+    if done.returncode or not done.stdout:
+        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:_SHOWN]
+        raise OutputError(where, f"Graphviz fails: {said or f'exit code {done.returncode}'}", "Write .dot to see why")
+    return done.stdout

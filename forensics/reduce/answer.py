@@ -1,0 +1,132 @@
+"""What the user takes away: the reduced model, its inputs and golden outputs, and how to reproduce the failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+
+from trtforensics.bisect.precision.emulation.runtime import run_model
+from trtforensics.bisect.session.artifacts import FIXED
+from trtforensics.console.output import explained, write_bytes, write_text
+from trtforensics.reduce.failure import FILE, read_failure
+from trtforensics.reduce.inputs import write_feeds, write_golden, write_npz
+from trtforensics.reduce.reproduction import Reproduction, notes_text, script_text
+from trtforensics.reduce.simplifying import Aspect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from trtforensics.bisect.precision.inputs.sample import Values
+    from trtforensics.reduce.deriving import Derived
+    from trtforensics.reduce.failure import Failure
+    from trtforensics.reduce.lever import ReductionLever
+
+MODEL = "reduced.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """The smallest failing set of items, and how sure that is: the fields of ``result.json``."""
+
+    active: frozenset[int]
+    document: Mapping[str, object]
+
+
+def write_answer(lever: ReductionLever, found: FoundModel, directory: Path, check: str | None) -> list[str]:
+    """Write the files of ``fixed/`` and return a line about each.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    folder = directory / FIXED
+    derived = lever.derive(found.active)
+    inputs = _shared_inputs(lever, found.active, derived)
+    with explained(str(folder)):
+        folder.mkdir(exist_ok=True)
+        write_bytes(folder / MODEL, derived.model.SerializeToString())
+        write_npz(inputs, folder / "inputs.npz")
+    write_feeds(inputs, folder / "inputs.json")
+    lines = [f"{MODEL}: {_size(derived.model)}; {_validity(derived.model)}"]
+    lines.append("inputs.npz, inputs.json: a sample, for NumPy and for `polygraphy run --load-inputs`")
+    golden = run_model(derived.model, inputs)
+    if isinstance(golden, str):
+        lines.append(f"no golden outputs: ONNX Runtime does not run the model ({golden})")
+    else:
+        write_npz(golden, folder / "outputs.npz")
+        write_golden(golden, folder / "outputs.json")
+        lines.append("outputs.npz, outputs.json: what ONNX Runtime computes from it (`--load-outputs`)")
+    anonymous = _is_renamed(lever, found.active)
+    reproduction = Reproduction(
+        failure=_own_failure(lever, found, directory, check),
+        recipe=lever.recipe,
+        shapes={name: value.shape for name, value in inputs.items()} if _is_dynamic(derived.model) else {},
+        precision="" if lever.storage is None else lever.storage.name,
+        commands=() if anonymous else lever.commands,
+        has_golden=not isinstance(golden, str),
+        nodes=(len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in found.active)),
+        document=found.document,
+        model=onnx.printer.to_text(derived.model) if derived.model.ByteSize() < _PRINTED else "",
+    )
+    write_text(folder / "repro.sh", script_text(reproduction))
+    (folder / "repro.sh").chmod(0o755)
+    write_text(folder / "repro.md", notes_text(reproduction))
+    return [*lines, "repro.sh: reproduces it with trtexec or Polygraphy", "repro.md: a report, ready to paste"]
+
+
+_PRINTED = 4096
+"""Bytes of a model that is small enough to stand in a report."""
+
+
+def _shared_inputs(lever: ReductionLever, active: frozenset[int], derived: Derived) -> Mapping[str, Values]:
+    """Return the inputs that go with the model; random ones of the same range where they must not tell anything.
+
+    A failed build does not read them. Wrong numbers come from them, so that they stay.
+    """
+    failure = lever.reference()
+    if not _is_renamed(lever, active) or failure is None or failure.stage != "build":
+        return derived.inputs
+    random = np.random.default_rng(1)
+    return {name: _of_range(random, value) for name, value in derived.inputs.items()}
+
+
+def _of_range(random: np.random.Generator, value: Values) -> Values:
+    if value.dtype.kind != "f" or not value.size:
+        return value
+    return np.asarray(random.uniform(np.nanmin(value), np.nanmax(value), value.shape)).astype(value.dtype)
+
+
+def _is_renamed(lever: ReductionLever, active: frozenset[int]) -> bool:
+    first = len(lever.original.nodes)
+    simpler = lever.deriver.simplifications
+    return any(s.aspect is Aspect.NAMES and index not in active for index, s in enumerate(simpler, first))
+
+
+def _own_failure(lever: ReductionLever, found: FoundModel, directory: Path, check: str | None) -> Failure | None:
+    """Return the failure of the reduced model, as a probe saw it; the original's where that is gone."""
+    probes = found.document["probes"]
+    for probe in probes if isinstance(probes, list) else []:
+        folder = directory / str(probe["folder"])
+        if probe["verdict"] == "bad" and probe["purpose"] == "the answer" and (folder / FILE).exists():
+            return read_failure(folder, check)
+    return lever.reference()
+
+
+def _validity(model: onnx.ModelProto) -> str:
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        return f"onnx says that it is not valid: {' '.join(str(error).split())[:160]}"
+    return "valid ONNX"
+
+
+def _size(model: onnx.ModelProto) -> str:
+    nodes = len(model.graph.node)
+    return f"the smallest model that fails, {nodes} {'node' if nodes == 1 else 'nodes'}, {model.ByteSize():,} bytes"
+
+
+def _is_dynamic(model: onnx.ModelProto) -> bool:
+    return any(not dim.HasField("dim_value") for value in model.graph.input for dim in value.type.tensor_type.shape.dim)

@@ -1,0 +1,145 @@
+"""The values of the model's tensors on one sample, recorded by ONNX Runtime: what a cut model gets in their place.
+
+A model that ONNX Runtime does not run as a whole runs node by node, as far as its nodes run. Both branches of an
+``If`` run, and the first iteration of a ``Loop`` or ``Scan``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, options_for
+from trtforensics.reduce.original import free_reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from trtforensics.bisect.precision.inputs.sample import Sample, Values
+    from trtforensics.reduce.original import GraphNode, Original
+
+_TENSORS_A_RUN = 256
+"""How many tensors one run returns, so that ONNX Runtime need not hold all of them at once."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """Values by tensor. ``runs_whole``: ONNX Runtime runs the model; else ``why`` says what it stopped at."""
+
+    values: dict[str, Values] = field(default_factory=dict)
+    runs_whole: bool = True
+    why: str = ""
+
+
+def record(original: Original, sample: Sample) -> Recording:
+    """Run a model on a sample, and keep the value of each tensor that ONNX Runtime gets to.
+
+    Raises:
+        SourceError: ONNX Runtime is not installed.
+    """
+    recording = Recording(dict(sample))
+    recorder = _Recorder(original, recording)
+    recorder.run([node for node in original.nodes if node.parent is None])
+    return recording
+
+
+class _Recorder:
+    def __init__(self, original: Original, recording: Recording) -> None:
+        self._original = original
+        self._recording = recording
+        self._values = recording.values
+        self._runtime = onnxruntime()
+
+    def run(self, nodes: Sequence[GraphNode]) -> None:
+        """Run the nodes of one graph, whose inputs have values, then the subgraphs in it."""
+        whole = self._tried(nodes)
+        if whole:
+            self._note(whole)
+            for node in nodes:
+                self._tried([node])
+        for node in nodes:
+            for name, body in node.bodies():
+                self._enter(node, body)
+                inner = [each for each in self._original.nodes if each.parent == node.index and each.body == name]
+                self.run(inner)
+
+    def _note(self, why: str) -> None:
+        if self._recording.runs_whole:
+            self._recording.runs_whole, self._recording.why = False, why
+
+    def _enter(self, node: GraphNode, body: onnx.GraphProto) -> None:
+        """Give the inputs of a Loop's or Scan's body the values of the first iteration."""
+        given = [self._value(name) for name in node.proto.input]
+        if node.proto.op_type == "Loop":
+            first: list[Values | None] = [np.asarray(0, np.int64), np.asarray(True), *given[2:]]  # noqa: FBT003 - a value
+        elif node.proto.op_type == "Scan":
+            scanned = onnx.helper.get_node_attr_value(node.proto, "num_scan_inputs")
+            states = len(given) - scanned
+            first = [*given[:states], *(None if each is None else each[0] for each in given[states:])]
+        else:
+            return
+        for value, array in zip(body.input, first, strict=False):
+            if array is not None:
+                self._values[value.name] = np.asarray(array)
+
+    def _value(self, name: str) -> Values | None:
+        tensor = self._original.constants.get(name)
+        if tensor is not None:
+            return np.asarray(onnx.numpy_helper.to_array(tensor))
+        return self._values.get(name)
+
+    def _tried(self, nodes: Sequence[GraphNode]) -> str:
+        """Run nodes as one model; return why that fails, or ""."""
+        model, missing = self._model(nodes)
+        if missing:
+            return f"the value of {missing} is not known"
+        try:
+            session = self._runtime.InferenceSession(
+                model.SerializeToString(), options_for(self._runtime, ()), ["CPUExecutionProvider"]
+            )
+            names = [each.name for each in session.get_outputs() if each.type.startswith("tensor(")]
+            feed = {each.name: self._values[each.name] for each in session.get_inputs()}
+            for start in range(0, len(names), _TENSORS_A_RUN):
+                some = names[start : start + _TENSORS_A_RUN]
+                self._values.update(zip(some, map(np.asarray, session.run(some, feed)), strict=True))
+        except failures(self._runtime) as error:
+            return first_line(error)
+        return ""
+
+    def _model(self, nodes: Sequence[GraphNode]) -> tuple[onnx.ModelProto, str]:
+        """Return a model of nodes with all their results as outputs, and a tensor that has no value."""
+        made = {name for node in nodes for name in node.makes}
+        needed = list(dict.fromkeys(name for node in nodes for name in free_reads(node.proto) if name not in made))
+        constants = [name for name in needed if name in self._original.constants]
+        fed = [name for name in needed if name not in self._original.constants]
+        missing = next((name for name in fed if name not in self._values), "")
+        graph = onnx.helper.make_graph(
+            [node.proto for node in nodes],
+            "recorded",
+            [] if missing else [value_info(name, self._values[name]) for name in fed],
+            [onnx.ValueInfoProto(name=name) for name in self._fetched(made)],
+            [self._original.constants[name] for name in constants],
+        )
+        return with_graph(self._original.model, graph), missing
+
+    def _fetched(self, names: Iterable[str]) -> list[str]:
+        """Return the tensors of types that NumPy has."""
+        kinds = {name: self._original.types[name].element for name in names if name in self._original.types}
+        return [name for name in names if kinds.get(name) != onnx.TensorProto.BFLOAT16]
+
+
+def value_info(name: str, value: Values, dims: Sequence[Any] | None = None) -> onnx.ValueInfoProto:
+    """Return the declaration of a tensor from its value; ``dims`` stand for its sizes where they are given."""
+    element = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    return onnx.helper.make_tensor_value_info(name, element, value.shape if dims is None else dims)
+
+
+def with_graph(model: onnx.ModelProto, graph: onnx.GraphProto) -> onnx.ModelProto:
+    """Return a model of another graph, with the operator sets of this one."""
+    made = onnx.ModelProto(ir_version=model.ir_version, producer_name="trtforensics")
+    made.opset_import.extend(model.opset_import)
+    made.graph.CopyFrom(graph)
+    return made

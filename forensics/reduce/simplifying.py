@@ -1,0 +1,279 @@
+"""What may become simpler about a cut model: sizes halved, weights random, attributes at their defaults, other names.
+
+A simplification is an item of the search: active, the model is as it was. Sizes go by their number: every dimension of
+768 becomes 384 together with the constants that spell 768, since they mostly are one size of the network.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, numpy_helper
+
+from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.model.older_python import StrEnum
+from trtforensics.redaction.pseudonyms import Pseudonyms
+from trtforensics.redaction.vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from trtforensics.bisect.precision.inputs.sample import Values
+    from trtforensics.reduce.original import Original
+
+_SMALL = 64
+"""Elements of an integer constant that may spell sizes."""
+_SIZED = {"kernel_shape"}
+"""Attributes that repeat a size of a weight."""
+
+
+class Aspect(StrEnum):
+    """What is simplified."""
+
+    DYNAMIC = "dynamic"
+    SIZE = "size"
+    ATTRIBUTE = "attribute"
+    WEIGHTS = "weights"
+    NAMES = "names"
+
+
+@dataclass(frozen=True, slots=True)
+class Simplification:
+    """One thing that may be simpler. ``key`` is a dimension, a size, a tensor, or a node and an attribute."""
+
+    aspect: Aspect
+    key: str = ""
+    attribute: str = ""
+    step: int = 0
+
+    @property
+    def text(self) -> str:
+        """What stays as it was while this is active."""
+        words = {
+            Aspect.DYNAMIC: f"the dynamic dimension {self.key}",
+            Aspect.SIZE: f"the size {self.key}, halving {self.step}",
+            Aspect.ATTRIBUTE: f"the attribute {self.attribute} of {self.key}",
+            Aspect.WEIGHTS: f"the values of {self.key}",
+            Aspect.NAMES: "the names",
+        }
+        return words[self.aspect]
+
+
+def simplifications_of(original: Original, *, anonymous: bool) -> tuple[Simplification, ...]:
+    """Return everything about a model that may become simpler, in a fixed order."""
+    inferred = (dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, str))
+    found = [Simplification(Aspect.DYNAMIC, name) for name in dict.fromkeys((*_dynamic(original.model), *inferred))]
+    found += [
+        Simplification(Aspect.SIZE, str(size), step=step)
+        for size in sorted(_all_sizes(original), reverse=True)
+        for step in range(1, size.bit_length())
+    ]
+    for node in original.nodes:
+        found += [
+            Simplification(Aspect.ATTRIBUTE, node.name, attribute)
+            for attribute in _beyond_default(node.proto, _versions(original.model))
+        ]
+    found += [Simplification(Aspect.WEIGHTS, name) for name, tensor in original.constants.items() if _is_random(tensor)]
+    return (*found, Simplification(Aspect.NAMES)) if anonymous else tuple(found)
+
+
+@dataclass(slots=True)
+class Simplifier:
+    """Applies simplifications to derived models; ``renames`` gives the made-up name of each name of the original."""
+
+    renames: Mapping[str, str]
+
+    def apply(
+        self, model: onnx.ModelProto, inputs: Mapping[str, Values], simpler: Collection[Simplification]
+    ) -> dict[str, Values]:
+        """Simplify a model in place; return the values of its inputs, simplified too."""
+        values = dict(inputs)
+        if not simpler:
+            return values
+        drop = {(each.key, each.attribute) for each in simpler if each.aspect is Aspect.ATTRIBUTE}
+        fixed = {each.key for each in simpler if each.aspect is Aspect.DYNAMIC}
+        random = {each.key for each in simpler if each.aspect is Aspect.WEIGHTS}
+        sizes = _sizes(simpler)
+        _drop_attributes(model, drop)
+        _fix_dimensions(model, values, fixed)
+        if sizes:
+            values = _shrink(model, values, sizes)
+        for graph in graphs(model.graph):
+            for tensor in graph.initializer:
+                if tensor.name in random:
+                    tensor.CopyFrom(numpy_helper.from_array(_randomised(tensor), tensor.name))
+        if any(each.aspect is Aspect.NAMES for each in simpler):
+            values = self._rename(model, values)
+        return values
+
+    def _rename(self, model: onnx.ModelProto, values: Mapping[str, Values]) -> dict[str, Values]:
+        for graph in graphs(model.graph):
+            graph.name = "reduced"
+            graph.doc_string = ""
+            for node in graph.node:
+                node.name = self._other(node.name)
+                node.doc_string = ""
+                del node.metadata_props[:]
+                node.input[:] = [self._other(name) for name in node.input]
+                node.output[:] = [self._other(name) for name in node.output]
+            for named in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
+                named.name = self._other(named.name)
+                named.doc_string = ""
+        return {self._other(name): value for name, value in values.items()}
+
+    def _other(self, name: str) -> str:
+        return self.renames.get(name, name)
+
+
+def made_up_names(original: Original) -> dict[str, str]:
+    """Return a made-up name for each node and tensor, as ``redact`` makes them."""
+    pseudonyms = Pseudonyms(vocabulary())
+    names = [node.name for node in original.nodes] + list(original.makers)
+    names += [*original.constants, *original.sources]
+    names += [value.name for node in original.nodes for _, body in node.bodies() for value in body.input]
+    return {name: pseudonyms.rewrite(name) for name in dict.fromkeys(names)}
+
+
+def relevant_to(model: onnx.ModelProto, simplification: Simplification) -> bool:
+    """Whether a simplification changes a model."""
+    key, aspect = simplification.key, simplification.aspect
+    if aspect is Aspect.DYNAMIC:
+        return key in _dynamic(model)
+    if aspect is Aspect.SIZE:
+        return int(key) in _declared_sizes(model)
+    if aspect is Aspect.ATTRIBUTE:
+        nodes = (node for graph in graphs(model.graph) for node in graph.node if node.name == key)
+        return any(attribute.name == simplification.attribute for node in nodes for attribute in node.attribute)
+    if aspect is Aspect.WEIGHTS:
+        return any(tensor.name == key for graph in graphs(model.graph) for tensor in graph.initializer)
+    return True
+
+
+def _dynamic(model: onnx.ModelProto) -> list[str]:
+    dims = (dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim)
+    return list(dict.fromkeys(name for name in dims if name))
+
+
+def _declared_sizes(model: onnx.ModelProto) -> set[int]:
+    sizes = {dim.dim_value for value in model.graph.input for dim in value.type.tensor_type.shape.dim}
+    sizes |= {size for tensor in model.graph.initializer for size in tensor.dims}
+    return {int(size) for size in sizes if size > 1}
+
+
+def _all_sizes(original: Original) -> set[int]:
+    """Return the sizes of a model's tensors as far as they are known."""
+    sizes = _declared_sizes(original.model) | {size for t in original.constants.values() for size in t.dims}
+    sizes |= {dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, int)}
+    return {size for size in sizes if size > 1}
+
+
+def _is_random(tensor: onnx.TensorProto) -> bool:
+    floats = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE}
+    return tensor.data_type in floats and bool(np.prod(tensor.dims) > 1)
+
+
+def _versions(model: onnx.ModelProto) -> dict[str, int]:
+    return {entry.domain: entry.version for entry in model.opset_import}
+
+
+def _beyond_default(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Iterator[str]:
+    """Yield the attributes that have a default, or may be left out, and are set to something else."""
+    try:
+        schema = onnx.defs.get_schema(proto.op_type, versions.get(proto.domain, 1), proto.domain)
+    except onnx.defs.SchemaError:
+        return
+    for attribute in proto.attribute:
+        known = schema.attributes.get(attribute.name)
+        is_graph = attribute.type in {AttributeProto.GRAPH, AttributeProto.GRAPHS}
+        if known is None or known.required or is_graph or _same(known.default_value, attribute):
+            continue
+        yield attribute.name
+
+
+def _same(default: AttributeProto, attribute: AttributeProto) -> bool:
+    if not default.name:
+        return False
+    return bool(onnx.helper.get_attribute_value(default) == onnx.helper.get_attribute_value(attribute))
+
+
+def _drop_attributes(model: onnx.ModelProto, drop: Collection[tuple[str, str]]) -> None:
+    for graph in graphs(model.graph) if drop else ():
+        for node in graph.node:
+            kept = [each for each in node.attribute if (node.name, each.name) not in drop]
+            if len(kept) < len(node.attribute):
+                del node.attribute[:]
+                node.attribute.extend(kept)
+
+
+def _fix_dimensions(model: onnx.ModelProto, values: Mapping[str, Values], fixed: Collection[str]) -> None:
+    for value in model.graph.input if fixed else ():
+        shape = values[value.name].shape if value.name in values else ()
+        for dim, size in zip(value.type.tensor_type.shape.dim, shape, strict=False):
+            if dim.dim_param in fixed:
+                dim.dim_value = size
+    for output in model.graph.output if fixed else ():
+        _forget_sizes(output)
+
+
+def _sizes(simpler: Collection[Simplification]) -> dict[int, int]:
+    """Return what each size becomes: halved once for each step."""
+    sizes: dict[int, int] = {}
+    for each in simpler:
+        if each.aspect is Aspect.SIZE:
+            sizes[int(each.key)] = max(1, sizes.get(int(each.key), int(each.key)) // 2)
+    return sizes
+
+
+def _shrink(model: onnx.ModelProto, values: Mapping[str, Values], sizes: Mapping[int, int]) -> dict[str, Values]:
+    """Make dimensions smaller; of larger values, the beginning stays."""
+    for graph in graphs(model.graph):
+        for tensor in graph.initializer:
+            _shrink_constant(tensor, sizes)
+        for attribute in (each for node in graph.node for each in node.attribute if each.name in _SIZED):
+            attribute.ints[:] = [sizes.get(size, size) for size in attribute.ints]
+        for dim in (dim for value in graph.input for dim in value.type.tensor_type.shape.dim):
+            if dim.HasField("dim_value"):
+                dim.dim_value = sizes.get(dim.dim_value, dim.dim_value)
+        for output in graph.output:
+            _forget_sizes(output)
+    return {name: _cut(array, sizes) for name, array in values.items()}
+
+
+def _shrink_constant(tensor: onnx.TensorProto, sizes: Mapping[int, int]) -> None:
+    array = numpy_helper.to_array(tensor)
+    smaller = _spelled(array, sizes) if _is_spelled(array) else _cut(array, sizes)
+    if smaller.shape != array.shape or smaller.tobytes() != array.tobytes():
+        tensor.CopyFrom(numpy_helper.from_array(smaller, tensor.name))
+
+
+def _forget_sizes(value: onnx.ValueInfoProto) -> None:
+    for dim in value.type.tensor_type.shape.dim:
+        dim.Clear()
+
+
+def _cut(array: Values, sizes: Mapping[int, int]) -> Values:
+    cut: Any = array[tuple(slice(sizes.get(size, size)) for size in array.shape)] if array.ndim else array
+    return np.asarray(cut)
+
+
+def _is_spelled(array: Values) -> bool:
+    """Whether a constant may be a list of sizes: it keeps its length, which is a rank."""
+    return array.dtype.kind == "i" and array.size <= _SMALL and array.ndim <= 1
+
+
+def _spelled(array: Values, sizes: Mapping[int, int]) -> Values:
+    """Return a list of sizes with each replaced."""
+    return np.asarray([sizes.get(int(each), int(each)) for each in array.reshape(-1)], array.dtype).reshape(array.shape)
+
+
+def _randomised(tensor: onnx.TensorProto) -> Values:
+    """Return random values of a tensor's range, the same each time."""
+    array = numpy_helper.to_array(tensor)
+    finite = array[np.isfinite(array)].astype(np.float64)
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    random = np.random.default_rng(zlib.crc32(tensor.name.encode()))
+    return np.asarray(random.uniform(low, high, array.shape)).astype(array.dtype)

@@ -1,0 +1,79 @@
+"""Colours of pictures: by compute precision, by type, by share of time. They stay apart for colour-blind readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+UNKNOWN = "unknown"
+"""How a precision or a type is called that nothing tells."""
+
+_PRECISIONS = {
+    "Double": "#8c2d04",
+    "Float": "#d1603d",
+    "TF32": "#e3a72f",
+    "Half": "#3b78b5",
+    "BF16": "#7a63b0",
+    "BFloat16": "#7a63b0",
+    "Int8": "#2f9e6e",
+    "FP8": "#1f8a9e",
+    "Int4": "#8fb339",
+    "FP4": "#b0a02c",
+    "Int32": "#8a8f9c",
+    "Int64": "#8a8f9c",
+    "UInt8": "#8a8f9c",
+    "Bool": "#8a8f9c",
+}
+_NEUTRAL = "#b9bdc6"
+_PALETTE = (
+    "#3b78b5",
+    "#e08a3c",
+    "#2f9e6e",
+    "#b8507f",
+    "#7a63b0",
+    "#b0a02c",
+    "#1f8a9e",
+    "#c65b4a",
+    "#7f9b4b",
+    "#5d6b9e",
+    "#a5765a",
+    "#6aa8a0",
+)
+_WORDS = {"Float": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8", "Int4": "INT4"}
+_COLD, _HOT = (0xF4, 0xF1, 0xEA), (0xC4, 0x3A, 0x2B)
+
+
+def of_precision(precision: str) -> str:
+    """Return the colour of a type that layers compute in, as TensorRT spells it; grey where it is not known."""
+    return _PRECISIONS.get(precision, _NEUTRAL)
+
+
+def precision_word(precision: str) -> str:
+    """Return a type as people call it: ``FP16`` for ``Half``."""
+    return _WORDS.get(precision, precision or UNKNOWN)
+
+
+def of_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a colour for each name, the same for the same names in any order; twelve names stay apart."""
+    known = sorted({name for name in names if name and name != UNKNOWN})
+    return {name: _PALETTE[number % len(_PALETTE)] for number, name in enumerate(known)}
+
+
+def neutral() -> str:
+    """Return the colour of what nothing is known of."""
+    return _NEUTRAL
+
+
+def of_share(share: float, most: float) -> str:
+    """Return a colour from pale to red for a share of the time; ``most`` is the largest share of all."""
+    part = (share / most) ** 0.5 if most > 0 else 0.0
+    mixed = (round(cold + (hot - cold) * part) for cold, hot in zip(_COLD, _HOT, strict=True))
+    return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def tint(colour: str, part: float = 0.45) -> str:
+    """Return a colour mixed with white, so that dark text on it can be read; ``part`` is how much of it stays."""
+    values = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - (255 - value) * part):02x}" for value in values)

@@ -1,0 +1,90 @@
+"""``--broadcasts``: implicit broadcasts become explicit nodes before the operator, or constants of the full rank.
+
+TensorRT's elementwise layers and matrix products want inputs of one rank. Constants are not repeated: only their rank
+is made explicit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+
+if TYPE_CHECKING:
+    from trtforensics.repairs.graph import RepairedGraph
+
+NAME = "broadcasts"
+_ELEMENTWISE = {
+    *("Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean", "And", "Or", "Xor", "BitShift"),
+    *("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Where"),
+}
+"""Operators whose inputs broadcast to each other in every dimension."""
+_AXES_ARE_INPUTS = 13
+_MATRIX = 2
+
+
+def make_broadcasts_explicit(graph: RepairedGraph) -> None:
+    """Give the inputs of each broadcasting operator one rank, and those of elementwise ones one shape."""
+    nodes: list[onnx.NodeProto] = []
+    for node in graph.nodes:
+        if not node.domain and node.op_type in {*_ELEMENTWISE, "MatMul"}:
+            _align(graph, node, nodes)
+        nodes.append(node)
+    graph.replace_nodes(nodes)
+    graph.sweep()
+    graph.look()
+
+
+def _align(graph: RepairedGraph, node: onnx.NodeProto, nodes: list[onnx.NodeProto]) -> None:
+    shapes = [graph.shapes.get(name) for name in node.input]
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) or (node.op_type == "MatMul" and min(map(len, known)) < _MATRIX):
+        return
+    rank = max(map(len, known))
+    for place, shape in enumerate(known):
+        if len(shape) < rank:
+            node.input[place] = _unsqueezed(graph, node, place, rank - len(shape), nodes)
+    wanted = graph.static(node.output[0])
+    if node.op_type == "MatMul" or wanted is None:
+        return
+    for place, shape in enumerate(known):
+        full = (1,) * (rank - len(shape)) + shape
+        if None not in full and full != wanted and node.input[place] not in graph.constants:
+            node.input[place] = _expanded(graph, node, place, wanted, nodes)
+
+
+def _unsqueezed(graph: RepairedGraph, node: onnx.NodeProto, place: int, count: int, nodes: list[onnx.NodeProto]) -> str:
+    """Return an input with leading dimensions of one."""
+    name = node.input[place]
+    constant = graph.value(name)
+    if constant is not None:
+        shape = (1,) * count + constant.shape
+        graph.note(NAME, node, f"the constant {name} gets {_ones(count)}")
+        return graph.add_constant(f"{name}_full_rank", constant.reshape(shape))
+    made = graph.free(f"{name}_unsqueezed")
+    own = graph.free(f"{node.name or node.op_type}/Unsqueeze_{place}")
+    if graph.opset >= _AXES_ARE_INPUTS:
+        axes = graph.add_constant(f"{own}_axes", np.arange(count, dtype=np.int64))
+        nodes.append(onnx.helper.make_node("Unsqueeze", [name, axes], [made], name=own))
+    else:
+        nodes.append(onnx.helper.make_node("Unsqueeze", [name], [made], name=own, axes=list(range(count))))
+    graph.note(NAME, node, f"{own} gives {name} {_ones(count)}")
+    return made
+
+
+def _expanded(
+    graph: RepairedGraph, node: onnx.NodeProto, place: int, shape: tuple[int, ...], nodes: list[onnx.NodeProto]
+) -> str:
+    """Return an input repeated to the shape of the result."""
+    name = node.input[place]
+    made = graph.free(f"{name}_expanded")
+    own = graph.free(f"{node.name or node.op_type}/Expand_{place}")
+    target = graph.add_constant(f"{own}_shape", np.asarray(shape, np.int64))
+    nodes.append(onnx.helper.make_node("Expand", [name, target], [made], name=own))
+    graph.note(NAME, node, f"{own} repeats {name} to {'x'.join(map(str, shape)) or 'a scalar'}")
+    return made
+
+
+def _ones(count: int) -> str:
+    return "a leading dimension of 1" if count == 1 else f"{count} leading dimensions of 1"

@@ -1,0 +1,85 @@
+"""``--casts``: chains of Casts become one where the type between holds every value, and Casts to the same type go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+from onnx import TensorProto
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from trtforensics.repairs.graph import RepairedGraph
+
+NAME = "casts"
+_HOLDS = {
+    TensorProto.FLOAT: {TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.INT8, TensorProto.UINT8},
+    TensorProto.DOUBLE: {
+        *(TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16),
+        *(TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.INT32, TensorProto.UINT32),
+    },
+    TensorProto.INT64: {TensorProto.INT32, TensorProto.INT16, TensorProto.INT8, TensorProto.UINT8, TensorProto.UINT32},
+    TensorProto.INT32: {TensorProto.INT16, TensorProto.INT8, TensorProto.UINT8},
+}
+"""Types that a wider type holds without loss."""
+_WHOLE = {
+    *(TensorProto.INT64, TensorProto.INT32, TensorProto.INT16, TensorProto.INT8),
+    *(TensorProto.UINT8, TensorProto.UINT32),
+}
+
+
+def shorten_casts(graph: RepairedGraph) -> None:
+    """Repair until nothing changes."""
+    while _shorten_once(graph) or _drop_once(graph):
+        graph.look()
+    graph.sweep()
+    graph.look()
+
+
+def _shorten_once(graph: RepairedGraph) -> bool:
+    """Have a Cast read what the Cast before it reads, where nothing is lost between."""
+    makers = {name: node for node in graph.model.graph.node for name in node.output}
+    for node in graph.model.graph.node:
+        before = makers.get(node.input[0]) if _is_cast(node) else None
+        if before is None or not _is_cast(before):
+            continue
+        first, between = graph.kinds.get(before.input[0]), _target(before)
+        if first is not None and _is_lossless(first, between, _target(node)):
+            graph.note(NAME, node, f"reads {before.input[0]} without {before.name or 'a Cast'} between")
+            node.input[0] = before.input[0]
+            return True
+    return False
+
+
+def _is_lossless(first: int, between: int, last: int) -> bool:
+    """Whether a detour changes no value: the type between holds the first, and what it converts to reads alike."""
+    held: Collection[int] = next((narrow for wide, narrow in _HOLDS.items() if wide == between), ())
+    if first == between:
+        return True
+    if first not in held:
+        return False
+    whole = {kind in _WHOLE for kind in (first, between)}
+    return len(whole) == 1 or last == first
+
+
+def _drop_once(graph: RepairedGraph) -> bool:
+    """Drop a Cast to the type that its input has; its readers read the input."""
+    for node in graph.nodes:
+        if not _is_cast(node) or graph.kinds.get(node.input[0]) != _target(node) or graph.is_output(node.output[0]):
+            continue
+        source, made = node.input[0], node.output[0]
+        for reader in graph.readers(made):
+            reader.input[:] = [source if name == made else name for name in reader.input]
+        graph.note(NAME, node, f"is a Cast of {source} to the type that it has, and is dropped")
+        graph.replace_nodes([each for each in graph.nodes if made not in each.output])
+        return True
+    return False
+
+
+def _is_cast(node: onnx.NodeProto) -> bool:
+    return bool(node.op_type == "Cast" and not node.domain)
+
+
+def _target(node: onnx.NodeProto) -> int:
+    return int(onnx.helper.get_node_attr_value(node, "to"))

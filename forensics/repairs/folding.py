@@ -1,0 +1,80 @@
+"""``--fold``: what only constants and known shapes decide becomes a constant, and inferred shapes are written down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from trtforensics.bisect.precision.emulation.runtime import run_model
+from trtforensics.repairs.graph import has_body
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trtforensics.repairs.graph import RepairedGraph
+
+NAME = "fold"
+_GROWTH = 1 << 20
+"""Bytes by which a folded constant may be larger than what it is made of."""
+_NOT_FIXED = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+
+
+def fold(graph: RepairedGraph) -> None:
+    """Fold until nothing changes, then write inferred types and shapes into the model."""
+    while _fold_once(graph):
+        graph.look()
+    graph.sweep()
+    inferred = onnx.shape_inference.infer_shapes(graph.model, data_prop=True)
+    graph.model.graph.ClearField("value_info")
+    graph.model.graph.value_info.extend(inferred.graph.value_info)
+
+
+def _fold_once(graph: RepairedGraph) -> bool:
+    kept = []
+    for node in graph.nodes:
+        values = None if any(map(graph.is_output, node.output)) else _values(graph, node)
+        if values is None:
+            kept.append(node)
+            continue
+        for name, value in zip(node.output, values, strict=True):
+            if name:
+                graph.model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(value), name))
+                graph.constants[name] = graph.model.graph.initializer[-1]
+        graph.note(NAME, node, f"{node.op_type} is a constant of {_spelled(values[0])}")
+    if len(kept) == len(graph.nodes):
+        return False
+    graph.replace_nodes(kept)
+    return True
+
+
+def _values(graph: RepairedGraph, node: onnx.NodeProto) -> list[npt.NDArray[Any]] | None:
+    """Return a node's results if constants and known shapes decide them, and they are not much larger than those."""
+    shape = graph.static(node.input[0]) if node.op_type == "Shape" and not node.domain else None
+    if shape is not None:
+        bounds = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        return [np.asarray(shape[slice(bounds.get("start"), bounds.get("end"))], np.int64)]
+    if node.domain not in {"", "ai.onnx"} or node.op_type in _NOT_FIXED or has_body(node):
+        return None
+    if not all(name in graph.constants for name in node.input if name):
+        return None
+    ran = run_model(_alone(graph, node), {})
+    if isinstance(ran, str):
+        return None
+    values = [np.asarray(ran[name]) if name else np.empty(0) for name in node.output]
+    before = sum(len(graph.constants[name].SerializeToString()) for name in node.input if name)
+    return values if sum(value.nbytes for value in values) <= before + _GROWTH else None
+
+
+def _alone(graph: RepairedGraph, node: onnx.NodeProto) -> onnx.ModelProto:
+    model = onnx.ModelProto(ir_version=graph.model.ir_version)
+    model.opset_import.extend(graph.model.opset_import)
+    outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
+    constants = [graph.constants[name] for name in dict.fromkeys(node.input) if name]
+    model.graph.CopyFrom(onnx.helper.make_graph([node], "folded", [], outputs, constants))
+    return model
+
+
+def _spelled(value: npt.NDArray[Any]) -> str:
+    return f"{value.dtype} {'x'.join(map(str, value.shape)) or 'scalar'}"

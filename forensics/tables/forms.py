@@ -1,0 +1,146 @@
+"""Writes tables: as CSV, Markdown, JSON, Parquet, and as objects of pandas and Arrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.console.secrets import masked
+from trtforensics.console.terminal import visible
+from trtforensics.errors import UsageError
+from trtforensics.render.json_text import dumps
+from trtforensics.tables.columns import Sort
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.tables.columns import Table, TableColumn, Value
+
+TEXT_FORMS = ("csv", "markdown", "json")
+BINARY_FORMS = ("parquet",)
+_BATCH = 65_536
+"""Rows that become columns at a time."""
+
+
+def in_pieces(table: Table, form: str) -> Iterator[str]:
+    """Give a table as text, piece by piece, in one of :data:`TEXT_FORMS`."""
+    pieces = {"csv": _csv, "markdown": _markdown, "json": _json}
+    return pieces[form](table)
+
+
+def _csv(table: Table) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([column.name for column in table.header])
+    for values in table.values():
+        writer.writerow([_cell(value) for value in values])
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _markdown(table: Table) -> Iterator[str]:
+    header = table.header
+    yield f"| {' | '.join(column.name for column in header)} |\n"
+    numbers = {Sort.INTEGER, Sort.NUMBER}
+    yield f"|{'|'.join('---:' if column.sort in numbers else '---' for column in header)}|\n"
+    for values in table.values():
+        cells = (str(_cell(value)).replace("\\", "\\\\").replace("|", "\\|") for value in values)
+        yield f"| {' | '.join(cells)} |\n"
+
+
+def _json(table: Table) -> Iterator[str]:
+    names = [column.name for column in table.header]
+    opening = "["
+    for values in table.values():
+        yield f"{opening}\n{dumps(dict(zip(names, values, strict=True)))}"
+        opening = ","
+    yield "[]\n" if opening == "[" else "\n]\n"
+
+
+def _cell(value: Value) -> str | float:
+    """Return a value as a cell: texts without control characters, several of them with ``; `` between."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return visible(value)
+    return "; ".join(map(visible, value)) if isinstance(value, tuple) else value
+
+
+def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that is installed
+    """Return a table as a ``pyarrow.Table`` of strings, lists of strings, int64, double and bool; null is "not known".
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError("parquet", "pyarrow is not installed", "`pip install 'trtforensics[table]'`") from error
+    types = {
+        Sort.TEXT: pa.string(),
+        Sort.TEXTS: pa.list_(pa.string()),
+        Sort.INTEGER: pa.int64(),
+        Sort.NUMBER: pa.float64(),
+        Sort.FLAG: pa.bool_(),
+    }
+    schema = pa.schema([(column.name, types[column.sort]) for column in table.header])
+    batches, rows = [], list[tuple[Any, ...]]()
+    for values in table.values():
+        rows.append(values)
+        if len(rows) == _BATCH:
+            batches.append(_batch(pa, schema, rows))
+            rows = []
+    return pa.Table.from_batches([*batches, _batch(pa, schema, rows)], schema=schema)
+
+
+def _batch(pa: Any, schema: Any, rows: list[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    columns = [[_plain(row[place]) for row in rows] for place in range(len(schema))]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _plain(value: Value) -> object:
+    if isinstance(value, str):
+        return masked(value)
+    return [masked(one) for one in value] if isinstance(value, tuple) else value
+
+
+def to_parquet(table: Table) -> bytes:
+    """Return a table as a Parquet file.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    arrow = to_arrow(table)
+    import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
+    from pyarrow import parquet  # noqa: PLC0415 - as above
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(arrow, sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a pandas.DataFrame, where that is installed
+    """Return a table as a ``pandas.DataFrame`` with nullable types, so that integers stay integers.
+
+    Raises:
+        UsageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError("pandas", "pandas is not installed", "`pip install pandas`") from error
+    rows = [tuple(map(_plain, values)) for values in table.values()]
+    names = [column.name for column in table.header]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.astype({column.name: _pandas_type(column) for column in table.header})
+
+
+def _pandas_type(column: TableColumn) -> str:
+    kinds = {Sort.INTEGER: "Int64", Sort.NUMBER: "Float64", Sort.FLAG: "boolean", Sort.TEXTS: "object"}
+    return kinds.get(column.sort, "string")

@@ -1,0 +1,27 @@
+"""The check that all tools get: ``python -m tests.benchmarks.reduce_check MODEL rtx|fp16 COUNT``.
+
+Exit status 1: the model fails, in whatever way. Each run appends a line to the file COUNT.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import onnx
+
+from tests.benchmarks.reduce_oracle import Oracle
+
+
+def main(path: str, kind: str, count: str) -> int:
+    """Judge a model on random inputs."""
+    with Path(count).open("a", encoding="utf-8") as lines:
+        lines.write(f"{path}\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        oracle = Oracle(kind, Path(scratch))
+        return 0 if oracle.failure(onnx.load(path), None, frozenset()) is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:4]))

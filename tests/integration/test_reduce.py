@@ -1,0 +1,227 @@
+"""``reduce`` and ``repair`` as commands: with a check of one's own, with the twin, and with TensorRT-RTX."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from tests.support import failing_models as failing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Run = Callable[..., Any]
+
+rtx = pytest.mark.skipif(importlib.util.find_spec("tensorrt_rtx") is None, reason="TensorRT-RTX is not installed")
+
+CHECK = """import sys, onnx
+from onnx import helper
+model = onnx.load(sys.argv[1])
+ops = [node.op_type for node in model.graph.node]
+if "Sigmoid" in ops and "Det" in ops:
+    print("ValueError: Det behind Sigmoid in", model.graph.node[-1].name)
+    sys.exit(1)
+if "Det" in ops:
+    print("KeyError: a lonely Det")
+    sys.exit(1)
+"""
+
+
+def saved(folder: Path, model: onnx.ModelProto) -> Path:
+    path = folder / "model.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def planted(folder: Path, count: int = 40) -> Path:
+    return saved(folder, failing.model_with(failing.determinant, count))
+
+
+def check(folder: Path, text: str = CHECK) -> str:
+    path = folder / "check.py"
+    path.write_text(text)
+    return f"{sys.executable} {path} {{model}}"
+
+
+def left(found: dict[str, Any]) -> list[str]:
+    return [node["op"] for node in found["reduction"]["left"]]
+
+
+def test_the_smallest_model_that_fails_in_the_same_way(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run("reduce", planted(tmp_path), "--check", check(tmp_path), "--artifacts-dir", out, "--json")
+    found = json.loads(done.stdout)
+    assert sorted(left(found)) == ["Det", "Sigmoid"]
+    assert (found["status"], done.returncode) == ("named", 1)
+    (without,) = found["reduction"]["not_judged_without"]
+    assert without.endswith("Sigmoid")
+    assert any("a lonely Det" in each["failure"] for each in found["reduction"]["otherwise"])
+    reduced = onnx.load(out / "fixed" / "reduced.onnx")
+    onnx.checker.check_model(reduced, full_check=True)
+    assert sorted(node.op_type for node in reduced.graph.node) == ["Det", "Sigmoid"]
+    inputs, outputs = np.load(out / "fixed" / "inputs.npz"), np.load(out / "fixed" / "outputs.npz")
+    assert set(inputs.files) == {value.name for value in reduced.graph.input}
+    assert set(outputs.files) == {value.name for value in reduced.graph.output}
+
+
+def test_any_failure_will_do_when_it_need_not_be_strictly_the_same(run: Run, tmp_path: Path) -> None:
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path), "--same", "loose")
+    found = json.loads(run(*line, "--artifacts-dir", tmp_path / "out", "--json").stdout)
+    assert (left(found), found["status"]) == (["Det"], "certified")
+
+
+def test_the_same_command_again_builds_nothing(run: Run, tmp_path: Path) -> None:
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path), "--artifacts-dir", tmp_path / "out", "--json")
+    first, again = (json.loads(run(*line).stdout) for _ in range(2))
+    assert again["reused"] == again["builds"] == first["builds"]
+    assert left(again) == left(first)
+
+
+def test_a_looser_run_on_the_same_directory_judges_what_is_there(run: Run, tmp_path: Path) -> None:
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path), "--artifacts-dir", tmp_path / "out", "--json")
+    first = json.loads(run(*line).stdout)
+    found = json.loads(run(*line, "--same", "loose").stdout)
+    assert (left(found), found["status"]) == (["Det"], "certified")
+    assert found["reused"] > 0
+    assert first["status"] == "named"
+
+
+@pytest.mark.slow
+def test_a_reduction_that_is_killed_at_twenty_moments_comes_to_the_same_answer(run: Run, tmp_path: Path) -> None:
+    ran = tmp_path / "ran.txt"
+    noting = f"import sys, time; open({str(ran)!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(0.2); import onnx"
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, CHECK.replace("import sys, onnx", noting, 1)))
+    line = (*line, "--json", "--quiet", "--artifacts-dir")
+    whole = json.loads(run(*line, tmp_path / "whole").stdout)
+    ran.unlink()
+    command = [sys.executable, "-m", "trtforensics", *map(str, line), str(tmp_path / "out")]
+    chance, kills = random.Random(7), 0
+    for _ in range(20):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(chance.uniform(0.2, 2.0))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+    found = json.loads(run(*line, tmp_path / "out").stdout)
+    assert kills
+    assert (left(found), found["culprits"], found["status"]) == (left(whole), whole["culprits"], whole["status"])
+    assert len(ran.read_text().splitlines()) <= found["builds"] + kills
+
+
+def test_the_twin_finds_what_overflows(run: Run, tmp_path: Path) -> None:
+    model, out = saved(tmp_path, failing.model_with(failing.square, 40)), tmp_path / "out"
+    done = run("reduce", model, "--precision", "fp16", "--artifacts-dir", out, "--json")
+    found = json.loads(done.stdout)
+    assert (found["status"], left(found), done.returncode) == ("certified", ["Mul"], 0)
+    assert found["reduction"]["failure"]["ended"] == "are not finite"
+    assert "emulating fp16" in (out / "fixed" / "repro.md").read_text()
+
+
+def test_nothing_of_the_original_is_left_where_it_is_anonymous(run: Run, tmp_path: Path) -> None:
+    model = failing.model_with(failing.determinant, 30)
+    for node in model.graph.node:
+        node.name = node.name.replace("layer", "zebrafoo")
+        node.doc_string = "made by zebrafoo"
+        node.output[:] = [name.replace("layer", "zebrafoo") for name in node.output]
+        node.input[:] = [name.replace("layer", "zebrafoo") for name in node.input]
+    model.graph.output[0].name = model.graph.output[0].name.replace("layer", "zebrafoo")
+    lonely = CHECK.replace('"Sigmoid" in ops and ', "")
+    line = ("reduce", saved(tmp_path, model), "--check", check(tmp_path, lonely), "--anonymous", "--artifacts-dir")
+    assert run(*line, tmp_path / "out").returncode == 0
+    for path in (tmp_path / "out" / "fixed").iterdir():
+        assert b"zebrafoo" not in path.read_bytes(), path.name
+        assert str(tmp_path).encode() not in path.read_bytes(), path.name
+
+
+def test_a_model_that_does_not_fail_is_said_not_to(run: Run, tmp_path: Path) -> None:
+    done = run("reduce", planted(tmp_path), "--check", "true", "--artifacts-dir", tmp_path / "out")
+    assert done.returncode == 1
+    assert done.stdout.startswith("Not reproduced: the original does not fail.")
+    assert not (tmp_path / "out" / "fixed").exists()
+
+
+def test_a_dynamic_model_needs_shapes(run: Run, tmp_path: Path) -> None:
+    model = failing.model_with(failing.determinant, 20)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+    done = run("reduce", saved(tmp_path, model), "--check", "false", "--artifacts-dir", tmp_path / "out")
+    assert done.returncode == 2
+    assert "--shapes x:Nx4x8x8" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--precision", "fp16", "--check", "true"), "--precision: has the twin judge"),
+        (("--check", "true {replay}"), "uses {replay}"),
+        (("--builder", "tensorrt"), "tensorrt is not installed"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run: Run, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = run("reduce", planted(tmp_path, 10), "--artifacts-dir", tmp_path / "out", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+
+
+@rtx
+@pytest.mark.rtx
+@pytest.mark.parametrize("case", [each for each in failing.CASES if not each.precision and each.count <= 250])
+def test_failures_of_tensorrt_rtx_are_reduced(run: Run, tmp_path: Path, case: failing.PlantedCase) -> None:
+    out = tmp_path / "out"
+    line = ("reduce", saved(tmp_path, case.model()), "--builder", "tensorrt_rtx", "--artifacts-dir", out, "--json")
+    found = json.loads(run(*line).stdout)
+    assert found["status"] in {"certified", "named"}
+    assert len(left(found)) == case.smallest
+    assert (out / "fixed" / "repro.sh").stat().st_mode & 0o100
+
+
+def repaired(run: Run, folder: Path, *repairs: str) -> tuple[Any, onnx.ModelProto]:
+    """Repair a model with a computed Reshape target, a chain of Casts and broadcasts."""
+    graph = failing.Growing()
+    sizes = graph.add("Concat", graph.constant("one", [1], np.int64), graph.constant("minus", [-1], np.int64), axis=0)
+    flat = graph.add("Reshape", "x", sizes, allowzero=1)
+    wide = graph.add("Cast", graph.add("Cast", flat, to=onnx.TensorProto.DOUBLE), to=onnx.TensorProto.FLOAT)
+    peak = graph.add("ReduceMax", wide, keepdims=0)
+    last = graph.add("Sub", graph.add("Add", wide, graph.constant("bias", np.arange(256))), peak)
+    made = helper.make_graph(
+        graph.nodes,
+        "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 4, 8, 8])],
+        [helper.make_tensor_value_info(last, onnx.TensorProto.FLOAT, [1, 256])],
+        graph.constants,
+    )
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    out = folder / "repaired.onnx"
+    done = run("repair", saved(folder, model), *repairs, "-o", out, "--json")
+    return json.loads(done.stdout), onnx.load(out)
+
+
+def test_all_repairs_together_equal_the_original(run: Run, tmp_path: Path) -> None:
+    said, model = repaired(run, tmp_path, "--fold", "--reshape", "--casts", "--broadcasts")
+    assert (said["largest_difference"], said["samples"], said["not_compared"]) == (0, 3, None)
+    assert {change["repair"] for change in said["changes"]} == {"fold", "reshape", "casts", "broadcasts"}
+    assert [node.op_type for node in model.graph.node] == ["Reshape", "ReduceMax", "Add", "Unsqueeze", "Expand", "Sub"]
+    assert not model.graph.node[0].attribute
+    onnx.checker.check_model(model, full_check=True)
+
+
+def test_a_repair_must_be_asked_for_and_never_overwrites_the_model(run: Run, tmp_path: Path) -> None:
+    path = planted(tmp_path, 10)
+    before = path.read_bytes()
+    nothing, same = run("repair", path, "-o", tmp_path / "o.onnx"), run("repair", path, "--fold", "-o", path)
+    assert (nothing.returncode, same.returncode) == (2, 2)
+    assert "Give one or several of --fold" in nothing.stderr
+    assert path.read_bytes() == before
+    assert not (tmp_path / "o.onnx").exists()

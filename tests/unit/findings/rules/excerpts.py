@@ -1,0 +1,165 @@
+"""For rules that report what a line says outright: such a line, and one that is nearly the same."""
+
+from __future__ import annotations
+
+EXCERPTS = {
+    "TF137": ("| [TRT] CaffeParser: Could not open file net.prototxt", "| [TRT] CaffeParser: done with net.prototxt"),
+    "TF138": ("E UffParser: Validator error: tile: Unsupported operation _Tile_TRT", "E Parser: Validator error"),
+    "TF139": ('| a.hpp:1: Assertion `f && "Unable to load weight file."\' went wrong', "| weight file a.wts loaded"),
+    "TF148": ("| [5] Assertion failed: ctx->tensors().count(inputName)", "| [5] Assertion failed: tensors(inputName)"),
+    "TF149": ("| [8] Assertion failed: axis >= 0 && axis < nbDims", "| [8] Assertion failed: axis == 1"),
+    "TF150": (
+        "| RuntimeError: In node 4 (importFallbackPluginImporter): UNSUPPORTED_NODE",
+        "| RuntimeError: In node 4 (importPluginV2): INVALID_NODE",
+    ),
+    "TF151": ("| ERROR: builtin_op_importers.cpp:12 In function importMod:", "| ERROR: In function parseGraph:"),
+    "TF152": (
+        "| INVALID_VALUE: the parser only supports TensorRT INetworkDefinitions with an explicit batch dimension.",
+        "| INVALID_VALUE: the parser only supports networks.",
+    ),
+    "TF153": ("| Failed to parse ONNX model from file: net.onnx", "| Parsed ONNX model from file: net.onnx"),
+    "TF154": ("W ONNX model has a newer ir_version (0.0.6) than this parser", "W ONNX model has ir_version (0.0.6)"),
+    "TF155": (
+        "| [7] Assertion failed: _importer_ctx.tensors().at(output.name()).is_tensor()",
+        "| [7] Assertion failed: tensors().at(0)",
+    ),
+    "TF156": (
+        "| [8] Assertion failed: This version of TensorRT only supports floor nearest_mode!",
+        "| [8] Assertion failed: mode is known",
+    ),
+    "TF157": ("| Description: Assertion failed: dims.nbDims == 3", "| Description: Assertion failed: dims.size() == 3"),
+    "TF223": (
+        "E Calibration failure occurred with no scaling factors detected. Why?",
+        "E Calibration failure occurred.",
+    ),
+    "TF224": (
+        "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)",
+        "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ > 0 failed.)",
+    ),
+    "TF420": (
+        "| RuntimeError: tensorrt is only a placeholder project on PyPI.org repository.",
+        "| RuntimeError: tensorrt is a project on PyPI.org repository.",
+    ),
+    "TF421": ("| /usr/bin/ld: cannot find -lnvinfer", "| /usr/bin/ld: cannot find -lpng"),
+    "TF422": (
+        "E 4: Error Code 4: Internal Error (kOPT values for profile 0 violate shape constraints: broadcast)",
+        "E 4: [shapeCompiler.cpp::check::832] Error Code 4: Internal Error (kOPT values for profile 0 are odd)",
+    ),
+    "TF423": (
+        "E 3: API Usage Error (kPREFER_PRECISION_CONSTRAINTS cannot be set if kOBEY_PRECISION_CONSTRAINTS is set.)",
+        "E 3: API Usage Error (kPREFER_PRECISION_CONSTRAINTS is set.)",
+    ),
+    "TF613": ("| Segmentation fault (core dumped)", "| Segmentation done"),
+    "TF614": ("| terminate called after throwing an instance of 'std::bad_alloc'", "| terminate called by its user"),
+    "TF615": (
+        "E 2: [nodes.cpp::read::1] Error Code 2: Internal Error (Assertion x->type() == y failed. )",
+        "E 2: [nodes.cpp::read::1] Error Code 2: An Odd Error (an odd reason)",
+    ),
+    "TF616": (
+        "E Parameter check failed at: ../builder/BuilderConfig.cpp::setDeviceType::177, condition: (layer) != nullptr",
+        "E Parameter check done at: ../builder/BuilderConfig.cpp::setDeviceType::177",
+    ),
+    "TF620": (
+        "E Parameter check failed at: engine.cpp::setDims::940, condition: engineDims.nbDims == dims.nbDims",
+        "E Parameter check failed at: engine.cpp::setBindingDimensions::940, condition: engineDims.nbDims == 3",
+    ),
+    "TF621": (
+        "E Parameter check failed at: engine.cpp::setDims::938, condition: mEngine.bindingIsInput(bindingIndex)",
+        "E Parameter check failed at: engine.cpp::setBindingDimensions::938, condition: bindingIndex > 0",
+    ),
+    "TF622": ("| Cuda failure: 35", "| Cuda failures: none"),
+    "TF623": (
+        "E [pluginV2DynamicExtRunner.cpp::execute::115] Error Code 2: Internal Error (Assertion status failed. )",
+        "E [convRunner.cpp::execute::115] Error Code 2: Internal Error (Assertion status failed. )",
+    ),
+    "TF624": (
+        "E ../cuda/caskConvolutionRunner.cpp (317) - Cask Error in checkCaskExecError<false>: 7 (Cask Convolution)",
+        "E ../cuda/caskConvolutionRunner.cpp (317) - Odd Error in checkCaskExecError<false>: 7 (Cask Convolution)",
+    ),
+    "TF625": (
+        "E attention: could not find any supported formats consistent with input/output data types",
+        "E attention: found supported formats",
+    ),
+    "TF634": (
+        "| WARNING: Deserialize engine failed because file path: /opt/a.engine open error",
+        "| WARNING: Deserialized engine of file path: /opt/a.engine",
+    ),
+    "TF635": (
+        "E INVALID_ARGUMENT: Cannot deserialize with an empty memory buffer.",
+        "E INVALID_ARGUMENT: Cannot deserialize twice.",
+    ),
+    "TF636": (
+        "| TllmException: Assertion failed: d == a + length (gptAttentionCommon.cpp:320)",
+        "| TllmException: Assertion failed: d == a (gptAttentionCommon.cpp:320)",
+    ),
+    "TF663": (
+        "| AttributeError: module 'numpy' has no attribute 'bool'.",
+        "| AttributeError: module 'numpy' has no attribute 'odd'.",
+    ),
+    "TF667": (
+        "| AttributeError: 'tensorrt.tensorrt.ICudaEngine' object has no attribute 'num_io_tensors'",
+        "| AttributeError: 'tensorrt.tensorrt.ICudaEngine' object has no attribute 'oddity'",
+    ),
+    "TF668": (
+        "| AttributeError: type object 'tensorrt.tensorrt.BuilderFlag' has no attribute 'FP16'",
+        "| AttributeError: type object 'torch.dtype' has no attribute 'FP16'",
+    ),
+    "TF669": (
+        "| TypeError: f(): incompatible function arguments. The following argument types are supported:",
+        "| TypeError: f(): odd arguments.",
+    ),
+    "TF677": (
+        "| unable to load model 'm', TensorRT backend supports only GPU device",
+        "| load model 'm', TensorRT backend supports every GPU device",
+    ),
+    "TF678": (
+        "| Invalid argument: unable to find 'libtriton_tensorrt_plan.so' for model 'm'",
+        "| Invalid argument: unable to find a reason for model 'm'",
+    ),
+    "TF679": (
+        "| tensor 'x': the model expects 4 dimensions but the model configuration specifies 3 dimensions",
+        "| tensor 'x': the model expects 4 dimensions",
+    ),
+    "TF680": (
+        '| FAIL : LoadLibrary failed with error 126 "" when trying to load "onnxruntime_providers_tensorrt.dll"',
+        '| LoadLibrary loaded "onnxruntime_providers_tensorrt.dll"',
+    ),
+    "TF681": (
+        "| EP_FAIL : TensorRT EP could not open shared library from lib.so",
+        "| TensorRT EP opened shared library from lib.so",
+    ),
+    "TF682": (
+        "| FAIL : TensorRT input: 1 has no shape specified. Please run shape inference on the onnx model first.",
+        "| TensorRT input: 1 has a shape.",
+    ),
+    "TF683": (
+        "| ERROR: Method requested cannot be compiled by Torch-TensorRT.TorchScript.",
+        "| Method requested was compiled by Torch-TensorRT.TorchScript.",
+    ),
+    "TF684": ("| RuntimeError: Building TensorRT engine failed", "| Building TensorRT engine done"),
+    "TF685": ("| AssertionError: TensorRT plugin should be compiled.", "| TensorRT plugin is compiled."),
+    "TF686": (
+        "| UserWarning: Specified provider 'TensorrtExecutionProvider' is not in available provider names.",
+        "| UserWarning: Specified provider 'TensorrtExecutionProvider' is used.",
+    ),
+    "TF687": (
+        "| Python exception: trtexec execution fails, log has been written to a.log",
+        "| trtexec execution ends, log has been written to a.log",
+    ),
+    "TF688": (
+        "| [TensorRT-LLM] Assertion failed: mpiSize == tp * pp (runtime)",
+        "| [TensorRT-LLM] Assertion failed: mpiSize > 0 (runtime)",
+    ),
+    "TF689": ("| Error: operator (): expects 8 input planes", "| operator (): takes 8 input planes"),
+    "TF690": ("| TF-TRT Warning: Could not find TensorRT", "| TF-TRT found TensorRT"),
+    "TF691": (
+        "| [E:onnxruntime:] Non-zero status code returned while running Reshape node. Name:'r' Status Message: odd",
+        "| [E:onnxruntime:] Zero status code returned while running Reshape node.",
+    ),
+    "TF692": (
+        "| AttributeError: 'Tensor' object has no attribute '_trt'",
+        "| AttributeError: 'Tensor' object has no attribute 'odd'",
+    ),
+    "TF718": ("| RuntimeError: something odd", "| something odd"),
+}
+"""By code: the line with which the rule must speak, and the look-alike where it must not."""

@@ -1,0 +1,68 @@
+"""The DOT of a picture: what it shows, and that no name breaks it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.graph_builds import build, engine, small_build
+from trtforensics.graph.build import build_graph
+from trtforensics.graph.drawing import Colouring, Drawing, drawn
+from trtforensics.graph.views import View, viewed
+from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.render import colours
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def text(graph: nx.MultiDiGraph, colouring: Colouring = Colouring.PRECISION) -> str:
+    return drawn(graph, Drawing(colouring, "title")).decode()
+
+
+def test_a_layer_shows_its_members_type_time_and_share() -> None:
+    found = text(viewed(build_graph(small_build()), View.ENGINE))
+    assert r'label="conv1\nrelu1\nConvolution  0.25 ms (100.0%)"' in found
+    assert "shape=cds" in found
+
+
+@pytest.mark.parametrize("colouring", list(Colouring))
+def test_the_legend_names_the_colours(colouring: Colouring) -> None:
+    half = ComputePrecision("Half", PrecisionSource.KERNEL)
+    layers = (engine("a", "x", "y", 1, compute_precision=half, time_ms=1.0),)
+    found = text(viewed(build_graph(build(engine_layers=layers)), View.ENGINE), colouring)
+    entry = {"precision": "FP16", "type": "Convolution", "share": "100.0% of the time"}[colouring.value]
+    assert f'label="{entry}"' in found
+    assert f'"{colours.of_precision("Half")}"' in found or colouring is not Colouring.PRECISION
+
+
+def test_a_foreign_node_is_a_cluster_with_its_onnx_nodes() -> None:
+    layers = (engine("{ForeignNode[a...z]}", "x", "y", 1, type="Myelin", onnx_nodes=tuple(f"n{n}" for n in range(20))),)
+    found = text(viewed(build_graph(build(engine_layers=layers)), View.ENGINE))
+    assert "subgraph cluster_0" in found
+    assert 'label="n11"' in found
+    assert 'label="n12"' not in found
+    assert 'label="8 more"' in found
+
+
+@pytest.mark.parametrize("name", ['say "hi"', "back\\slash", "n\x1em", "a -> b;", "日本", "x" * 40_000])
+def test_no_name_breaks_the_document(name: str) -> None:
+    found = text(viewed(build_graph(build(engine_layers=(engine(name, name, "y", 1),))), View.ENGINE))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", found)
+    for line in found.split("\n"):
+        assert len(re.findall(r'(?<!\\)(?:\\\\)*"', line)) % 2 == 0, line
+    labels = re.findall(r'(?:label|tooltip)="((?:[^"\\]|\\.)*)"', found)
+    assert max(map(len, labels)) < 16_384  # what Graphviz takes
+
+
+def test_large_pictures_label_only_changes_of_precision() -> None:
+    half, full = (ComputePrecision(one, PrecisionSource.KERNEL) for one in ("Half", "Float"))
+    layers = tuple(
+        engine(f"l{n}", f"t{n}", f"t{n + 1}", n + 1, compute_precision=half if n < 100 else full) for n in range(200)
+    )
+    found = text(viewed(build_graph(build(engine_layers=layers)), View.ENGINE))
+    labelled = [line for line in found.split("\n") if " -> " in line and " label=" in line]
+    assert len(labelled) == 1
+    assert '"engine:l99" -> "engine:l100"' in labelled[0]

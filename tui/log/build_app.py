@@ -1,0 +1,209 @@
+"""The build in view: every pane shows it, the candidates and the log follow the cursor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.widgets import Footer
+
+from trtforensics.findings.coverage import in_words
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tui.log.history import History
+from trtforensics.tui.log.panes import Panes, Tab
+from trtforensics.tui.log.reading import ReadingApp
+from trtforensics.tui.log.searching import LogSearch
+from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, candidate_table, layer_table, unknown_table
+from trtforensics.tui.rows.layers.entries import LayerEntry
+from trtforensics.tui.rows.layers.index import LayerIndex, RowKind
+from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
+from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.rows.title_and_progress import progress_line, title_line
+from trtforensics.tui.widgets.search import Prompt
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.tui.rows.layers.candidates import CandidateTable
+    from trtforensics.tui.rows.layers.entries import Subject
+    from trtforensics.tui.rows.layers.index import TreeRow
+    from trtforensics.tui.sessions import LogSession
+
+TIES = (1.005, 1.01, NEAR_TIE_RATIO, 1.03, 1.05, 1.1, 1.2)
+"""The ratios of runner-up to winner up to which ``<`` and ``>`` let a choice count as a near tie."""
+
+
+class BuildApp(ReadingApp):
+    """Shows one build of a log at a time. A subclass adds the keys."""
+
+    def __init__(self, session: LogSession) -> None:
+        super().__init__(session)
+        self._panes = Panes(session.text)
+        self._prompt = Prompt()
+        self._note = ""
+        self._search = LogSearch(self._panes.log_view, self._say)
+        self._history = History()
+        self._tie = TIES.index(NEAR_TIE_RATIO)
+        self._filtered: VirtualList = self._panes.layer_tree
+        self._parsed: BuildLog | None = None
+        self._number = 0
+        self._index: LayerIndex | None = None
+        self._shown: LayerEntry | Subject | None = None
+
+    @property
+    def build(self) -> Build | None:
+        """The build in view, or None before the first build is known."""
+        return self._parsed.builds[self._number] if self._parsed and self._parsed.builds else None
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the build in view may still get lines."""
+        return self.reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        yield LineBar(id="title")
+        yield self._panes
+        yield self._prompt
+        yield LineBar(id="status")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Show the waiting text and start the parse once it is on the screen."""
+        self._panes.overview.show_rows(waiting_rows(self.session.name))
+        self._show_title()
+        self._show_status()
+        self.call_after_refresh(self.start)
+
+    def lines_arrived(self) -> None:
+        """Show the lines read so far, and the progress."""
+        self._panes.log_view.grow()
+        self._show_status()
+
+    def show_judgement(self, problem: str) -> None:
+        """Show the findings, or why there are none."""
+        if problem:
+            self._panes.findings.show_findings((), "", problem)
+        else:
+            self._show_findings()
+
+    def _show_findings(self) -> None:
+        """Show the findings of the build in view."""
+        if self.judgement is None or self._parsed is None:
+            return
+        findings = [finding for finding in self.judgement.as_tree() if self._number in finding.builds]
+        empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
+        self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
+        self._tab("findings").count_up(f"{len(findings):,}")
+
+    def take(self, log: BuildLog) -> None:
+        """Show the first build; if a build is in view already, update it."""
+        known = self.build is not None
+        self._panes.log_view.grow()
+        if not self.reading:
+            self._search.renew()
+        self._parsed = log
+        self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
+
+    def _show_build(self, number: int, *, keep: bool = False) -> None:
+        """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""
+        self._number = number
+        build = self.build
+        panes = self._panes
+        if self._parsed is None or build is None:
+            panes.overview.show_rows([OverviewRow("file", self.session.name), OverviewRow("state", "holds no build")])
+            self._show_status()
+            return
+        self._index = LayerIndex(build)
+        panes.overview.show_rows(overview_rows(self._parsed, build, reading=self._goes_on), keep=keep)
+        layers = None if self._goes_on and not self._index.rows() else self._index
+        if keep:
+            panes.layer_tree.update_layers(layers)
+        else:
+            panes.layer_tree.show_layers(layers)
+        panes.messages.show_messages(build.messages, keep=keep)
+        panes.nodes.show_build(build, keep=keep)
+        self._show_findings()
+        self._show_candidates(keep=keep)
+        self._tab("layers").count_up(panes.layer_tree.count_text)
+        self._tab("messages").count_up(f"{len(build.messages):,}")
+        self._show_title()
+        self._show_status()
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Let the log follow the cursor; in the layers, the candidates too."""
+        if event.source is self._panes.layer_tree:
+            self._show_candidates()
+        self._follow(event.source, event.index)
+
+    def _show_candidates(self, *, keep: bool = False, anew: bool = False) -> None:
+        """Show the candidates of the layer under the cursor, unless they are shown already and not asked for anew.
+
+        With ``keep`` the log was parsed again: subjects at the same line are the same, though other objects.
+        """
+        row = self._panes.layer_tree.selected
+        shown = row.entry if row and row.kind is RowKind.LAYER else row.subject if row else None
+        if shown is None or shown is not self._shown or anew:
+            before, self._shown = self._shown, shown
+            same = anew or (keep and before is not None and shown is not None and _line(before) == _line(shown))
+            self._panes.show_candidates(self._table(row), keep=same)
+
+    def _table(self, row: TreeRow | None) -> CandidateTable:
+        """Return the candidates of a row: of a layer in all formats, of anything else its own."""
+        tie = TIES[self._tie]
+        if row is None or self._index is None:
+            return NOTHING_SELECTED
+        if row.kind is RowKind.LAYER and row.entry is not None:
+            return layer_table(self._index.alternatives, row.entry, tie=tie)
+        if row.subject is None:
+            return unknown_table(row.why)
+        return candidate_table(self._index.alternatives, row.subject, row.why, tie=tie)
+
+    def _follow(self, source: VirtualList, index: int) -> None:
+        """Scroll the log to the line that a row is about."""
+        line = source.log_line(index)
+        if line is not None and source is not self._panes.log_view:
+            self._panes.log_view.show_line(line)
+        self._note = ""
+        self._show_status()
+
+    def on_resize(self) -> None:
+        """Fit the title to the new width."""
+        self._show_title()
+
+    def _say(self, note: str) -> None:
+        """Show a note in the status line until the next event."""
+        self._note = note
+        self._show_status()
+
+    def _tab(self, pane: str) -> Tab:
+        return self.query_one(f"#tab-{pane}", Tab)
+
+    def _show_title(self) -> None:
+        self.query_one("#title", LineBar).show(
+            *title_line(self.session.name, self._parsed, self.build, self.size.width, reading=self._goes_on)
+        )
+
+    def _show_status(self) -> None:
+        """Show the progress while parsing, later the position in the log; then the filter and the note, if any."""
+        log_view = self._panes.log_view
+        if not self.reading:
+            place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
+            pieces = [Piece(place, Role.DIM)]
+        elif self.progress is not None:
+            pieces = list(progress_line(self.progress, self.size.width))
+        else:
+            pieces = [Piece(" opening", Role.WARNING)]
+        kept = self._panes.list_of(self._panes.tab).kept_by.text
+        if kept:
+            pieces.append(Piece(f" · kept: {kept}", Role.ACCENT))
+        if self._search.only:
+            pieces.append(Piece(f" · only {self._search.only}", Role.ACCENT))
+        if self._note:
+            pieces.append(Piece(f" · {self._note}", Role.ACCENT))
+        self.query_one("#status", LineBar).show(*pieces)
+
+
+def _line(shown: LayerEntry | Subject) -> int | None:
+    return shown.line if isinstance(shown, LayerEntry) else shown.span.line

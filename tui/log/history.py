@@ -1,0 +1,56 @@
+"""What was looked at, to go back and forward through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trtforensics.tui.rows.layers.entries import LayerEntry
+
+MOST = 100
+"""Places that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the screen showed: a build, the list in focus with its cursor, the selected layer, and the log's line."""
+
+    build: int
+    pane: str
+    entry: LayerEntry | None
+    cursor: int
+    line: int
+
+
+class History:
+    """Places in the order in which they were looked at. A jump from an older place drops the newer ones."""
+
+    def __init__(self) -> None:
+        self._places: list[Place] = []
+        self._at = -1
+
+    def leave(self, place: Place) -> None:
+        """Keep the place that a jump starts from."""
+        self._put(place)
+
+    def arrive(self, place: Place) -> None:
+        """Keep the place that a jump led to."""
+        self._put(place)
+
+    def step(self, by: int, here: Place) -> Place | None:
+        """Go ``by`` places back (negative) or forward from here; None where there is none."""
+        if by < 0 and self._at == len(self._places) - 1 and self._places and here != self._places[self._at]:
+            self._put(here)
+        if not 0 <= self._at + by < len(self._places):
+            return None
+        self._at += by
+        return self._places[self._at]
+
+    def _put(self, place: Place) -> None:
+        if self._at >= 0 and self._places[self._at] == place:
+            return
+        del self._places[self._at + 1 :]
+        self._places.append(place)
+        del self._places[:-MOST]
+        self._at = len(self._places) - 1

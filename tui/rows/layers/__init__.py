@@ -1,0 +1,1 @@
+"""What the layers pane and the panes about one layer show."""

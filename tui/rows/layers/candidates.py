@@ -1,0 +1,337 @@
+"""The candidates of a layer as a table: time bars, how much slower than the best, and which one was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from trtforensics.model.kernel import NameEvidence
+from trtforensics.model.log import CachedResult, Choice, MyelinOperation
+from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
+from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.tui.rows.layers.index import formats_text, subject_name
+from trtforensics.tui.rows.layers.tactics import CombinedTactics, tactics_of, tactics_of_all
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.engines.alternatives import Alternatives
+    from trtforensics.model.timings import Candidate
+    from trtforensics.tui.rows.layers.entries import LayerEntry, Subject
+    from trtforensics.tui.rows.layers.tactics import Tactics
+
+BAR_WIDTH = 12
+BAR_ENDS_AT = 4.0
+"""A full bar is this multiple of the best time, so that a very slow tactic does not flatten all other bars."""
+
+RUNNER_LIMIT = 28
+TACTIC_WIDTH = 18
+TYPES_WIDTH = 16
+PASS_WIDTH = 4
+SUM_WIDTH = 6
+"""Types of sums: ``Half``, ``Float``, ``Int32``, with ``?`` behind them where a kernel's name only implies it."""
+MUCH_SLOWER = 10.0
+"""Ratio from which a factor is easier to read than a percentage."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateTable:
+    """The content of the candidates pane: heading, candidates from fastest to slowest, and the row of the winner.
+
+    ``reference_ms`` is the time that others are compared with: the winner's, else the best. Near ties are those of the
+    winner's own formats, up to the ratio ``tie``. With ``formats``, candidates are of several combinations.
+    """
+
+    heading: tuple[Line, ...]
+    candidates: Sequence[Candidate] = ()
+    chosen: int | None = None
+    best_ms: float | None = None
+    reference_ms: float | None = None
+    scale_ms: float | None = None
+    runner_width: int = 0
+    named: bool = False
+    formats: bool = False
+    passes: bool = False
+    tie: float = NEAR_TIE_RATIO
+    width: int = 0
+
+
+NOTHING_SELECTED = CandidateTable(((Piece(" select a layer to see what was timed for it", Role.DIM),),))
+
+
+def candidate_table(
+    alternatives: Alternatives, subject: Subject, why: str = "", *, tie: float = NEAR_TIE_RATIO
+) -> CandidateTable:
+    """Collect the candidates of a choice, of a cached result, or of an operation in a ForeignNode.
+
+    ``why`` is the reason that there are none, or that the result used by the engine is unknown.
+    """
+    candidates, origin = tactics_of(alternatives, subject)
+    heading = _heading(alternatives, subject, origin, candidates, tie)
+    return _table(candidates, subject, [*heading, *_remark(why)], tie)
+
+
+def layer_table(alternatives: Alternatives, entry: LayerEntry, *, tie: float = NEAR_TIE_RATIO) -> CandidateTable:
+    """Collect the candidates of a layer in all formats, types and passes; those that were timed, fastest first."""
+    subject = entry.subject
+    if subject is None or entry.inside:
+        return candidate_table(alternatives, subject, entry.origin, tie=tie) if subject else unknown_table(entry.origin)
+    candidates = tactics_of_all(alternatives, subject, entry.tuned)
+    timed = alternatives.timed(subject)
+    origin = None if timed is subject else timed
+    heading = [*_heading(alternatives, subject, origin, candidates, tie), *_remark(entry.origin)]
+    return _table(candidates, subject, heading, tie)
+
+
+def unknown_table(why: str) -> CandidateTable:
+    """Return a table without candidates that says why there are none."""
+    return CandidateTable(tuple(_remark(why))) if why else NOTHING_SELECTED
+
+
+def _remark(why: str) -> list[Line]:
+    return [(Piece(f" {why}", Role.WARNING),)] if why else []
+
+
+def _table(candidates: Tactics, subject: Subject, heading: list[Line], tie: float) -> CandidateTable:
+    best, worst = _extremes(candidates)
+    runner, kernel = candidates.widest_runner(), candidates.widest_kernel()
+    runner = min(max(runner, len("runner")), RUNNER_LIMIT) if runner else 0
+    blocks = candidates.blocks if isinstance(candidates, CombinedTactics) else []
+    formats = len(blocks) > 1
+    passes = len({choice.pass_index for choice in blocks}) > 1
+    chosen = _chosen(subject, candidates)
+    table = CandidateTable(
+        heading=(),
+        candidates=candidates,
+        chosen=chosen,
+        best_ms=best,
+        reference_ms=best if chosen is None else candidates[chosen].time_ms or best,
+        scale_ms=min(worst, best * BAR_ENDS_AT) if best and worst else worst,
+        runner_width=runner,
+        named=kernel > 0,
+        formats=formats,
+        passes=passes,
+        tie=tie,
+        width=BAR_WIDTH
+        + 28
+        + TACTIC_WIDTH
+        + (TYPES_WIDTH + 2 if formats else 0)
+        + (PASS_WIDTH + 2 if passes else 0)
+        + (runner + 2 if runner else 0)
+        + (SUM_WIDTH + 2 if kernel else 0)
+        + max(kernel, len("kernel")) * (kernel > 0)
+        + 1,
+    )
+    last = _columns(table) if candidates else (Piece(f" {_nothing_timed(subject)}", Role.WARNING),)
+    return replace(table, heading=(*heading, last))
+
+
+def candidate_pieces(table: CandidateTable, index: int) -> Line:
+    """Lay out one candidate."""
+    candidate = table.candidates[index]
+    chosen = index == table.chosen
+    role = Role.STRONG if chosen else Role.PLAIN
+    near = _near(table, candidate) and not chosen
+    return (
+        Piece(" ✔ " if chosen else "   ", Role.GOOD),
+        *_bar(table, candidate.time_ms, Role.CHOSEN_BAR if chosen else Role.BAR),
+        Piece(fit_right(milliseconds(candidate.time_ms), 10), role),
+        Piece(fit_right(_slower(candidate.time_ms, table), 9), Role.WARNING if near else Role.DIM),
+        Piece(" ≈  " if near else "    ", Role.WARNING),
+        *_combination(table, candidate),
+        Piece(fit(tactic_text(candidate.tactic) or "-", TACTIC_WIDTH) + "  ", role),
+        Piece(fit(candidate.runner, table.runner_width) + "  " if table.runner_width else "", role),
+        Piece(fit(_sum(candidate.kernel), SUM_WIDTH) + "  " if table.named else "", role),
+        Piece(candidate.kernel, Role.DIM),
+    )
+
+
+def candidate_fields(table: CandidateTable, index: int) -> dict[str, object]:
+    """Return what a filter can ask of a candidate, by name; ``slower`` is in per cent."""
+    candidate = table.candidates[index]
+    ratio = candidate.time_ms / table.reference_ms if candidate.time_ms and table.reference_ms else None
+    choice = _choice_of(table, candidate)
+    return {
+        "tactic": tactic_text(candidate.tactic),
+        "runner": candidate.runner,
+        "kernel": candidate.kernel,
+        "sum": _sum(candidate.kernel),
+        "type": _types(choice) if choice else "",
+        "format": formats_text(choice) if choice else "",
+        "pass": choice.pass_index if choice else None,
+        "time": candidate.time_ms,
+        "slower": None if ratio is None else (ratio - 1) * 100,
+        "line": candidate.line,
+    }
+
+
+def _choice_of(table: CandidateTable, candidate: Candidate) -> Choice | None:
+    return table.candidates.choice_of(candidate) if isinstance(table.candidates, CombinedTactics) else None
+
+
+def _near(table: CandidateTable, candidate: Candidate) -> bool:
+    """Whether a candidate of the winner's formats is a near tie with it."""
+    if table.chosen is None or candidate.time_ms is None or not table.reference_ms:
+        return False
+    winner = _choice_of(table, table.candidates[table.chosen])
+    return candidate.time_ms <= table.reference_ms * table.tie and _choice_of(table, candidate) is winner
+
+
+def _combination(table: CandidateTable, candidate: Candidate) -> Iterator[Piece]:
+    """Yield the types and the pass of a candidate, where candidates of several combinations are listed."""
+    choice = _choice_of(table, candidate)
+    if table.formats and choice is not None:
+        final = choice.final
+        role = Role.GOOD if final else Role.PLAIN if final is None else Role.DIM
+        yield Piece(fit(_types(choice), TYPES_WIDTH) + "  ", role)
+        if table.passes:
+            yield Piece(
+                fit(str(choice.pass_index if choice.pass_index is not None else "-"), PASS_WIDTH) + "  ", Role.DIM
+            )
+
+
+def _types(choice: Choice) -> str:
+    """Spell the types of a combination and what they pack: ``Half:8→Float``."""
+    read, written = (_packed(texts) for texts in (choice.inputs, choice.outputs))
+    return read if read == written else f"{read}→{written}"
+
+
+def _packed(texts: tuple[str, ...]) -> str:
+    formats = [one for text in texts for one in parse_formats(text) or ()]
+    spelled = dict.fromkeys(f"{one.dtype}:{one.components}" if one.components > 1 else one.dtype for one in formats)
+    return "+".join(spelled) or "?"
+
+
+def _sum(kernel: str) -> str:
+    """Return the type in which a kernel sums."""
+    facts = read_kernel(kernel)
+    implied = facts.evidence("accumulator") is NameEvidence.CONVENTION
+    return f"{facts.accumulator or ''}{'?' if implied else ''}"
+
+
+def _bar(table: CandidateTable, time_ms: float | None, role: Role) -> tuple[Piece, ...]:
+    """Draw a time as a bar; a time beyond the scale ends in an arrowhead."""
+    if time_ms is None or not table.scale_ms:
+        return (Piece(" " * BAR_WIDTH),)
+    fraction = time_ms / table.scale_ms
+    if fraction > 1:
+        return (Piece("█" * (BAR_WIDTH - 1), role), Piece("▶", role))
+    return (Piece(bar(fraction, BAR_WIDTH), role),)
+
+
+def _slower(time_ms: float | None, table: CandidateTable) -> str:
+    """Return how much slower than the winner a tactic is."""
+    if time_ms is None or not table.reference_ms:
+        return ""
+    if time_ms == table.best_ms:
+        return "fastest"
+    if time_ms == table.reference_ms:
+        return "chosen"
+    ratio = time_ms / table.reference_ms
+    return f"{ratio:,.0f} x" if ratio >= MUCH_SLOWER else f"{(ratio - 1) * 100:+.1f} %"
+
+
+def _columns(table: CandidateTable) -> Line:
+    """Return the headings of the columns."""
+    names = fit_right("ms", BAR_WIDTH + 13) + fit_right("slower", 9) + "    "
+    names += fit("in→out", TYPES_WIDTH) + "  " if table.formats else ""
+    names += fit("pass", PASS_WIDTH) + "  " if table.passes else ""
+    names += fit("tactic", TACTIC_WIDTH) + "  "
+    names += fit("runner", table.runner_width) + "  " if table.runner_width else ""
+    return (Piece(names + (fit("sum", SUM_WIDTH) + "  kernel" if table.named else "")),)
+
+
+def _heading(
+    alternatives: Alternatives, subject: Subject, origin: Choice | None, candidates: Tactics, tie: float
+) -> tuple[Line, ...]:
+    """Return the lines with the decision, its margin, and how other types compare."""
+    name = (Piece(f" {subject_name(subject)}", Role.TITLE),)
+    count = len(candidates)
+    if isinstance(subject, MyelinOperation):
+        return (name, *_operation(subject, count))
+    verdict = [_FINAL[subject.final]]
+    if subject.time_ms is not None:
+        verdict.append(Piece(f"  {milliseconds(subject.time_ms)} ms", Role.STRONG))
+    if count:
+        blocks = len(candidates.blocks) if isinstance(candidates, CombinedTactics) else 1
+        several = f" in {blocks} combinations" if blocks > 1 else ""
+        margin = _margin(alternatives.margin(subject), tie)
+        verdict += [*margin, Piece(f"  {plural(count, 'tactic')} timed{several}", Role.DIM)]
+    else:
+        verdict.append(Piece(f"  {subject.runner} {tactic_text(subject.tactic) or 'no tactic'}"))
+    lines = [name, tuple(verdict), (Piece(f" {formats_text(subject)}", Role.DIM),)]
+    others = [other.text for other in alternatives.other_types(subject)]
+    if others:
+        lines.append((Piece(f" by itself {', '.join(others)}", Role.ACCENT),))
+    facts = read_tactic((origin or subject).kernel, _splits(origin or subject), subject.outputs).text
+    if facts:
+        lines.append((Piece(f" {facts}", Role.DIM),))
+    if origin is not None:
+        layer = "" if origin.layer == subject.layer else f" for {origin.layer}"
+        text = f" cached result; timed at lines {origin.first_line:,} to {origin.span.line:,}{layer}"
+        lines.append((Piece(text, Role.ACCENT),))
+    return tuple(lines)
+
+
+def _splits(timed: Choice | CachedResult) -> int | None:
+    return timed.splits if isinstance(timed, Choice) else None
+
+
+def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:
+    """Yield the lines with the ForeignNode of an operation, its timing cache key and its number of tactics."""
+    if subject.foreign_node:
+        yield (Piece(f" in {subject.foreign_node}", Role.DIM),)
+    if subject.key:
+        yield (Piece(f" timing cache key {subject.key}", Role.DIM),)
+    yield (Piece(f" {plural(count, 'tactic')} timed by Myelin", Role.DIM),)
+
+
+def _nothing_timed(subject: Subject) -> str:
+    """Return the reason that there is no table."""
+    if isinstance(subject, CachedResult):
+        return "cached result, no alternatives were timed in this build"
+    if isinstance(subject, Choice):
+        return "TensorRT printed no times for it"
+    return "no alternatives were printed"
+
+
+_FINAL = {
+    True: Piece(" ✔ in the engine", Role.GOOD),
+    False: Piece(" ✗ lost to another format or pass", Role.DIM),
+    None: Piece(" ? not told if the engine uses it", Role.WARNING),
+}
+
+
+def _margin(ratio: float | None, tie: float) -> list[Piece]:
+    """Return by how much the runner-up in the same formats lost."""
+    if ratio is None:
+        return []
+    text = f"  next {(ratio - 1) * 100:+.1f} %"
+    return [Piece(f"{text} ≈", Role.WARNING)] if ratio <= tie else [Piece(text, Role.DIM)]
+
+
+def _extremes(candidates: Tactics) -> tuple[float | None, float | None]:
+    """Return the best and the worst time; candidates are sorted, those without a time last."""
+    best = candidates[0].time_ms if candidates else None
+    worst = (candidates[row].time_ms for row in range(len(candidates) - 1, -1, -1))
+    return best, next((time for time in worst if time is not None), None)
+
+
+def _chosen(subject: Subject, candidates: Tactics) -> int | None:
+    """Return the winner's row: same tactic and runner, and of several such rows the nearest in time."""
+    if isinstance(subject, MyelinOperation):
+        tactic, runner = subject.selected, ""
+    else:
+        tactic, runner = subject.tactic, subject.runner
+    if tactic is None:
+        return None
+    aim = subject.time_ms or 0.0
+    own = range(subject.first_line, subject.span.line + 1) if isinstance(subject, Choice) else range(0)
+
+    def distance(row: int) -> tuple[bool, bool, float]:
+        candidate = candidates[row]
+        return candidate.runner != runner, candidate.line not in own, abs((candidate.time_ms or 0.0) - aim)
+
+    return min(candidates.with_tactic(tactic), key=distance, default=None)

@@ -1,0 +1,96 @@
+"""The detail of a layer: everything that the log tells of it, wrapped to the width, each fact with its line."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+from trtforensics.model.timings import tactic_text
+from trtforensics.tui.rows.layers.index import UNNAMED, formats_text, tensor_text
+from trtforensics.tui.rows.pieces import Line, Piece, Role, milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trtforensics.engines.why import Reason
+    from trtforensics.model.log import Build
+    from trtforensics.tui.rows.layers.entries import LayerEntry
+
+_LABEL = 10
+_LEAST = 16
+_FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? not told"}
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A labelled fact about a layer, and the line of the log that states it."""
+
+    label: str
+    text: str
+    line: int | None = None
+    role: Role = Role.PLAIN
+
+
+def details(build: Build, entry: LayerEntry, why: Iterable[Reason]) -> list[Detail]:
+    """Return the facts about a layer, why it is as it is first."""
+    line = entry.layer.span.line if entry.layer else entry.line
+    rows = [Detail("layer", entry.name or UNNAMED, line, Role.STRONG)]
+    rows += [Detail("why", reason.text, reason.span.line if reason.span else None) for reason in why]
+    rows += _facts(entry, line)
+    ops = {node.name: (node.op, node.span.line) for node in build.onnx_nodes}
+    for name in entry.layer.onnx_nodes if entry.layer else ():
+        op, stated = ops.get(name, ("", line))
+        rows.append(Detail("onnx", f"{name}  {op}".rstrip(), stated))
+    rows += _tensors(entry, line)
+    rows += _tuned(entry)
+    if entry.layer is not None:
+        rows += [Detail("printed", f"{name}: {value}", line) for name, value in entry.layer.fields.items()]
+    return rows
+
+
+def _facts(entry: LayerEntry, line: int | None) -> Iterator[Detail]:
+    layer = entry.layer
+    yield Detail("kind", entry.kind or "?", line)
+    known = layer.compute_precision if layer else None
+    by = f", by its {known.source}" if known else ""
+    yield Detail("compute", f"{entry.compute}{by}", line)
+    if entry.time_ms is not None:
+        share = f", {entry.share:.1%} of the engine's time".replace("%", " %") if entry.share is not None else ""
+        yield Detail("time", f"{milliseconds(entry.time_ms)} ms {entry.time_is or ''}{share}", entry.line)
+    else:
+        yield Detail("time", f"?  {entry.origin}".rstrip(), line)
+    if layer is not None and (layer.tactic is not None or layer.tactic_name):
+        yield Detail("tactic", " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name))), line)
+    if layer is not None and layer.origin:
+        yield Detail("origin", layer.origin, line)
+    if entry.inside:
+        yield Detail("origin", f"a kernel of {entry.inside}, which was tuned as a whole", line)
+
+
+def _tensors(entry: LayerEntry, line: int | None) -> Iterator[Detail]:
+    if entry.layer is None:
+        return
+    for label, tensors in (("reads", entry.layer.inputs), ("writes", entry.layer.outputs)):
+        for tensor in tensors:
+            layout = "" if tensor.format.startswith(f"{tensor.dtype}[") else f"  {tensor.format}"
+            yield Detail(label, f"{tensor_text(tensor)}  {tensor.name}{layout}".rstrip(), line)
+
+
+def _tuned(entry: LayerEntry) -> Iterator[Detail]:
+    for result in entry.tuned if not entry.inside else ():
+        time = "no time" if result.time_ms is None else f"{milliseconds(result.time_ms)} ms"
+        tactic = f"{result.runner} {tactic_text(result.tactic) or ''}"
+        text = f"{_FINAL[result.final]}  {time}  {formats_text(result)}  {tactic}"
+        role = {True: Role.GOOD, False: Role.DIM, None: Role.WARNING}[result.final]
+        yield Detail("tuned", f"{text} {result.kernel}".rstrip(), result.span.line, role)
+
+
+def detail_lines(detail: Detail, gutter: int, width: int) -> list[Line]:
+    """Lay a fact out behind its line number and its label; nothing is cut, only wrapped."""
+    room = max(width - gutter - _LABEL - 2, _LEAST)
+    wrapped = textwrap.wrap(visible(detail.text), room, break_on_hyphens=False) or [""]
+    head = (Piece(f"{detail.line or '':>{gutter}} ", Role.DIM), Piece(f"{detail.label:<{_LABEL}}", Role.ACCENT))
+    blank = Piece(" " * (gutter + 1 + _LABEL))
+    return [(*head, Piece(wrapped[0], detail.role)), *((blank, Piece(text, detail.role)) for text in wrapped[1:])]
