@@ -34,7 +34,7 @@ FAMILIES = {
     "TF8": "a replay beside the log",
     "TF9": "two logs",
 }
-_WIDTH = 100
+_WIDTH = 76
 
 
 def add_generated(pages: Path) -> None:
@@ -166,10 +166,9 @@ def _explained(rule: Rule) -> str:
 
 def api_page() -> str:
     """Return the page of the public names of ``import trtforensics``."""
-    page = ["# Python API\n", f"{_first_paragraphs(trtforensics)}\n", '```python\nimport trtforensics as tf\n```\n']
+    page = ["# Python API\n", f"{_first_paragraphs(trtforensics)}\n", "```python\nimport trtforensics as tf\n```\n"]
     names = [name for name in getattr(trtforensics, "__all__", ()) if not name.startswith("__")]
-    for name in names:
-        page.append(_documented(name, getattr(trtforensics, name)))
+    page += [_documented(name, getattr(trtforensics, name)) for name in names]
     if not names:
         page.append("This version has commands only: every `--json` document is the interface for programs.\n")
     return "\n".join(page)

@@ -1,6 +1,6 @@
 """Make ``models/norm-chain.onnx``: ``python testdata/make_chain.py``.
 
-A MatMul, an RMSNorm that was exported as Mul, ReduceMean, Sqrt and Div, and a Tanh. The squares leave the range of FP16.
+A MatMul, an RMSNorm that was exported as Mul, ReduceMean, Sqrt and Div, and a Tanh. The squares leave FP16's range.
 """
 
 from pathlib import Path

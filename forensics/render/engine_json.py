@@ -1,4 +1,4 @@
-"""The JSON document of engine-layer and profile files (``parse --json``), schema 2; README describes every field."""
+"""The JSON document of engine-layer and profile files (``parse --json``), schema 2; docs/reference/commands describes every field."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED_COMMANDS = {"tui", "test"}
-"""README's installation commands: `.ci/run` runs the tests' one, and tests/house holds that the first one's log opens."""
+"""README's installation commands: `.ci/run` runs the one of the tests; each makes an environment of its own."""
 
 DEADLINE = 300.0
 """Seconds after which a hanging block fails its test."""
@@ -100,6 +100,8 @@ def test_what_a_page_says_to_type_prints_what_it_shows(
             continue
         done = _run(session, block.text)
         assert done.returncode == int(block.marks.get("exit", "0")), f"{label(page)}:{block.first}: {done.stdout}"
+        folder_is_shown = step.printed is not None and str(session) in done.stdout
+        assert not folder_is_shown, f"{label(page)}:{block.first}: names a folder of this machine"
         if step.printed is not None:
             printed.append((step.printed, done.stdout.strip("\n")))
             if _compared(done.stdout) != _compared(step.printed.text):

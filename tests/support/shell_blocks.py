@@ -58,9 +58,7 @@ def blocks(page: str) -> list[Block]:
                 after for after in range(first, len(lines)) if lines[after].strip() == fence["marks"]
             )  # a fence that never ends is a failure of tests/house
             inside = tuple(lines[first:place])
-            found.append(
-                Block(fence["language"], fence["title"], marks, first, place, len(fence["indent"]), inside)
-            )
+            found.append(Block(fence["language"], fence["title"], marks, first, place, len(fence["indent"]), inside))
             marks = {}
         elif lines[place].strip():
             marks = {}
