@@ -102,10 +102,10 @@ def test_a_reduction_that_is_killed_at_twenty_moments_comes_to_the_same_answer(r
     ran = tmp_path / "ran.txt"
     noting = f"import sys, time; open({str(ran)!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(0.2); import onnx"
     line = ("reduce", planted(tmp_path), "--check", check(tmp_path, CHECK.replace("import sys, onnx", noting, 1)))
-    line = (*line, "--json", "--quiet", "--artifacts-dir")
-    whole = json.loads(run(*line, tmp_path / "whole").stdout)
+    whole_line = (*line, "--json", "--quiet", "--artifacts-dir")
+    whole = json.loads(run(*whole_line, tmp_path / "whole").stdout)
     ran.unlink()
-    command = [sys.executable, "-m", "trtforensics", *map(str, line), str(tmp_path / "out")]
+    command = [sys.executable, "-m", "trtforensics", *map(str, whole_line), str(tmp_path / "out")]
     chance, kills = random.Random(7), 0
     for _ in range(20):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -8,7 +8,7 @@ from textual.widgets import Footer
 
 from trtforensics.findings.coverage import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tui.log.history import History
+from trtforensics.tui.log.history import Trail
 from trtforensics.tui.log.panes import Panes, Tab
 from trtforensics.tui.log.reading import ReadingApp
 from trtforensics.tui.log.searching import LogSearch
@@ -43,7 +43,7 @@ class BuildApp(ReadingApp):
         self._prompt = Prompt()
         self._note = ""
         self._search = LogSearch(self._panes.log_view, self._say)
-        self._history = History()
+        self._history = Trail()
         self._tie = TIES.index(NEAR_TIE_RATIO)
         self._filtered: VirtualList = self._panes.layer_tree
         self._parsed: BuildLog | None = None

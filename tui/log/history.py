@@ -23,7 +23,7 @@ class Place:
     line: int
 
 
-class History:
+class Trail:
     """Places in the order in which they were looked at. A jump from an older place drops the newer ones."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from textual.binding import Binding
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tui.rows.filtering import NO_FILTER
-from trtforensics.tui.rows.layers.columns import ORDERS, Layout, heading
+from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.question_bar import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
@@ -153,7 +153,7 @@ class LayerTree(VirtualList):
         if not self._rows:
             return (Piece(self._empty(), Role.DIM),)
         row = self._rows[index]
-        return row_pieces(row, Layout(width, self._digits, self._tie), expanded=id(row.entry) in self._open)
+        return row_pieces(row, ColumnLayout(width, self._digits, self._tie), expanded=id(row.entry) in self._open)
 
     def header(self, width: int) -> Sequence[Line]:
         """Return the questions and the titles of the columns."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_numbers_and_names_do_not_make_a_difference(tmp_path: Path) -> None:
         ({"node": "/b/Add", "op": "Add"}, "", "the operator is Add"),
     ],
 )
-def test_strict_looks_at_more_than_loose(tmp_path: Path, changed: dict[str, str], loose: str, strict: str) -> None:
+def test_strict_looks_at_more_than_loose(tmp_path: Path, changed: dict[str, Any], loose: str, strict: str) -> None:
     one, other = built(tmp_path, log()), built(tmp_path, log(**changed))
     assert one.difference(other, Sameness.LOOSE) == loose
     assert one.difference(other, Sameness.STRICT) == strict

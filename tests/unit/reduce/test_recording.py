@@ -15,7 +15,7 @@ def test_every_tensor_of_the_model_has_a_value(apart: Callable[..., Deriver]) ->
 
 def test_a_body_gets_the_values_of_its_first_iteration(apart: Callable[..., Deriver]) -> None:
     values = apart("loop").recording.values
-    assert (values["count"], values["go_on"]) == (0, True)
+    assert (int(values["count"]), bool(values["go_on"])) == (0, True)
     added = values["kept"] + values["loop_det"][:, :, None, None]
     assert np.allclose(added, values["kept_next"])
 

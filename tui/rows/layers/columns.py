@@ -121,12 +121,13 @@ def heading(width: int, digits: int, order: Order, source: TimeSource | None) ->
         pieces.append(fit_right(text, column.width) if column.right else fit(text, column.width))
     return (Piece(" ".join(pieces)),)
 
+
 _MARKED = frozenset({"ms", "margin"})
 """The columns that mark near ties: the last of them that has room."""
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnLayout:
     """How layers are laid out: cells in all, cells of their numbers, and up to which ratio runners-up are near ties."""
 
     width: int
@@ -134,7 +135,7 @@ class Layout:
     tie: float
 
 
-def layer_pieces(name: str, entry: LayerEntry, layout: Layout, *, expanded: bool) -> Line:
+def layer_pieces(name: str, entry: LayerEntry, layout: ColumnLayout, *, expanded: bool) -> Line:
     """Lay out a layer in its columns."""
     width, digits = layout.width, layout.digits
     shown = fitting(width, digits)

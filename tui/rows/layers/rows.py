@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
-from trtforensics.tui.rows.layers.columns import Layout, layer_pieces
+from trtforensics.tui.rows.layers.columns import ColumnLayout, layer_pieces
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right, milliseconds
 
@@ -19,7 +19,7 @@ NOTE_FROM = 32
 """Width from which a row has room for its note."""
 
 
-def row_pieces(row: TreeRow, layout: Layout, *, expanded: bool) -> Line:
+def row_pieces(row: TreeRow, layout: ColumnLayout, *, expanded: bool) -> Line:
     """Lay a row out in at most the layout's width."""
     width = layout.width
     if row.kind is RowKind.LAYER and row.entry is not None:

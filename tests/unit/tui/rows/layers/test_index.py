@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.screens import text_of
 from trtforensics.model.log import EngineDump
-from trtforensics.tui.rows.layers.columns import ORDERS, Layout
+from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.layers.rows import row_pieces
 
@@ -79,7 +79,7 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
     ]
     assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
     assert [entry.time_ms for entry in index.engine] == [None] * 3
-    assert "│ __myl_0" in text_of(row_pieces(rows[1], Layout(60, 1, 1.02), expanded=False))
+    assert "│ __myl_0" in text_of(row_pieces(rows[1], ColumnLayout(60, 1, 1.02), expanded=False))
     origins = [row.text for row in index.children(index.engine[0]) if row.label == "origin"]
     assert origins == [f"a kernel of {make.foreign_name}, which was tuned as a whole"]
 

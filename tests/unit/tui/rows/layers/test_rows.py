@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.screens import text_of
-from trtforensics.tui.rows.layers.columns import Layout
+from trtforensics.tui.rows.layers.columns import ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex, layer_row
 from trtforensics.tui.rows.layers.rows import row_pieces
 from trtforensics.tui.rows.pieces import width_of
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def test_rows_of_layers_and_combinations_fill_the_width_exactly(log: BuildLog, width: int) -> None:
     index = LayerIndex(log.builds[0])
     for entry in index.engine:
-        assert width_of(row_pieces(layer_row(entry), Layout(width, 1, 1.02), expanded=False)) == width
+        assert width_of(row_pieces(layer_row(entry), ColumnLayout(width, 1, 1.02), expanded=False)) == width
         for child in index.children(entry):
-            assert width_of(row_pieces(child, Layout(width, 1, 1.02), expanded=False)) <= width
+            assert width_of(row_pieces(child, ColumnLayout(width, 1, 1.02), expanded=False)) <= width
 
 
 def test_a_row_of_a_layer_marks_near_ties_and_foreign_nodes(log: BuildLog) -> None:
     rows = LayerIndex(log.builds[0]).rows()
-    lines = [text_of(row_pieces(row, Layout(74, 1, 1.02), expanded=False)) for row in rows]
+    lines = [text_of(row_pieces(row, ColumnLayout(74, 1, 1.02), expanded=False)) for row in rows]
     assert "≈" not in lines[0]
     assert "≈+0.7 %" in lines[1]
     assert "◈ {ForeignNode" in lines[4]
@@ -37,5 +37,7 @@ def test_combinations_tell_final_lost_and_unknown_apart(log: BuildLog) -> None:
     index = LayerIndex(log.builds[0])
     lost, final = index.children(index.engine[0])[-2:]
     unknown = index.children(index.others[0])[0]
-    marks = [text_of(row_pieces(row, Layout(60, 1, 1.02), expanded=False)).split()[0] for row in (final, lost, unknown)]
+    marks = [
+        text_of(row_pieces(row, ColumnLayout(60, 1, 1.02), expanded=False)).split()[0] for row in (final, lost, unknown)
+    ]
     assert marks == ["✔", "✗", "?"]
