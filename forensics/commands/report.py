@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Severity
     from trtforensics.findings.suppression import ReportSettings
+    from trtforensics.plots.figure import Figure
 
 EXAMPLE = """examples:
   trtforensics report build.log
@@ -83,11 +84,14 @@ def run(args: Namespace) -> int:
     settings = settings_for(Path.cwd())
     suppression = Suppression.of(args.suppress, settings)
     with ExitStack() as stack:
-        report = judge(_inputs(args, stack), suppression)
+        inputs = _inputs(args, stack)
+        report = judge(inputs, suppression)
     fails_from = _fails_from(args, settings)
     colour = args.output is None and wants_colour(sys.stdout)
-    look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from)
-    text = render(report, args.format or form_of(args.output or ""), look)
+    form = args.format or form_of(args.output or "")
+    figures = _figures(inputs) if form == "html" else ()
+    look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from, figures=figures)
+    text = render(report, form, look)
     if args.output is not None:
         write_text(args.output, text)
     else:
@@ -95,6 +99,16 @@ def run(args: Namespace) -> int:
     worst = report.worst()
     failed = worst is not None and fails_from is not None and worst >= fails_from
     return ExitCode.NO if failed else ExitCode.OK
+
+
+def _figures(inputs: Inputs) -> tuple[Figure, ...]:
+    """Return the figures of the one log's last build with engine layers; none where there are several logs."""
+    from trtforensics.engines.deriving import facts_of
+    from trtforensics.plots.choosing import figures_of
+
+    builds = inputs.logs[0].log.builds if len(inputs.logs) == 1 else ()
+    told = [build for build in builds if build.engine_layers or build.tuning]
+    return tuple(figures_of(facts_of(told[-1], inputs.logs[0].log.source.path, inputs.model))) if told else ()
 
 
 def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
