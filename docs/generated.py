@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
-import textwrap
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,10 @@ FAMILIES = {
     "TF9": "two logs",
 }
 _WIDTH = 76
+_CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
+"""A span of code in a docstring, or a role and its target."""
+
+_QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
 
 def add_generated(pages: Path) -> None:
@@ -166,16 +170,12 @@ def _explained(rule: Rule) -> str:
 
 def api_page() -> str:
     """Return the page of the public names of ``import trtforensics``."""
-    page = ["# Python API\n", f"{_first_paragraphs(trtforensics)}\n", "```python\nimport trtforensics as tf\n```\n"]
+    page = ["# Python API\n", f"{_docstring(trtforensics)}", "```python\nimport trtforensics as tf\n```\n"]
     names = [name for name in getattr(trtforensics, "__all__", ()) if not name.startswith("__")]
     page += [_documented(name, getattr(trtforensics, name)) for name in names]
     if not names:
         page.append("This version has commands only: every `--json` document is the interface for programs.\n")
     return "\n".join(page)
-
-
-def _first_paragraphs(thing: Any) -> str:  # noqa: ANN401 - anything with a docstring
-    return _escaped(inspect.getdoc(thing) or "").replace("\\`\\`", "`")
 
 
 def _documented(name: str, thing: Any) -> str:  # noqa: ANN401 - any public name
@@ -192,11 +192,12 @@ def _documented(name: str, thing: Any) -> str:  # noqa: ANN401 - any public name
 
 def _signature(name: str, thing: Any) -> str:  # noqa: ANN401 - a function or a class
     try:
-        return f"```python\n{name}{inspect.signature(thing)}\n```\n"
+        return f"```python\n{name}{_QUOTED_TYPE.sub(r'\1\2', str(inspect.signature(thing)))}\n```\n"
     except (TypeError, ValueError):  # a class without a constructor of its own
         return ""
 
 
 def _docstring(thing: Any) -> str:  # noqa: ANN401 - anything with a docstring
-    text = textwrap.dedent(inspect.getdoc(thing) or "").strip()
-    return f"{_escaped(text).replace(chr(92) + '`', '`').replace('``', '`')}\n"
+    """Return a docstring as Markdown: code as it stands, all else escaped."""
+    pieces = _CODE.split(inspect.getdoc(thing) or "")
+    return "".join(f"`{piece}`" if code % 2 else _escaped(piece) for code, piece in enumerate(pieces)) + "\n"
