@@ -192,9 +192,10 @@ def _documented(name: str, thing: Any) -> str:  # noqa: ANN401 - any public name
 
 def _signature(name: str, thing: Any) -> str:  # noqa: ANN401 - a function or a class
     try:
-        return f"```python\n{name}{_QUOTED_TYPE.sub(r'\1\2', str(inspect.signature(thing)))}\n```\n"
+        types = _QUOTED_TYPE.sub(r"\1\2", str(inspect.signature(thing)))
     except (TypeError, ValueError):  # a class without a constructor of its own
         return ""
+    return f"```python\n{name}{types}\n```\n"
 
 
 def _docstring(thing: Any) -> str:  # noqa: ANN401 - anything with a docstring

@@ -40,6 +40,7 @@ COMMANDS = {
     "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
+    "completions": "print the script that completes command lines in bash, zsh or fish",
 }
 
 _ALIKE = 0.7
@@ -52,6 +53,9 @@ _UNPRINTED_WIDTH = 80
 
 _ONCE = "--forget"
 """The option that a command repeated after an interruption has done already."""
+
+_COMPLETING = "_ARGCOMPLETE"
+"""The variable by which the shell's script, which argcomplete writes, asks for completions."""
 
 RESUMABLE = {"bisect", "collect", "reduce"}
 """The commands that go on where they were interrupted."""
@@ -141,10 +145,10 @@ def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
 _PAGED = {"diff", "explain", "parse", "report"}
 """Commands whose text may be longer than a screen."""
 
-_WITHOUT_SOURCES = {"doctor", "explain"}
+_WITHOUT_SOURCES = {"completions", "doctor", "explain"}
 """Commands that read no source; they take the options of all commands, and do not name them in their help."""
 
-_WITHOUT_SECRETS = {"doctor", "explain", "redact"}
+_WITHOUT_SECRETS = {"completions", "doctor", "explain", "redact"}
 """Commands that print nothing of a source, or must not print secrets."""
 
 _SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [secret] stands for each)"
@@ -162,6 +166,8 @@ def _size(text: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if _COMPLETING in os.environ:
+        _complete()
     streams.prepare()
     try:
         code = _run(arguments)
@@ -181,6 +187,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that"
         return _failed(f"{what.rstrip('.')}. {advice}.", ExitCode.BUG, debug="--debug" in arguments)
     return code
+
+
+def _complete() -> None:
+    """Answer a shell that asks how a command line goes on; the command in it is the only one that is imported."""
+    from trtforensics.commands.completions import complete  # noqa: PLC0415 - only that shell needs it
+
+    complete(build_parser(command_of(os.environ.get("COMP_LINE", "").split()[1:])))
 
 
 def command_of(arguments: Sequence[str]) -> str | None:
@@ -242,10 +255,19 @@ def _run(given: list[str]) -> int:
     pages = args.command in _PAGED and not args.no_pager
     with (
         secrets,
+        _builder(vars(args).get("builder_python")),
         _paged() if pages else nullcontext(),
         nullcontext() if args.command == "tui" else _without_collector(),
     ):
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+def _builder(python: str | None) -> AbstractContextManager[None]:
+    if python is None:
+        return nullcontext()
+    from trtforensics.trt.interpreter import other_python  # noqa: PLC0415 - only that option needs it
+
+    return other_python(python)
 
 
 def _paged() -> AbstractContextManager[None]:

@@ -49,6 +49,7 @@ def run(args: Namespace) -> int:
     Raises:
         ForensicsError: A source cannot be used, a column or a filter does not fit, or the table cannot be written.
     """
+    from trtforensics.commands.joining import say_unjoined
     from trtforensics.console import streams
     from trtforensics.console.output import write_bytes, write_pieces
     from trtforensics.console.progress import ProgressLine
@@ -67,7 +68,7 @@ def run(args: Namespace) -> int:
         kind = Kind(args.kind) if args.kind else None
         joined = load_joined(args.sources, kind=kind, max_bytes=args.max_bytes, on_progress=progress)
     table = _shaped(_table(args, joined), args)
-    _say_unjoined(args, joined)
+    say_unjoined(args, joined)
     if form in forms.BINARY_FORMS:
         write_bytes(args.output, forms.to_parquet(table))
     elif args.output is not None:
@@ -83,15 +84,6 @@ def _shaped(table: Table, args: Namespace) -> Table:
     if args.sort:
         table = table.sorted_by(args.sort.split(","))
     return table.selected(args.columns.split(",")) if args.columns else table
-
-
-def _say_unjoined(args: Namespace, joined: JoinedSources) -> None:
-    from trtforensics.console import streams
-    from trtforensics.console.terminal import visible
-
-    if not args.quiet:
-        for one in joined.unjoined:
-            streams.tell(f"trtforensics: note: {visible(str(one))}\n")
 
 
 def _table(args: Namespace, joined: JoinedSources) -> Table:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisect.checks import builtin_of
-from trtforensics.bisect.levers.recipe import COMMAND
+from trtforensics.bisect.levers.recipe import build_command
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.placeholders import mentions
@@ -76,7 +76,7 @@ class ReductionLever(Lever):
         self.recipe = judging.recipe
         self.storage = judging.storage
         self.commands = judging.commands
-        self.build = None if self.recipe is None else COMMAND
+        self.build = None if self.recipe is None else build_command()
         self.judges = self.storage is not None
         simpler = (each.text for each in deriver.simplifications)
         self.items = tuple(Item(name) for name in (*(node.name for node in self.original.nodes), *simpler))

@@ -14,7 +14,7 @@ from trtforensics.tables.columns import Sort, Table, TableColumn
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.engines.facts import LayerFacts, TensorFacts
+    from trtforensics.engines.facts import EngineFacts, LayerFacts, TensorFacts
     from trtforensics.model.log import Build
     from trtforensics.sources.onnx_model import OnnxModel
 
@@ -35,10 +35,11 @@ def layer_table(builds: Iterable[Build], model: OnnxModel | None = None) -> Tabl
     return Table(COLUMNS, _rows(builds, model))
 
 
-def layer_rows(build: Build, model: OnnxModel | None = None) -> Iterator[LayerRow]:
-    """Give a row for each engine layer of a build."""
+def layer_rows(engine: EngineFacts) -> Iterator[LayerRow]:
+    """Give a row for each layer of an engine."""
+    build = engine.build
     reasons = Reasons(build)
-    for facts in facts_of(build, "", model).layers:
+    for facts in engine.layers:
         own = facts.choice if facts.choice is not None and facts.choice.layer == facts.name else None
         margin = reasons.alternatives.margin(own) if own is not None else None
         runner_up = own.runner_up_ms if isinstance(own, Choice) else None
@@ -48,7 +49,7 @@ def layer_rows(build: Build, model: OnnxModel | None = None) -> Iterator[LayerRo
 
 def _rows(builds: Iterable[Build], model: OnnxModel | None) -> Iterator[LayerRow]:
     for build in builds:
-        yield from layer_rows(build, model)
+        yield from layer_rows(facts_of(build, "", model))
 
 
 def _types(row: LayerRow) -> tuple[str, ...]:
