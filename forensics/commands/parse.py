@@ -100,15 +100,14 @@ def _read_log(args: Namespace) -> BuildLog:
 
 def _joined_log(args: Namespace) -> BuildLog:
     """Read the parts of a log, and join what tells of its engine."""
-    from trtforensics.commands.joining import say_unjoined
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.engines.joining import is_engine_file, load_joined
+    from trtforensics.engines.joining import is_engine_file, load_joined, say_unjoined
 
     if not any(path != "-" and is_engine_file(path) for path in args.sources):
         return _read_log(args)
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    say_unjoined(args, joined)
+    say_unjoined(joined, quiet=args.quiet)
     return joined.log
 
 

@@ -184,10 +184,9 @@ def _engine_files(paths: Sequence[str]) -> list[str]:
 
 def _joined(logs: Sequence[ReadLog], files: Sequence[str], args: Namespace) -> JoinedSources:
     """Join files to a log, or without one to each other, and say what joined nothing."""
-    from trtforensics.commands.joining import say_unjoined
-    from trtforensics.engines.joining import join_files, load_joined
+    from trtforensics.engines.joining import join_files, load_joined, say_unjoined
 
     limit = args.max_bytes
     joined = join_files(logs[0].log, files, max_bytes=limit) if logs else load_joined(files, max_bytes=limit)
-    say_unjoined(args, joined)
+    say_unjoined(joined, quiet=args.quiet)
     return joined

@@ -49,11 +49,10 @@ def run(args: Namespace) -> int:
     Raises:
         ForensicsError: A source cannot be used, a column or a filter does not fit, or the table cannot be written.
     """
-    from trtforensics.commands.joining import say_unjoined
     from trtforensics.console import streams
     from trtforensics.console.output import write_bytes, write_pieces
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.engines.joining import load_joined
+    from trtforensics.engines.joining import load_joined, say_unjoined
     from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.sources.kinds import Kind
@@ -68,7 +67,7 @@ def run(args: Namespace) -> int:
         kind = Kind(args.kind) if args.kind else None
         joined = load_joined(args.sources, kind=kind, max_bytes=args.max_bytes, on_progress=progress)
     table = _shaped(_table(args, joined), args)
-    say_unjoined(args, joined)
+    say_unjoined(joined, quiet=args.quiet)
     if form in forms.BINARY_FORMS:
         write_bytes(args.output, forms.to_parquet(table))
     elif args.output is not None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.console import streams
+from trtforensics.console.terminal import visible
 from trtforensics.engines.deriving import facts_of
 from trtforensics.errors import UsageError
 from trtforensics.model.log import (
@@ -153,6 +155,12 @@ def join_files(log: BuildLog, paths: Sequence[str], *, max_bytes: int = MAX_BYTE
     if logs:
         raise UsageError(logs[0], f"is a second log beside {log.source.path}", _WHAT_GOES)
     return _joined(log, divided, divided[_ONNX], max_bytes)
+
+
+def say_unjoined(joined: JoinedSources, *, quiet: bool) -> None:
+    """Say on stderr what of the files joined no layer, a line each, unless ``quiet``."""
+    for one in () if quiet else joined.unjoined:
+        streams.tell(f"trtforensics: note: {visible(str(one))}\n")
 
 
 def is_engine_file(path: str) -> bool:
