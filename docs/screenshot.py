@@ -1,7 +1,7 @@
 """Make ``docs/tui.svg``, the picture in the README: ``python docs/screenshot.py``.
 
 The picture is the same on every machine: it shows a log of this repository at a fixed size.
-"""  # noqa: INP001 - a script, not a package
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON document of a comparison (``diff --json``), schema 1; README's reference describes every field."""
+"""The JSON document of a comparison (``diff --json``), schema 1; docs/reference/commands describes every field."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _share_left(plan: PinPlan) -> str:
 
 
 def plan_json(plan: PinPlan, written: str, form: str) -> str:
-    """Return a plan as the JSON document that README describes."""
+    """Return a plan as the JSON document that docs/reference/commands/pin.md describes."""
     pinnable = plan.pinnable
     document = {
         "schema": SCHEMA,
@@ -185,7 +185,7 @@ def _proof(proof: PinProof) -> str:
 
 
 def proofs_json(pinned: str, proofs: Iterable[PinProof]) -> str:
-    """Return a verification as the JSON document that README describes."""
+    """Return a verification as the JSON document that docs/reference/commands/pin.md describes."""
     rows = [
         {"item": one.name, "use": str(one.use), "what": one.what, "at": str(one.span) if one.span else None}
         for one in proofs

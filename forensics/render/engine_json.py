@@ -1,4 +1,7 @@
-"""The JSON document of engine-layer and profile files (``parse --json``), schema 2; README describes every field."""
+"""The JSON document of engine-layer and profile files (``parse --json``), schema 2.
+
+docs/reference/commands/parse.md describes every field.
+"""
 
 from __future__ import annotations
 

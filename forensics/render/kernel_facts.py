@@ -22,7 +22,7 @@ _FIELDS = (
 
 
 def kernel_facts(facts: KernelFacts) -> dict[str, Any] | None:
-    """Return the object that README describes; None where nothing is told."""
+    """Return the object that docs/reference/commands/parse.md describes; None where nothing is told."""
     if _tells_nothing(facts):
         return None
     told = {name: getattr(facts, name) for name in _FIELDS}

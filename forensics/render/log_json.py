@@ -1,4 +1,4 @@
-"""The JSON document of a build log (``parse --json``), schema 2; README's reference describes every field.
+"""The JSON document of a build log (``parse --json``), schema 2; docs/reference/commands describes every field.
 
 A record stands on a line of its own, so that documents read and compare well. A log holds records by the hundred
 thousand: each is rendered by a function of its own from the pieces of ``json_text``, in less time than a dict of it

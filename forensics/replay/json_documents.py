@@ -1,4 +1,4 @@
-"""The JSON documents of ``replay``, schema 1; README's reference describes every field."""
+"""The JSON documents of ``replay``, schema 1; docs/reference/commands describes every field."""
 
 from __future__ import annotations
 

@@ -20,6 +20,9 @@ QUOTE_WHOLE_LINES = ("tests/golden/*", "testdata/logs/*", "tests/unit/findings/r
 """What a program printed, and a table of log lines."""
 
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([^`]*)$")
+QUOTE = re.compile(r"^`{3,}(?:text\b|\w+ title=).*$")
+"""A fence around what a program printed, or around a file that a page has its reader write."""
+
 PRAGMA = re.compile(r"\s*# (?:noqa|type: ignore)\b.*$")
 
 
@@ -57,8 +60,18 @@ def too_long(name: str, text: str) -> list[int]:
     return [
         number
         for number, line in enumerate(text.split("\n"), 1)
-        if len(measured(name, line)) > LONGEST_LINE and " " in line.strip()
+        if len(measured(name, line)) > LONGEST_LINE and " " in line.strip() and number not in quoted(name, text)
     ]
+
+
+def quoted(name: str, text: str) -> set[int]:
+    """Return the numbers of the lines of a page under docs/ that show a file or an output as it is."""
+    found, inside = set(), False
+    for number, line in enumerate(text.split("\n") if name.startswith("docs/") else (), 1):
+        inside = not line.startswith("```") if inside else QUOTE.match(line) is not None
+        if inside:
+            found.add(number)
+    return found
 
 
 def measured(name: str, line: str) -> str:
@@ -83,7 +96,7 @@ def test_every_fenced_block_ends(path: Path) -> None:
 def test_every_line_fits_the_page(path: Path) -> None:
     if any(fnmatch(label(path), pattern) for pattern in QUOTE_WHOLE_LINES):
         return
-    assert too_long(path.name, path.read_text(encoding="utf-8")) == []
+    assert too_long(label(path), path.read_text(encoding="utf-8")) == []
 
 
 def test_the_documents_and_the_scripts_are_looked_at() -> None:
@@ -119,6 +132,11 @@ def test_a_fence_that_never_ends_is_seen(text: str, line: int | None) -> None:
         pytest.param("a.py", "x = 1  # " + "why " * 60, True, id="comment"),
         pytest.param("a.md", "| cell " * 60, True, id="table"),
         pytest.param("a.md", "word " * 60, True, id="prose"),
+        pytest.param("docs/a.md", "```text\n" + "word " * 60 + "\n```", False, id="output"),
+        pytest.param("docs/a.md", '```json title="a"\n' + "word " * 60 + "\n```", False, id="file that a page shows"),
+        pytest.param("docs/a.md", "```text\na\n```\n" + "word " * 60, True, id="prose behind an output"),
+        pytest.param("docs/a.md", "```sh\n" + "word " * 60 + "\n```", True, id="command"),
+        pytest.param("README.md", "```text\n" + "word " * 60 + "\n```", True, id="output in README"),
         pytest.param("a.lark", 'rule: "word " WORD ' * 60, False, id="rule of a grammar"),
         pytest.param("a.lark", "// word " * 60, True, id="comment of a grammar"),
     ],

@@ -1,4 +1,4 @@
-"""The JSON document of a report (``report --json``), schema 2; README's reference describes every field."""
+"""The JSON document of a report (``report --json``), schema 2; docs/reference/commands describes every field."""
 
 from __future__ import annotations
 

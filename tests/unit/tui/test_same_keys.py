@@ -80,10 +80,9 @@ def test_the_help_of_each_screen_names_all_its_keys(app: type[TerminalApp], keys
 
 
 @pytest.mark.parametrize(("app", "keys"), SCREENS, ids=lambda value: getattr(value, "__name__", ""))
-def test_readme_names_all_keys(app: type[TerminalApp], keys: Keys) -> None:  # noqa: ARG001 - of the table
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text[text.index("### The keys of `tui`") :]
-    section = section[: section.index("\n### ", 4)]
+def test_the_page_of_tui_names_all_keys(app: type[TerminalApp], keys: Keys) -> None:  # noqa: ARG001 - of the table
+    text = (ROOT / "docs" / "reference" / "commands" / "tui.md").read_text(encoding="utf-8")
+    section = text[text.index("\n## Keys\n") :]
     named = set(re.findall(r"`([^` ]+)`", section)) | set(re.findall(r"\b(Enter|Tab|Esc|Backspace)\b", section))
     digits = set("0123456")
     assert {SPELT.get(key, key) for key in bindings(app)} - digits - named - {"Esc"} == set()

@@ -105,7 +105,7 @@ def test_lines_that_are_missing_twice_or_moved_show(tmp_path: Path, order: tuple
 
 
 def line_of(number: int, event: dict[str, object]) -> bytes:
-    """Spell a line as the README says."""
+    """Spell a line as docs/reference/commands/bisect.md says."""
     rest = json.dumps({"line": number, "job": KEY.fingerprint, **event}).encode()[1:]
     head = f'{{"schema":2,"length":{len(rest)},"sum":"{hashlib.sha256(rest).hexdigest()[:16]}",'
     return head.encode() + rest + b"\n"

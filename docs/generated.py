@@ -1,0 +1,204 @@
+"""The parts of the documentation that are generated: commands from their parsers, findings from the rules, the API."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import trtforensics
+from trtforensics.cli import COMMANDS, build_parser
+from trtforensics.findings.registry import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from trtforensics.findings.rule import Rule
+
+USAGE = "<!-- generated: usage -->"
+"""Where a page of a command wants its usage and its options."""
+
+COMMAND_PAGES = "reference/commands"
+FAMILIES = {
+    "TF1": "parser and model",
+    "TF2": "precision and accuracy",
+    "TF3": "tactics, memory, failures, refused replays",
+    "TF4": "configuration",
+    "TF5": "timing cache and reproducibility",
+    "TF6": "loading and running",
+    "TF7": "the log itself",
+    "TF8": "a replay beside the log",
+    "TF9": "two logs",
+}
+_WIDTH = 76
+_CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
+"""A span of code in a docstring, or a role and its target."""
+
+_QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
+
+
+def add_generated(pages: Path) -> None:
+    """Write the generated pages and parts of pages below a folder that holds the others."""
+    _write_commands(pages / COMMAND_PAGES)
+    _write(pages / "reference/findings.md", findings_page())
+    _write(pages / "reference/python.md", api_page())
+
+
+def command_pages(pages: Path) -> list[str]:
+    """Return the commands' pages in the order of ``--help``, as paths from the folder of pages."""
+    names = [name for command in COMMANDS for name in (command, *_modes(command))]
+    return [f"{COMMAND_PAGES}/{name}.md" for name in names if (pages / COMMAND_PAGES / f"{name}.md").is_file()]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_commands(folder: Path) -> None:
+    """Give each command a page; a mode with a page of its own has its usage there."""
+    listed = ["# Commands\n"]
+    for command, summary in COMMANDS.items():
+        listed.append(f"- [{command}]({command}.md): {summary}")
+        parts = {command: usages(command)}
+        for mode in _modes(command):
+            if (folder / f"{mode}.md").is_file():
+                prog = f"trtforensics {mode.replace('-', ' ')}"
+                parts[mode] = [parser for parser in parts[command] if parser.prog == prog]
+                parts[command] = [parser for parser in parts[command] if parser.prog != prog]
+                listed.append(f"    - [{mode.replace('-', ' ')}]({mode}.md)")
+        for name, parsers in parts.items():
+            page = folder / f"{name}.md"
+            text = page.read_text(encoding="utf-8") if page.is_file() else f"# {name}\n\n{USAGE}\n"
+            if USAGE not in text:
+                missing = f"{page.name} lacks the line {USAGE}"
+                raise ValueError(missing)
+            _write(page, text.replace(USAGE, "\n\n".join(usage(parser) for parser in parsers)))
+    _write(folder / "index.md", "\n".join(listed) + "\n")
+
+
+def _modes(command: str) -> list[str]:
+    """Return the names that pages of a command's modes would have, such as ``bisect-cache``."""
+    return [parser.prog.removeprefix("trtforensics ").replace(" ", "-") for parser in usages(command)][1:]
+
+
+def usages(command: str) -> list[argparse.ArgumentParser]:
+    """Return the parser of a command, and those of its modes."""
+    top = build_parser(command)
+    (commands,) = (action for action in top._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 - argparse has no other way
+    return list(_with_modes(commands.choices[command]))
+
+
+def _with_modes(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            for mode in action.choices.values():
+                yield from _with_modes(mode)
+
+
+def usage(parser: argparse.ArgumentParser) -> str:
+    """Return usage, arguments, options and examples of a parser as Markdown."""
+    parser.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_WIDTH)
+    formatter = parser._get_formatter()  # noqa: SLF001 - argparse expands the texts of its actions only there
+    rows = [
+        (_names(action, formatter), formatter._expand_help(action))  # noqa: SLF001 - as above
+        for action in parser._actions  # noqa: SLF001 - as above
+        if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)  # noqa: SLF001 - as above
+    ]
+    table = "\n".join(f"| `{_cell(names)}` | {_cell(_escaped(text))} |" for names, text in rows)
+    parts = [f"{parser.description}", _fenced(parser.format_usage()), f"| option | |\n|---|---|\n{table}"]
+    if parser.epilog:
+        parts.append(_fenced(parser.epilog))
+    if " " in parser.prog.removeprefix("trtforensics "):
+        parts.insert(0, f"## {parser.prog}")
+    return "\n\n".join(parts)
+
+
+def _names(action: argparse.Action, formatter: argparse.HelpFormatter) -> str:
+    return formatter._format_action_invocation(action)  # noqa: SLF001 - as above
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _escaped(text: str) -> str:
+    """Return a text as Markdown that shows it as it stands."""
+    for mark in "\\`*_[]{}":
+        text = text.replace(mark, f"\\{mark}")
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _fenced(text: str) -> str:
+    return f"```text\n{text.strip()}\n```"
+
+
+def findings_page() -> str:
+    """Return the page of all finding codes, by family."""
+    every = sorted(rules(), key=lambda rule: rule.code)
+    page = [
+        "# Finding codes\n",
+        f"{len(every)} rules. `trtforensics explain CODE` prints one of these in the terminal.\n",
+    ]
+    for family, members in groupby(every, key=lambda rule: rule.code[:3]):
+        page.append(f"## {family}xx: {FAMILIES.get(family, 'of other packages')}\n")
+        page += [_explained(rule) for rule in members]
+    return "\n".join(page)
+
+
+def _explained(rule: Rule) -> str:
+    explanation = rule.explanation
+    lines = [f"### {rule.code}: {_escaped(rule.title)} {{ #{rule.code.lower()} }}\n"]
+    needs = f" · needs {', '.join(sorted(rule.needs))}" if rule.needs else ""
+    lines += [f"*{rule.severity.word}{needs}*\n", f"**Cause.** {_escaped(explanation.cause)}\n"]
+    lines += [f"**How to confirm.** {_escaped(explanation.confirm)}\n"]
+    if explanation.fixes:
+        lines.append("**Fix.**\n")
+        for fix in explanation.fixes:
+            when = f"{fix.versions}: " if fix.versions else ""
+            lines.append(f"- {_escaped(when + fix.text)}")
+        lines.append("")
+    if explanation.sources:
+        lines.append(f"**Sources.** {_escaped('; '.join(explanation.sources))}\n")
+    return "\n".join(lines)
+
+
+def api_page() -> str:
+    """Return the page of the public names of ``import trtforensics``."""
+    page = ["# Python API\n", f"{_docstring(trtforensics)}", "```python\nimport trtforensics as tf\n```\n"]
+    names = [name for name in getattr(trtforensics, "__all__", ()) if not name.startswith("__")]
+    page += [_documented(name, getattr(trtforensics, name)) for name in names]
+    if not names:
+        page.append("This version has commands only: every `--json` document is the interface for programs.\n")
+    return "\n".join(page)
+
+
+def _documented(name: str, thing: Any) -> str:  # noqa: ANN401 - any public name
+    if inspect.ismodule(thing):  # a package that can be called
+        thing = importlib.import_module(f"trtforensics.{name}").__call__
+    lines = [f"## {name}\n", _signature(name, thing), _docstring(thing)]
+    if inspect.isclass(thing):
+        for member, value in vars(thing).items():
+            if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                shown = value.fget if isinstance(value, property) else value
+                lines += [f"### {name}.{member}\n", _signature(member, shown), _docstring(shown)]
+    return "\n".join(lines)
+
+
+def _signature(name: str, thing: Any) -> str:  # noqa: ANN401 - a function or a class
+    try:
+        types = _QUOTED_TYPE.sub(r"\1\2", str(inspect.signature(thing)))
+    except (TypeError, ValueError):  # a class without a constructor of its own
+        return ""
+    return f"```python\n{name}{types}\n```\n"
+
+
+def _docstring(thing: Any) -> str:  # noqa: ANN401 - anything with a docstring
+    """Return a docstring as Markdown: code as it stands, all else escaped."""
+    pieces = _CODE.split(inspect.getdoc(thing) or "")
+    return "".join(f"`{piece}`" if code % 2 else _escaped(piece) for code, piece in enumerate(pieces)) + "\n"

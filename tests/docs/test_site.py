@@ -1,0 +1,70 @@
+"""The site's generated parts: every command, option, rule and public name is there, and every page is in the menu."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+import onnx
+import pytest
+
+from docs.build import DOCS, stage
+from docs.generated import api_page, command_pages, findings_page, usage, usages
+from testdata.make_chain import TARGET, chain
+from trtforensics.cli import COMMANDS
+from trtforensics.findings.registry import rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that Zensical builds from."""
+    folder = tmp_path_factory.mktemp("site")
+    stage(folder)
+    return folder
+
+
+def test_every_command_has_a_page_with_its_options(staged: Path) -> None:
+    folder = staged / "pages" / "reference" / "commands"
+    for command in COMMANDS:
+        text = "".join(path.read_text(encoding="utf-8") for path in folder.glob(f"{command}*.md"))
+        assert "<!-- generated" not in text
+        for parser in usages(command):
+            assert usage(parser) in text
+            for option in parser._option_string_actions:
+                hidden = parser._option_string_actions[option].help == argparse.SUPPRESS
+                assert hidden or option in text, f"{parser.prog} {option}"
+
+
+def test_every_page_is_in_the_menu(staged: Path) -> None:
+    named = set(re.findall(r'"([\w/-]+\.md)"', (staged / "zensical.toml").read_text(encoding="utf-8")))
+    pages = staged / "pages"
+    assert named == {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")}
+    assert set(command_pages(pages)) <= named
+
+
+def test_every_finding_code_is_explained() -> None:
+    page = findings_page()
+    assert all(f"### {rule.code}: " in page for rule in rules())
+    assert "of other packages" not in page
+
+
+def test_the_python_api_is_documented() -> None:
+    assert "## load\n" in api_page()
+
+
+def test_a_page_of_a_command_that_lacks_the_mark_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "docs" / "reference" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "tui.md").write_text("# tui\n")
+    (tmp_path / "docs" / "zensical.toml").write_text((DOCS / "zensical.toml").read_text())
+    monkeypatch.setattr("docs.build.DOCS", tmp_path / "docs")
+    with pytest.raises(ValueError, match=r"tui\.md lacks the line"):
+        stage(tmp_path / "site")
+
+
+def test_the_bundled_chain_is_what_its_script_makes() -> None:
+    assert onnx.load(TARGET) == chain()
