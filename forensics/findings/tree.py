@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.finding import Severity
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
@@ -19,6 +21,10 @@ MAX_EVIDENCE = 20
 
 _ABOUT_THE_LOG = "TF7"
 """How codes of rules about the log itself begin: they rank below findings that name a cause."""
+
+
+_NOT_SHOWN = "TF705"
+"""The finding about what the log lacks: it ranks below everything that the log does say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +80,7 @@ def arranged(judged: Sequence[FindingWithCauses]) -> tuple[Finding, ...]:
 def _order(root: Finding, worst: int) -> tuple[object, ...]:
     """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it."""
     about_the_log = root.code.startswith(_ABOUT_THE_LOG)
+    worst = Severity.NOTE if root.code == _NOT_SHOWN else worst
     return -worst, root.pass_discarded, about_the_log, root.source, root.line, root.code
 
 
@@ -110,7 +117,9 @@ def _parent(one: FindingWithCauses, group: Sequence[FindingWithCauses]) -> Findi
 
 
 def _precedes(other: FindingWithCauses, one: FindingWithCauses) -> bool:
-    return other.first_line <= one.last_line
+    """Whether a finding may be the cause of another: it begins no later, and an error follows from no mere note."""
+    worse = one.finding.severity > Severity.NOTE and other.finding.severity == Severity.NOTE
+    return other.first_line <= one.last_line and not worse
 
 
 def _keys(

@@ -32,6 +32,8 @@ _ERRORS = ("coded_error", "numbered_error", "sourced_error", "recorded_error")
 _OF_TENSORRT = ("parser_assertion", *_ERRORS, "message")
 SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause; the text of the last that reads a line counts."""
+_GENERAL = ("internal_check", "call_refused", "library_call")
+"""Causes that only say what kind of error it is; they count where a message names no other."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
@@ -81,7 +83,8 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
         if match is not None:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
             found.append((kind.name, named_fields(kind, values)))
-    return tuple([one for one in found if one[0] != ANY_ERROR] or found)
+    specific = [one for one in found if one[0] not in {*_GENERAL, ANY_ERROR}]
+    return tuple(specific or [one for one in found if one[0] != ANY_ERROR] or found)
 
 
 def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:

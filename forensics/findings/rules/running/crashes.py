@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 160
 """Characters of a message that a title quotes."""
-_EVERY_CAUSE = ("TF1*", "TF2*", "TF3*", "TF6[03456789]*", "TF62*", "TF4*", "TF5*")
+_EVERY_CAUSE = ("TF3*", "TF1*", "TF2*", "TF60*", "TF62*", "TF6[3-9]*", "TF61[1256]", "TF4*", "TF5*")
+"""The codes of rules that may name why a process ended."""
 
 
 @rule(
@@ -35,7 +36,7 @@ _EVERY_CAUSE = ("TF1*", "TF2*", "TF3*", "TF6[03456789]*", "TF62*", "TF4*", "TF5*
         "If it comes at the end: destroy context, engine and runtime in that order, before the CUDA context.",
     ),
     sources=("public threads of all programs; NVIDIA/TensorRT-LLM#621, wang-xinyu/tensorrtx#1419",),
-    follows=("TF416", *_EVERY_CAUSE, "TF717"),
+    follows=(*_EVERY_CAUSE, "TF717"),
 )
 def crashed(case: Case) -> Iterator[Observation]:
     """Report every line that says so as one observation."""
