@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
 SIZE = (130, 38)
-KEYS = ("p", "2", "down", "down", "down", "right")
-"""Hides the loggers' prefixes, opens the layers, and opens the fourth layer."""
+KEYS = ("2", "down", "down", "down")
+"""Opens the layers, and selects the fourth."""
 
 
 def picture() -> str:
@@ -38,7 +38,10 @@ def picture() -> str:
 
 
 async def _drive(app: LogApp) -> str:
-    """Press the keys after the parse and the rules have ended."""
+    """Press the keys after the parse and the rules have ended; panes follow the cursor at once."""
+    from trtforensics.tui import terminal_app  # noqa: PLC0415 - see above
+
+    terminal_app.REST_S = 0.0
     async with app.run_test(size=SIZE) as pilot:
         for _ in ("parse", "judge"):
             await app.workers.wait_for_complete()

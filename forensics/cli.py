@@ -27,7 +27,7 @@ COMMANDS = {
     "parse": "say what a build log says, for a person or as JSON",
     "report": "say what is wrong with a build, why, where, and what to do",
     "explain": "explain one finding code: cause, confirmation, fix by version",
-    "diff": "say what differs between good and bad builds: fusions, precision, formats, tactics",
+    "diff": "say what differs between builds, and why one is slower: fusions, precision, formats, tactics, times",
     "replay": "show, check, convert and mix tactic replays",
     "pin": "freeze the tactics of a build, choose others on purpose, and prove that a build used them",
     "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
@@ -35,10 +35,12 @@ COMMANDS = {
     "reduce": "find the smallest model that still fails in the same way, fit to send to NVIDIA",
     "repair": "rewrite what TensorRT stumbles over in an ONNX model, equal to the original",
     "collect": "build and check again and again, and sort the builds into good and bad",
-    "graph": "write the graph of layers, fusions and tensors",
+    "graph": "draw the engine, or write the graph of layers, fusions and tensors",
+    "plot": "draw times, memory and tuning as HTML, SVG or PNG, of one engine or of two",
     "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
+    "completions": "print the script that completes command lines in bash, zsh or fish",
 }
 
 _ALIKE = 0.7
@@ -51,6 +53,9 @@ _UNPRINTED_WIDTH = 80
 
 _ONCE = "--forget"
 """The option that a command repeated after an interruption has done already."""
+
+_COMPLETING = "_ARGCOMPLETE"
+"""The variable by which the shell's script, which argcomplete writes, asks for completions."""
 
 RESUMABLE = {"bisect", "collect", "reduce"}
 """The commands that go on where they were interrupted."""
@@ -140,10 +145,10 @@ def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
 _PAGED = {"diff", "explain", "parse", "report"}
 """Commands whose text may be longer than a screen."""
 
-_WITHOUT_SOURCES = {"doctor", "explain"}
+_WITHOUT_SOURCES = {"completions", "doctor", "explain"}
 """Commands that read no source; they take the options of all commands, and do not name them in their help."""
 
-_WITHOUT_SECRETS = {"doctor", "explain", "redact"}
+_WITHOUT_SECRETS = {"completions", "doctor", "explain", "redact"}
 """Commands that print nothing of a source, or must not print secrets."""
 
 _SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [secret] stands for each)"
@@ -161,6 +166,8 @@ def _size(text: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if _COMPLETING in os.environ:
+        _complete()
     streams.prepare()
     try:
         code = _run(arguments)
@@ -180,6 +187,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that"
         return _failed(f"{what.rstrip('.')}. {advice}.", ExitCode.BUG, debug="--debug" in arguments)
     return code
+
+
+def _complete() -> None:
+    """Answer a shell that asks how a command line goes on; the command in it is the only one that is imported."""
+    from trtforensics.commands.completions import complete  # noqa: PLC0415 - only that shell needs it
+
+    complete(build_parser(command_of(os.environ.get("COMP_LINE", "").split()[1:])))
 
 
 def command_of(arguments: Sequence[str]) -> str | None:
@@ -241,10 +255,19 @@ def _run(given: list[str]) -> int:
     pages = args.command in _PAGED and not args.no_pager
     with (
         secrets,
+        _builder(vars(args).get("builder_python")),
         _paged() if pages else nullcontext(),
         nullcontext() if args.command == "tui" else _without_collector(),
     ):
         return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+
+
+def _builder(python: str | None) -> AbstractContextManager[None]:
+    if python is None:
+        return nullcontext()
+    from trtforensics.trt.interpreter import other_python  # noqa: PLC0415 - only that option needs it
+
+    return other_python(python)
 
 
 def _paged() -> AbstractContextManager[None]:

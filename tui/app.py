@@ -5,9 +5,12 @@ Each function imports the screen that it opens, so that no source waits for the 
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.detours import Detour, DiffDetour
 from trtforensics.tui.sessions import BisectionSession, DiffSession, LogSession, SourceSession
 
 if TYPE_CHECKING:
@@ -15,7 +18,11 @@ if TYPE_CHECKING:
 
     from trtforensics.parsers.text.source import Source
     from trtforensics.sources.kinds import Kind
-    from trtforensics.tui.terminal_app import TerminalApp
+    from trtforensics.tui.terminal_app import Outcome, TerminalApp
+
+
+_SWITCH_S = 0.0005
+"""Seconds that a thread which parses may keep the interpreter while a key waits; Python's own 0.005 add up."""
 
 
 def browse_log(source: Source) -> int:
@@ -52,20 +59,46 @@ def browse_source(path: str, *, kind: Kind, max_bytes: int) -> int:
 
 
 def browse_bisection(path: Path, *, max_bytes: int) -> int:
-    """Show the artifacts directory of a bisection.
+    """Show the artifacts directory of a bisection, and meanwhile the logs of its probes that the user asks for.
 
     Raises:
         ForensicsError: The directory cannot be read.
     """
     from trtforensics.tui.bisection.app import BisectionApp
 
-    session = BisectionSession(path, max_bytes)
+    session = BisectionSession(path)
     session.look()  # an invalid directory is refused before the screen is taken
-    return _run(BisectionApp(session))
+    probe, note = None, ""
+    while True:
+        sys.setswitchinterval(_SWITCH_S)
+        app = BisectionApp(session, probe, note)
+        outcome = app.run()
+        if not isinstance(outcome, Detour):
+            return _end(app, outcome)
+        probe, note = outcome.probe, _visit(outcome, max_bytes)
+
+
+def _visit(detour: Detour, max_bytes: int) -> str:
+    """Show something meanwhile; return why that was not possible, or ""."""
+    from trtforensics.parsers.text.source import open_source
+
+    try:
+        if isinstance(detour, DiffDetour):
+            browse_diff(detour.good, detour.bad, kind=None, max_bytes=max_bytes)
+        else:
+            with open_source(detour.path, max_bytes=max_bytes) as source:
+                browse_log(source)
+    except ForensicsError as error:
+        return str(error)
+    return ""
 
 
 def _run(app: TerminalApp) -> int:
-    failure = app.run()
-    if failure is not None:
-        raise failure
+    sys.setswitchinterval(_SWITCH_S)
+    return _end(app, app.run())
+
+
+def _end(app: TerminalApp, outcome: Outcome | None) -> int:
+    if isinstance(outcome, ForensicsError):
+        raise outcome
     return ExitCode.BUG if app.return_code else ExitCode.OK  # Textual has shown the traceback by then

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 from textual.message import Message
 
+from trtforensics.tui.copying import CopyingApp
 from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
+from trtforensics.tui.terminal_app import BAD_INPUT
 from trtforensics.tui.widgets.help import HelpScreen, Keys
 from trtforensics.tui.widgets.search import Match, Prompt, Purpose, search_view
 from trtforensics.tui.widgets.text_pane import TextPane
@@ -28,14 +29,12 @@ class Failed(Message):
         self.error = error
 
 
-class RowsApp(TerminalApp):
+class RowsApp(CopyingApp):
     """A list of rows and panes of text that follow it. Subclasses compose them and fill the list."""
 
     KEYS: ClassVar[Keys] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "quit", "Quit"),
-        Binding("ctrl+c", "quit", "Quit", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("slash", "ask_search", "Search", key_display="/"),
         Binding("n", "search(False)", "Next"),

@@ -5,21 +5,25 @@ Modules that read are imported when a session reads, so that the first picture d
 
 from __future__ import annotations
 
+import shlex
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.console.progress import Progress
     from trtforensics.diff.builds.views import BuildView
     from trtforensics.diff.differences import Comparison
     from trtforensics.findings.finding import Report
-    from trtforensics.model.log import BuildLog
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
     from trtforensics.sources.kinds import Kind
+    from trtforensics.tui.live_text import LiveText
 
 
 class LogSession:
@@ -31,6 +35,48 @@ class LogSession:
         self.name = source.path
         self.text = LogText()
         self._source = source
+        self._seen = self._stat()
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file, which may grow and can be read again."""
+        return self._source.size is not None
+
+    def _stat(self) -> tuple[int, ...] | None:
+        """Return what changes when the file does; None where there is none."""
+        try:
+            stat = Path(self.name).stat()
+        except OSError:
+            return None
+        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+    def change(self) -> str:
+        """Return how the file differs from what was opened: ``changed``, ``gone``, or empty; each is told once."""
+        now = self._stat()
+        if now == self._seen:
+            return ""
+        if now is None:
+            self._seen = None
+            return "gone"
+        return "changed"
+
+    def note_change(self) -> None:
+        """Take the file as it is for what was opened."""
+        self._seen = self._stat()
+
+    def again(self) -> LogSession:
+        """Open the file anew.
+
+        Raises:
+            SourceError: The file cannot be read.
+        """
+        from trtforensics.parsers.text.source import open_source
+
+        return LogSession(open_source(self.name, max_bytes=self._source.max_bytes))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
 
     def parse(
         self,
@@ -81,6 +127,9 @@ class DiffSession:
 
     def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
         self.name = f"{good}  ↔  {bad}"
+        self.command = f"trtforensics diff {shlex.quote(good)} {shlex.quote(bad)}"
+        """Prints the comparison."""
+        self._logs: dict[str, BuildLog] = {}
         self._paths = {"good": good, "bad": bad}
         self._kind = kind
         self._max_bytes = max_bytes
@@ -124,6 +173,18 @@ class DiffSession:
         """
         return _text(path, self._max_bytes)
 
+    def build_at(self, span: SourceSpan) -> Build | None:
+        """Return the build that a line of a build log is of; the log is read at the first call.
+
+        Raises:
+            ForensicsError: The file is no build log, or cannot be read.
+        """
+        from trtforensics.sources.build_log import load_build_log
+
+        if span.file not in self._logs:
+            self._logs[span.file] = load_build_log([span.file], max_bytes=self._max_bytes)
+        return self._logs[span.file].build_at(span.line)
+
 
 class SourceSession:
     """A replay, an engine-layer file or a timing cache."""
@@ -155,9 +216,8 @@ class SourceSession:
 class BisectionSession:
     """The artifacts directory of a bisection."""
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._max_bytes = max_bytes
 
     def look(self) -> DirectoryView:
         """Read the directory again; called several times a second.
@@ -169,13 +229,15 @@ class BisectionSession:
 
         return view_directory(self._path)
 
-    def log(self, path: Path) -> LogText:
-        """Return the present lines of a probe's log.
+    def log(self, path: Path) -> LiveText:
+        """Return a probe's log, not read yet: it may still grow."""
+        from trtforensics.tui.live_text import LiveText
 
-        Raises:
-            ForensicsError: The log cannot be read.
-        """
-        return _text(str(path), self._max_bytes)
+        return LiveText(path)
+
+    def now(self) -> datetime:
+        """Return the present time."""
+        return datetime.now(timezone.utc)
 
 
 def _text(path: str, max_bytes: int) -> LogText:

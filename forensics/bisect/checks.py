@@ -7,6 +7,7 @@ loads, feeds and compares. Inputs are those of a folder, or random ones of a fix
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -59,6 +60,12 @@ def command_of(check: str, judged: str) -> str:
     rest = f" --reference {shlex.quote(reference)}" if reference else ""
     run = f"{shlex.join(words)} {judged}{rest}"
     return f"{run}; case $? in 0) exit 0;; {BAD}) exit 1;; *) exit 125;; esac"
+
+
+def builtin_of(command: str) -> str:
+    """Return which built-in check a command runs, "" for any other."""
+    found = re.search(r" -m trtforensics\.bisect\.checks (\w+) ", command)
+    return found[1] if found else ""
 
 
 def finite(request: CheckRequest) -> bool:

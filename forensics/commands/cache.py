@@ -17,6 +17,8 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``cache`` and return their parsers."""
+    from trtforensics.commands.searching.builder_python import add_builder_python
+
     parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
     summary = "write the keys, tactics and candidates as JSON"
@@ -29,6 +31,8 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     apply.add_argument("source", metavar="EXPORT", help="what `cache export` wrote, edited perhaps")
     apply.add_argument("--to", required=True, metavar="CACHE", help="the binary editable cache to begin with")
     apply.add_argument("-o", "--output", required=True, metavar="OUT", help="the binary cache to write")
+    for action in (export, apply):
+        add_builder_python(action)
     return [export, apply]
 
 

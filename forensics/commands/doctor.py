@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = """examples:
   trtforensics doctor
-  trtforensics doctor --json"""
+  trtforensics doctor --json
+  trtforensics doctor --builder-python /opt/trt/bin/python"""
 
 _PACKAGES = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual", "zstandard")
 _EXTRAS = {"onnxruntime": "precision", "distributed": "cluster"}
@@ -45,6 +46,8 @@ class Health:
     packages: Mapping[str, str]
     extras: Mapping[str, str]
     programs: Mapping[str, str]
+    builder_python: str
+    """The Python that imports TensorRT."""
     tensorrt: Mapping[str, str]
     """For each TensorRT module its version, or why it cannot be imported."""
     gpu: str
@@ -53,7 +56,10 @@ class Health:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``doctor``."""
+    from trtforensics.commands.searching.builder_python import add_builder_python
+
     parser.epilog = EXAMPLE
+    add_builder_python(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 
 
@@ -77,6 +83,7 @@ def examine() -> Health:
     import platform
 
     from trtforensics.model.version import __version__
+    from trtforensics.trt.interpreter import described
 
     found, told = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
@@ -89,6 +96,7 @@ def examine() -> Health:
         packages={name: _version(name) for name in _PACKAGES},
         extras=extras,
         programs=programs,
+        builder_python=described(),
         tensorrt=told,
         gpu=gpu,
         abilities=tuple(_abilities(found, extras, programs)),
@@ -97,13 +105,14 @@ def examine() -> Health:
 
 def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
     from trtforensics.errors import UsageError
-    from trtforensics.trt.api import MODULES, is_installed
+    from trtforensics.trt.api import MODULES
     from trtforensics.trt.installed import look
+    from trtforensics.trt.interpreter import installed_modules
 
-    found, told = [], {}
+    found, told, there = [], {}, installed_modules()
     for name in MODULES:
         told[name] = _MISSING
-        if is_installed(name):
+        if name in there:
             try:
                 found.append(look(name))
                 told[name] = found[-1].version
@@ -124,16 +133,16 @@ def _abilities(found: Iterable[Installed], extras: Mapping[str, str], programs: 
     own = list(found)
     full = [one for one in own if one.module == "tensorrt"]
     linux = sys.platform.startswith("linux")
-    build = "a `--build` command"
+    build, where = "a `--build` command", "the Python that builds (`--builder-python`)"
     yield Ability("read logs, replays and engine files: parse, report, diff, graph, tui", works=True, needs="")
     yield Ability("bisect and collect with a `--build` and a `--check` of your own", linux, "Linux")
     yield Ability("bisect precision by the emulated twin", extras["onnxruntime"] != _MISSING, _install("onnxruntime"))
     selects = any(one.selector for one in full)
-    yield Ability(f"bisect tactics without {build}", linux and selects, "TensorRT 8.0 to 10.x in this Python")
+    yield Ability(f"bisect tactics without {build}", linux and selects, f"TensorRT 8.0 to 10.x in {where}")
     editable = any(one.editable_cache for one in full)
     yield Ability(f"bisect cache, and binary caches, without {build}", linux and editable, "TensorRT 10.8 or later")
-    yield Ability(f"bisect outputs without {build}", linux and bool(own), "tensorrt or tensorrt_rtx in this Python")
-    yield Ability("bisect route", linux and any(one.routes for one in full), "TensorRT 11.1 or later in this Python")
+    yield Ability(f"bisect outputs without {build}", linux and bool(own), f"tensorrt or tensorrt_rtx in {where}")
+    yield Ability("bisect route", linux and any(one.routes for one in full), f"TensorRT 11.1 or later in {where}")
     builder = "tensorrt_rtx: `pip install 'trtforensics[rtx]'`"
     yield Ability("builds without a GPU", any(one.module == "tensorrt_rtx" for one in own), builder)
     yield Ability("probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed"))
@@ -149,7 +158,7 @@ def _text(health: Health) -> str:
         ("trtforensics", f"{health.trtforensics}, Python {health.python}, {health.system}"),
         ("packages", _list(health.packages)),
         ("extras", _list(health.extras)),
-        ("TensorRT", _list(health.tensorrt)),
+        ("TensorRT", f"{_list(health.tensorrt)}, in {health.builder_python}"),
         ("GPU", health.gpu),
         *((name, path) for name, path in health.programs.items()),
     ]

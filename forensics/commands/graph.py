@@ -138,7 +138,7 @@ def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, pict
             "--view", "only the view engine has times and fields", "Leave out --view, or --top and --filter"
         )
     if args.filter is not None:
-        from trtforensics.tables.layer_table import layer_table
+        from trtforensics.tables.layers import layer_table
 
         kept = layer_table([graph.build], joined.model).filtered(args.filter).rows
         layers = graph.engine_layers()

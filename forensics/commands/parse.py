@@ -57,6 +57,7 @@ def run(args: Namespace) -> int:
         Kind.REPLAY: _replay,
         Kind.LAYER_INFO: _engine,
         Kind.PROFILE: _engine,
+        Kind.TIMES: _times,
         Kind.TIMING_CACHE: _timing_cache,
     }
     kind = _kind(args)
@@ -85,12 +86,29 @@ def _kind(args: Namespace) -> Kind:
 
 
 def _build_log(args: Namespace) -> Iterable[str]:
+    log = _joined_log(args) if len(args.sources) > 1 else _read_log(args)
+    return _json(log) if args.json else (_summary(log, to_file=args.output is not None),)
+
+
+def _read_log(args: Namespace) -> BuildLog:
     from trtforensics.console.progress import ProgressLine
     from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
-        log = load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    return _json(log) if args.json else (_summary(log, to_file=args.output is not None),)
+        return load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+
+
+def _joined_log(args: Namespace) -> BuildLog:
+    """Read the parts of a log, and join what tells of its engine."""
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.engines.joining import is_engine_file, load_joined, say_unjoined
+
+    if not any(path != "-" and is_engine_file(path) for path in args.sources):
+        return _read_log(args)
+    with ProgressLine(quiet=args.quiet) as progress:
+        joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+    say_unjoined(joined, quiet=args.quiet)
+    return joined.log
 
 
 def _replay(args: Namespace) -> str:
@@ -114,6 +132,18 @@ def _engine(args: Namespace) -> str:
 
     files = load_engine_files(args.sources, kind=args.kind, max_bytes=args.max_bytes)
     return engine_json.to_json(files) if args.json else engine_text.summarise(files)
+
+
+def _times(args: Namespace) -> str:
+    from trtforensics.errors import UsageError
+    from trtforensics.parsers.files.times_json import read_times_json
+    from trtforensics.parsers.text.document import read_document
+    from trtforensics.render import times
+
+    if len(args.sources) > 1:
+        raise UsageError(" ".join(args.sources), "times are one file", "Name one, or `diff` to compare them")
+    read = read_times_json(read_document(args.sources[0], max_bytes=args.max_bytes))
+    return times.to_json(read) if args.json else times.summarise(read)
 
 
 def _timing_cache(args: Namespace) -> str:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from trtforensics.reduce.original import Original
 
 EXAMPLE = """Without --build and --check, the installed TensorRT builds (--builder), and a failed build is the failure.
-With --precision, the model's emulated twin is judged, and nothing is built. {model} is the probe's model and {inputs} a
-folder with its recorded inputs (.npz). A probe that fails in another way than the original is unresolved. The same
-command on the same directory goes on where it stopped.
+With --precision, the model's emulated twin is judged, and nothing is built. {model} is the probe's model, {inputs} a
+folder with its recorded inputs (000.npz, and inputs.json for Polygraphy). A probe that fails in another way than the
+original is unresolved. The same command on the same directory goes on where it stopped.
 
 examples:
   trtforensics reduce model.onnx --builder tensorrt_rtx --artifacts-dir out
@@ -30,7 +30,7 @@ _AGAINST = "builtin:against:"
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``reduce``."""
     from trtforensics.commands.searching.building import add_build_arguments
-    from trtforensics.commands.searching.probing import add_run_arguments, count
+    from trtforensics.commands.searching.probing import add_probe_arguments, count
     from trtforensics.commands.searching.sampling import add_sample_arguments
 
     parser.epilog = EXAMPLE
@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--max-builds", type=count, metavar="N", help="stop after N probes, counting those of earlier runs"
     )
     parser.add_argument("--retry-unresolved", action="store_true", help="run again what earlier runs could not judge")
-    add_run_arguments(
+    add_probe_arguments(
         parser,
         build="the command that builds a probe's {model}; it may be what fails",
         check="judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import ExitCode
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
+    from trtforensics.engines.joining import JoinedSources
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Severity
     from trtforensics.findings.suppression import ReportSettings
+    from trtforensics.plots.figure import Figure
+    from trtforensics.sources.quoting import ReadLog
 
 EXAMPLE = """examples:
   trtforensics report build.log
@@ -32,7 +37,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     parser.epilog = EXAMPLE
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a build log: a path, .gz or .zst, or - for standard input"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a build log: a path, .gz or .zst, or - for standard input; engine-layer JSON, profiles and an ONNX model "
+        "join the one log that is named, or stand for themselves",
     )
     parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
     parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
@@ -83,11 +92,14 @@ def run(args: Namespace) -> int:
     settings = settings_for(Path.cwd())
     suppression = Suppression.of(args.suppress, settings)
     with ExitStack() as stack:
-        report = judge(_inputs(args, stack), suppression)
+        inputs = _inputs(args, stack)
+        report = judge(inputs, suppression)
     fails_from = _fails_from(args, settings)
     colour = args.output is None and wants_colour(sys.stdout)
-    look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from)
-    text = render(report, args.format or form_of(args.output or ""), look)
+    form = args.format or form_of(args.output or "")
+    figures = _figures(inputs) if form == "html" else ()
+    look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from, figures=figures)
+    text = render(report, form, look)
     if args.output is not None:
         write_text(args.output, text)
     else:
@@ -95,6 +107,16 @@ def run(args: Namespace) -> int:
     worst = report.worst()
     failed = worst is not None and fails_from is not None and worst >= fails_from
     return ExitCode.NO if failed else ExitCode.OK
+
+
+def _figures(inputs: Inputs) -> tuple[Figure, ...]:
+    """Return the figures of the one log's last build with engine layers; none where there are several logs."""
+    from trtforensics.engines.deriving import facts_of
+    from trtforensics.plots.choosing import figures_of
+
+    builds = inputs.logs[0].log.builds if len(inputs.logs) == 1 else ()
+    told = [build for build in builds if build.engine_layers or build.tuning]
+    return tuple(figures_of(facts_of(told[-1], inputs.logs[0].log.source.path, inputs.model))) if told else ()
 
 
 def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
@@ -107,17 +129,18 @@ def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.errors import NotABuildLogError, SourceError
+    from trtforensics.errors import NotABuildLogError, SourceError, UsageError
     from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Unreadable
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
     from trtforensics.sources.onnx_model import load_model
-    from trtforensics.sources.quoting import read_log
+    from trtforensics.sources.quoting import ReadLog, read_log
     from trtforensics.sources.replay import ReplayFile
 
     logs, refused = [], []
-    for path in args.sources:
+    files = _engine_files(args.sources)
+    for path in (path for path in args.sources if path not in files):
         try:
             with ProgressLine(quiet=args.quiet) as progress:
                 logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
@@ -127,13 +150,43 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
             refused.append(error)
         else:
             stack.callback(logs[-1].close)
-    if not logs:
+    if refused and not logs:
         raise refused[0]
+    if files and len(logs) > 1:
+        raise UsageError(files[0], "could be about any of several logs", "Name one log, and the files of its engine")
     limit = args.max_bytes
+    joined = _joined(logs, files, args) if files else None
+    if joined is not None:
+        logs = [replace(logs[0], log=joined.log) if logs else ReadLog(joined.log, joined.log.source.path, limit)]
+    info = joined.layer_files[-1] if joined is not None and joined.layer_files else None
     return Inputs(
         logs,
-        model=load_model(args.onnx) if args.onnx else None,
+        model=load_model(args.onnx) if args.onnx else joined.model if joined is not None else None,
         replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
-        engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else None,
+        engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else info,
         unreadable=[Unreadable(error.where, error.what) for error in refused],
     )
+
+
+def _engine_files(paths: Sequence[str]) -> list[str]:
+    """Return the paths that are engine-layer JSON, profiles, times or ONNX models; others are read as logs."""
+    from contextlib import suppress
+
+    from trtforensics.engines.joining import is_engine_file
+    from trtforensics.errors import SourceError
+
+    found = []
+    for path in paths:
+        with suppress(SourceError):  # reading it as a log reports why it cannot be read
+            found += [path] if path != "-" and is_engine_file(path) else []
+    return found
+
+
+def _joined(logs: Sequence[ReadLog], files: Sequence[str], args: Namespace) -> JoinedSources:
+    """Join files to a log, or without one to each other, and say what joined nothing."""
+    from trtforensics.engines.joining import join_files, load_joined, say_unjoined
+
+    limit = args.max_bytes
+    joined = join_files(logs[0].log, files, max_bytes=limit) if logs else load_joined(files, max_bytes=limit)
+    say_unjoined(joined, quiet=args.quiet)
+    return joined

@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console import streams
     from trtforensics.console.output import write_bytes, write_pieces
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.engines.joining import load_joined
+    from trtforensics.engines.joining import load_joined, say_unjoined
     from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.sources.kinds import Kind
@@ -67,7 +67,7 @@ def run(args: Namespace) -> int:
         kind = Kind(args.kind) if args.kind else None
         joined = load_joined(args.sources, kind=kind, max_bytes=args.max_bytes, on_progress=progress)
     table = _shaped(_table(args, joined), args)
-    _say_unjoined(args, joined)
+    say_unjoined(joined, quiet=args.quiet)
     if form in forms.BINARY_FORMS:
         write_bytes(args.output, forms.to_parquet(table))
     elif args.output is not None:
@@ -83,15 +83,6 @@ def _shaped(table: Table, args: Namespace) -> Table:
     if args.sort:
         table = table.sorted_by(args.sort.split(","))
     return table.selected(args.columns.split(",")) if args.columns else table
-
-
-def _say_unjoined(args: Namespace, joined: JoinedSources) -> None:
-    from trtforensics.console import streams
-    from trtforensics.console.terminal import visible
-
-    if not args.quiet:
-        for one in joined.unjoined:
-            streams.tell(f"trtforensics: note: {visible(str(one))}\n")
 
 
 def _table(args: Namespace, joined: JoinedSources) -> Table:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _STDIN = 0
 _TERMINAL = "/dev/tty"
+_UNFIT = frozenset({"dumb", "unknown"})
+"""Names that mean a terminal without addressing of its cells (terminfo(5), "generic" types)."""
 _INSTEAD = "Use `trtforensics parse` where there is none"
 
 
@@ -24,8 +26,11 @@ def on_standard_input() -> Iterator[None]:
     A source on standard input must be open by then: it keeps a descriptor of its own.
 
     Raises:
-        UsageError: there is no terminal to draw on or to read keys from.
+        UsageError: there is no terminal to draw on or to read keys from, or ``TERM`` says that it cannot be drawn on.
     """
+    if os.environ.get("TERM") in _UNFIT:
+        what = f"TERM={os.environ['TERM']} says that the terminal cannot move its cursor"
+        raise UsageError("tui", what, "Set TERM to the terminal's type, or use `trtforensics parse` and `report`")
     if sys.stdin is None or sys.stderr is None or not sys.stderr.isatty():
         raise _no_terminal()
     if sys.stdin.isatty():

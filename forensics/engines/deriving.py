@@ -116,11 +116,11 @@ def alignment_of(layer: EngineLayer, kind: str) -> ChannelAlignment | None:
     """Return the channels of a convolution beside what tensor cores want; None where they could not run it.
 
     Depthwise and other grouped convolutions have too few channels a group for tensor cores; FP32 uses none, and a layer
-    that is not known to compute in TF32 counts as FP32.
+    that is not known to compute in TF32 counts as FP32. A dump that is not detailed does not tell the groups.
     """
     precision = layer.compute_precision.type if layer.compute_precision else ""
     bits = bits_of(precision)
-    groups = layer.fields.get("Groups") or layer.fields.get("ConvGroups") or "1"
+    groups = layer.fields.get("Groups") or layer.fields.get("ConvGroups")
     if kind not in _ALIGNED_KINDS or precision not in _ALIGNED_TYPES or not bits or groups != "1":
         return None
     kernel = layer.fields.get("Kernel") or layer.fields.get("ConvKernel") or ""

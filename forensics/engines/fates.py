@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 
+_FUSES = "Fusion"
+"""A word in the names of the optimisations that put one layer into another."""
 _DEAD = "dead-layer removal"
 
 
@@ -136,8 +138,16 @@ class _Search:
         if not removed:
             return None
         last = removed[-1]
-        why = f", {last.in_favour_of} does the same" if last.in_favour_of else ""
-        return Fate(node, FateKind.ELIMINATED, f"eliminated, line {last.span.line:,}{why}", last.span)
+        if last.in_favour_of:
+            text = f"eliminated, line {last.span.line:,}, {last.in_favour_of} does the same"
+            return Fate(node, FateKind.ELIMINATED, text, last.span)
+        itself = last.at in {"", last.layer, *members(last.layer)}
+        by = f" by {last.by}" if last.by else ""
+        if not itself and _FUSES in last.by:
+            layer = self._by_member.get(last.at)
+            return Fate(node, FateKind.FUSED, f"into {last.at}{by}, line {last.span.line:,}", last.span, layer)
+        on = "" if itself else f" on {last.at}"
+        return Fate(node, FateKind.ELIMINATED, f"eliminated{by}{on}, line {last.span.line:,}", last.span)
 
     def _fused(self, node: OnnxNode) -> Fate | None:
         """Follow the fusions of a node's layers to an engine layer; the name of a fusion need not name all members."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.console import streams
+from trtforensics.console.terminal import visible
 from trtforensics.engines.deriving import facts_of
 from trtforensics.errors import UsageError
 from trtforensics.model.log import (
@@ -40,6 +42,7 @@ from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.onnx_model import load_model
+from trtforensics.sources.profiles import timed_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +52,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.log import SourceInfo
-    from trtforensics.model.profile import ProfileRun
     from trtforensics.model.samples import InferenceTimes
     from trtforensics.sources.onnx_model import OnnxModel
 
@@ -155,6 +157,12 @@ def join_files(log: BuildLog, paths: Sequence[str], *, max_bytes: int = MAX_BYTE
     return _joined(log, divided, divided[_ONNX], max_bytes)
 
 
+def say_unjoined(joined: JoinedSources, *, quiet: bool) -> None:
+    """Say on stderr what of the files joined no layer, a line each, unless ``quiet``."""
+    for one in () if quiet else joined.unjoined:
+        streams.tell(f"trtforensics: note: {visible(str(one))}\n")
+
+
 def is_engine_file(path: str) -> bool:
     """Whether a path names a file that joins a log: engine-layer JSON, a profile, times, or an ONNX model."""
     return path.endswith(_ONNX) or kind_of(path) in {Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES}
@@ -242,7 +250,7 @@ class _Joining:
                 layer.tactic_name = layer.tactic_name or own.tactic_name
         missing = [name for name in printed if name not in {layer.name for layer in engine.layers}]
         if missing:
-            self.unjoined.append(Unjoined(path, f"{_listed(missing, 'layer')} of {self._log.source.path} not in it"))
+            self.unjoined.append(Unjoined(path, f"lacks {_listed(missing, 'layer')} of {self._log.source.path}"))
         if not printed:
             parts = (engine.layers, build.choices, build.cached, build.foreign_nodes, build.reformats, build.passes)
             resolve(Tuning(*map(tuple, parts)))  # type: ignore[arg-type]  # each is of its field's type
@@ -260,22 +268,22 @@ class _Joining:
             UsageError: no build has the layers of the profile.
         """
         run, path = info.runs[-1], info.source.path
-        build = _profiled_build(run, self._log.builds)
+        build = timed_build(run, self._log.builds)
         if build is None and not self._log.builds:
             build = _build_of_file(info.source, tuple(_bare(row.name, row.span) for row in run.layers), 0)
             self._log = replace(self._log, builds=(build,))
         if build is None:
             what = f"times {len(run.layers)} layers, most of which no engine of {self._log.source.path} has"
-            raise UsageError(path, what, "Give the profile that was exported from this engine")
+            raise UsageError(path, what, "Give the profile that was exported from this build's engine")
         build.profiles = with_times(build.engine_layers, (*build.profiles, run), build.choices, build.cached)
         _recover(build)
         unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
         if unjoined:
-            self.unjoined.append(Unjoined(path, f"{_listed(unjoined, 'row')} of no layer of the engine"))
+            self.unjoined.append(Unjoined(path, f"names no layer of the engine in {_listed(unjoined, 'row')}"))
         silent = {"NoOp", "Constant"}
         without = [layer.name for layer in build.engine_layers if layer.profile is None and layer.type not in silent]
         if without and run.layers:
-            self.unjoined.append(Unjoined(path, f"{_listed(without, 'layer')} of the engine not in it"))
+            self.unjoined.append(Unjoined(path, f"lacks {_listed(without, 'layer')} of the engine"))
 
     def look_at_model(self, model: OnnxModel) -> None:
         """Say which ONNX nodes that the engine names the model does not have; names of old layers are nodes' names."""
@@ -286,7 +294,7 @@ class _Joining:
                     layer.onnx_nodes = tuple(name for name in members(layer.name) if name in model.by_name)
             unknown = [name for name in sorted(named) if name not in model.by_name]
             if unknown:
-                self.unjoined.append(Unjoined(model.path, f"{_listed(unknown, 'ONNX node')} of the engine not in it"))
+                self.unjoined.append(Unjoined(model.path, f"lacks {_listed(unknown, 'ONNX node')} of the engine"))
 
 
 def _recover(build: Build) -> None:
@@ -317,16 +325,10 @@ def _named(build: Build) -> set[str]:
     return {one.layer for one in results if one.final is not False} or set(build.layer_names)
 
 
-def _profiled_build(run: ProfileRun, builds: Sequence[Build]) -> Build | None:
-    with_layers = [build for build in builds if build.engine_layers]
-    fitting = [build for build in with_layers if run.joined([layer.name for layer in build.engine_layers]).fits]
-    return next(reversed(fitting if with_layers else list(builds)), None)
-
-
 def _listed(names: Sequence[str], what: str) -> str:
-    """Count names and give the first: ``2 layers (a, b) are``."""
+    """Count names and give the first: ``2 layers (a, b)``."""
     shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-    return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown}) {'are' if len(names) > 1 else 'is'}"
+    return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown})"
 
 
 def _bare(name: str, span: object) -> EngineLayer:

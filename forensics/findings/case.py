@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from trtforensics.engines.deriving import facts_of
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
 from trtforensics.findings.versions import Version
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.diff.differences import Difference
+    from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog, EngineLayer
     from trtforensics.model.notes import Note
@@ -112,6 +114,11 @@ class Case:
             return self.build.engine_layers
         with_times(detailed[-1], self.build.profiles, (), ())
         return detailed[-1]
+
+    @cached_property
+    def facts(self) -> EngineFacts:
+        """The layers of the build's engine with what is derived of them."""
+        return facts_of(self.build, self.log.source.path, self.model)
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:

@@ -53,7 +53,10 @@ def viewed(graph: BuildGraph, view: View) -> nx.MultiDiGraph:
 
 
 def _flow(graph: BuildGraph, kind: NodeKind) -> nx.MultiDiGraph:
-    """Return the nodes of a kind with edges from who writes a tensor to who reads it."""
+    """Return the nodes of a kind with edges from who writes a tensor to who reads it.
+
+    Where no tensors are told, edges with ``order`` tell in which order the nodes stand.
+    """
     nodes = graph.engine_layers() if kind is NodeKind.ENGINE else graph.nodes(kind)
     found = nx.MultiDiGraph(**graph.graph.graph)
     found.add_nodes_from((node, dict(graph.graph.nodes[node])) for node in nodes)
@@ -62,6 +65,8 @@ def _flow(graph: BuildGraph, kind: NodeKind) -> nx.MultiDiGraph:
         for tensor in dict.fromkeys(graph.inputs_of(node)):
             for source in _writers(tensor, node, place, graph, kind) or [_kept(found, graph, tensor)]:
                 found.add_edge(source, node, key=f"tensor:{tensor}", **_facts(graph, tensor, source, node))
+    if not found.number_of_edges():
+        found.add_edges_from((one, other, "order", {"kind": "tensor", "order": True}) for one, other in pairwise(nodes))
     read = {tensor for node in nodes for tensor in graph.inputs_of(node)}
     for node in nodes:
         for tensor in dict.fromkeys(graph.outputs_of(node)):

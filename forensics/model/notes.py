@@ -59,10 +59,13 @@ class Removal:
     """A layer that the optimiser removed: ``Removing A``, ``Eliminating A which duplicates (Q) B``.
 
     ``layer`` is the printed name, which may be a fusion's. ``in_favour_of`` is the layer that duplicates it, empty for
-    other removals.
+    other removals. ``by`` is the optimisation that ran (``QConvScaleFusion``) and ``at`` the layer that it ran on; both
+    are empty where no line right before says so.
     """
 
     layer: str
     span: SourceSpan
     pass_index: int | None
     in_favour_of: str = ""
+    by: str = ""
+    at: str = ""

@@ -14,9 +14,11 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from trtforensics.model.log import SourceInfo
 
-FieldPath = tuple[str | int, ...]
+FieldPath: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands in a JSON document: ``("replay", "conv1", "inputs", 0, "dtype")``."""
 
 _RUNNER_BITS = 0xFFFF_FFFF

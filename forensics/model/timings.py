@@ -95,7 +95,13 @@ class TacticTimings:
         )
 
 
-class TimedTactics(Sequence[Candidate]):
+if TYPE_CHECKING:
+    _Candidates = Sequence[Candidate]
+else:
+    _Candidates = Sequence  # a build child of Python 3.8 imports this module too
+
+
+class TimedTactics(_Candidates):
     """The tactics timed on some rows, fastest first. Rows are sorted, and candidates created, on first access."""
 
     def __init__(self, timings: TacticTimings, rows: range) -> None:

@@ -37,6 +37,8 @@ _BUILD_LOGS = ("build.log", "build.err", "build.out")
 _LARGEST = 1 << 30
 _TAIL = 1 << 16
 """Bytes of the end of an output in which its last words are looked for."""
+_BY_SIGNAL, _LAST_SIGNAL = 128, 192
+"""A shell exits so, plus the signal's number, where a signal ended its command."""
 _LAST_LINES = 20
 _NEAR = 8
 """Lines behind a finding's first one in which the parser says in which function it gave up."""
@@ -138,7 +140,8 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     """Return the fingerprint of a probe that failed, from the logs in its folder."""
     last = outcome.checks[-1] if outcome.checks else outcome.build
     status = last.status if last is not None else 0
-    ended = "timed out" if outcome.timed_out else f"ended by signal {-status}" if status < 0 else "failed"
+    signal = -status if status < 0 else status - _BY_SIGNAL if _BY_SIGNAL < status <= _LAST_SIGNAL else 0
+    ended = "timed out" if outcome.timed_out else f"ended by signal {signal}" if signal else "failed"
     stage = "check" if outcome.checks else "build"
     logs = [check_log_name(number) for number in range(len(outcome.checks))] if outcome.checks else _BUILD_LOGS
     paths = [folder / name for name in logs if (folder / name).is_file() and (folder / name).stat().st_size]
@@ -149,9 +152,14 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     words = [line for path in paths for line in _last_lines(path)]
     named = _distinct(node for line in reversed(words) for node in names.nodes_in(line))
     spoken = next((line for line in reversed(words) if line.strip()), "")
-    form = "" if status < 0 or outcome.timed_out else names.blanked(spoken)
+    form = "" if signal or outcome.timed_out else names.blanked(spoken)
     lines = (spoken,) if form else ()
     return Failure(stage, ended, form=form, lines=lines, named=named)
+
+
+def wrong_numbers(check: str) -> Failure:
+    """Return the failure that a built-in check tells of; a cut model has other outputs, so that these do not count."""
+    return Failure("check", "failed", form=f"builtin:{check} does not hold")
 
 
 def _root(path: Path) -> tuple[Finding, QuotedLog] | None:

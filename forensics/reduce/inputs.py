@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 def write_inputs(values: Mapping[str, Values], folder: Path) -> None:
-    """Write one sample into a folder, as built-in checks and ``--inputs`` read it.
+    """Write one sample into a folder: ``000.npz`` for built-in checks and ``--inputs``, ``inputs.json`` for Polygraphy.
 
     Raises:
-        OutputError: the file cannot be written.
+        OutputError: a file cannot be written.
     """
     folder.mkdir(exist_ok=True)
     write_npz(values, folder / "000.npz")
+    write_feeds(values, folder / "inputs.json")
 
 
 def write_npz(values: Mapping[str, Values], path: Path) -> None:

@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND
+import numpy as np
+
+from trtforensics.bisect.checks import builtin_of
+from trtforensics.bisect.levers.recipe import build_command
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.placeholders import mentions
@@ -21,7 +24,7 @@ from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.reduce.deriving import UnknownValueError
 from trtforensics.reduce.emulated import first_beyond, judge_numbers
-from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure
+from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 from trtforensics.reduce.inputs import write_inputs
 
 if TYPE_CHECKING:
@@ -73,12 +76,13 @@ class ReductionLever(Lever):
         self.recipe = judging.recipe
         self.storage = judging.storage
         self.commands = judging.commands
-        self.build = None if self.recipe is None else COMMAND
+        self.build = None if self.recipe is None else build_command()
         self.judges = self.storage is not None
         simpler = (each.text for each in deriver.simplifications)
         self.items = tuple(Item(name) for name in (*(node.name for node in self.original.nodes), *simpler))
         self.settings = f"the same failure: {self.same}"
         self._check = self.commands[-1]
+        self._builtin = builtin_of(self._check or "")
         self._feeds = any(mentions(command or "", "inputs") for command in self.commands)
         self._directory = directory
         self._names = _names(deriver)
@@ -129,7 +133,8 @@ class ReductionLever(Lever):
         except UnknownValueError as error:
             self._problems[str(folder)] = f"the tensor {error} would be cut, of which neither value nor type is known"
             return {self.placeholder: path, "inputs": inputs}
-        self._problems |= self._does_not_run(active, derived, folder)
+        problem = self._spoilt(derived) or self._does_not_run(active, derived)
+        self._problems |= {str(folder): problem} if problem else {}
         write_bytes(path, derived.model.SerializeToString())
         if self._feeds:
             write_inputs(derived.inputs, inputs)
@@ -139,14 +144,25 @@ class ReductionLever(Lever):
             self.recipe.write(folder, {"model": str(path.absolute()), **given})
         return {self.placeholder: path, "inputs": inputs}
 
-    def _does_not_run(self, active: frozenset[int], derived: Derived, folder: Path) -> dict[str, str]:
+    def _spoilt(self, derived: Derived) -> str:
+        """Return why a check of numbers would fail before the first node: a recorded value is wrong already."""
+        if not self._feeds:
+            return ""
+        finite = self._builtin == "finite"
+        for name in sorted(derived.inputs.keys() - self.original.sources.keys()):
+            value = derived.inputs[name]
+            if value.dtype.kind == "f" and bool(np.isnan(value).any() or (finite and not np.isfinite(value).all())):
+                return f"the recorded values of {name} are not finite before any node runs"
+        return ""
+
+    def _does_not_run(self, active: frozenset[int], derived: Derived) -> str:
         """Return why a simplified model is none: ONNX Runtime ran the original, and does not run this."""
         first = len(self.original.nodes)
         simpler = self.deriver.relevant(frozenset(index for index in active if index < first)) - active
         if not simpler or not self.deriver.recording.runs_whole:
-            return {}
+            return ""
         ran = run_model(derived.model, derived.inputs)
-        return {str(folder): f"ONNX Runtime does not run it so: {ran}"} if isinstance(ran, str) else {}
+        return f"ONNX Runtime does not run it so: {ran}" if isinstance(ran, str) else ""
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Hold a stored failure against the original's anew; None where the probe must run again."""
@@ -170,7 +186,8 @@ class ReductionLever(Lever):
             write_failure(folder, _PASSED, self._check)
             self._tidy(folder)
             return told
-        failure = failure_of(folder, outcome, self._names)
+        wrong = outcome.checks and self._builtin
+        failure = wrong_numbers(self._builtin) if wrong else failure_of(folder, outcome, self._names)
         verdict, reason = self._kept(folder, failure, outcome.reason)
         return replace(told, verdict=verdict, reason=reason)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -19,8 +18,8 @@ from trtforensics.model.log import MyelinOperation
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timing_cache import TimingCache
 from trtforensics.model.timings import tactic_text
-from trtforensics.trt.api import is_installed
 from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, CacheReport
+from trtforensics.trt.interpreter import child_line, installed_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -84,7 +83,7 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
     (folder / BASE).write_bytes(document.data)
     if updates is not None:
         (folder / UPDATES).write_text(json.dumps(updates), encoding="ascii")
-    report = _child(name, folder) if is_installed("tensorrt") else CacheReport()
+    report = _child(name, folder) if "tensorrt" in installed_modules() else CacheReport()
     if not report.version:
         why = f"`import tensorrt` fails ({report.absent})" if report.absent else "it is not installed"
         what = f"is a binary timing cache, which only TensorRT can read, and {why}"
@@ -100,7 +99,7 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
 
 
 def _child(name: str, folder: Path) -> CacheReport:
-    line = [sys.executable, "-m", "trtforensics.trt.cache_file", str(folder)]
+    line = child_line("trtforensics.trt.cache_file", str(folder))
     try:
         done = subprocess.run(  # noqa: S603 - our own module
             line, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_PATIENCE_S

@@ -37,7 +37,7 @@ def add_profiles(log: BuildLog, paths: Iterable[str], *, max_bytes: int) -> None
     """
     for path in paths:
         run = read_profile_json(read_document(path, max_bytes=max_bytes)).runs[-1]
-        build = _build_of(run, log)
+        build = timed_build(run, log.builds)
         if build is None:
             what = f"times {len(run.layers)} layers, most of which no engine of {log.source.path} has"
             raise UsageError(path, what, "Give the profile that was exported from this build's engine")
@@ -45,8 +45,8 @@ def add_profiles(log: BuildLog, paths: Iterable[str], *, max_bytes: int) -> None
         build.coverage = replace(build.coverage, times=TimeSource.MEASURED)
 
 
-def _build_of(run: ProfileRun, log: BuildLog) -> Build | None:
+def timed_build(run: ProfileRun, builds: Sequence[Build]) -> Build | None:
     """Return the last build whose engine layers a profile fits; where no build tells its layers, the last one."""
-    with_layers = [build for build in log.builds if build.engine_layers]
+    with_layers = [build for build in builds if build.engine_layers]
     fitting = [build for build in with_layers if run.joined([layer.name for layer in build.engine_layers]).fits]
-    return next(reversed(fitting if with_layers else log.builds), None)
+    return next(reversed(fitting if with_layers else list(builds)), None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
 from trtforensics.tables import log_tables
-from trtforensics.tables.layer_table import layer_table
+from trtforensics.tables.layers import layer_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

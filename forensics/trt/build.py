@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from trtforensics.trt.api import load
 from trtforensics.trt.inside.lever import BuildLever, BuildSetup, LeverResult
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import tensorrt
 
     from trtforensics.trt.api import RtxConfig, RtxModule, TensorRT
+
+BUILD_MODULE = "trtforensics.trt.build"
+"""This module, as a command line names it."""
 
 REFUSED = 3
 """Exit code if TensorRT refuses: the model does not parse, or the build returns no engine."""
@@ -40,7 +43,8 @@ class BuildJob:
     may otherwise use ``precision``, the name of a builder flag.
 
     ``flags`` are names of builder flags; without ``typed`` the network is weakly typed if the version can do that.
-    At most one lever is set. ``replay`` pins tactics. ``keys`` (a timing-cache export) pins those of an editable cache;
+    At most one lever is set. ``replay`` pins tactics, by entries of a replay as JSON has them. ``keys`` pins those of
+    an editable cache: it gives each key its tactic and its time in ms;
     :class:`trtforensics.trt.inside.cache.CacheKeyPinning` describes ``bases``, ``optional`` and ``store``. ``outputs``
     marks tensors, as debug tensors with ``debug``. ``route`` sets the build route.
     """
@@ -56,8 +60,8 @@ class BuildJob:
     flags: Sequence[str] = ()
     typed: bool = True
     level: int | None = None
-    replay: str | None = None
-    keys: str | None = None
+    replay: Sequence[Mapping[str, Any]] | None = None
+    keys: Mapping[str, tuple[int, float]] | None = None
     optional: Sequence[str] = ()
     bases: Sequence[str] = ()
     store: str = ""
@@ -123,20 +127,15 @@ def build(job: BuildJob) -> BuildReport:
 
 
 def _lever(job: BuildJob) -> BuildLever | None:
-    """Return the job's lever; each is imported only if it is used, since its readers are heavy."""
+    """Return the job's lever; each is imported only if it is used."""
     if job.replay is not None:
-        from trtforensics.parsers.files.replay import check_opening, read_replay  # noqa: PLC0415 - see above
-        from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
-        from trtforensics.trt.inside.tactics import TacticPinning  # noqa: PLC0415 - see above
+        from trtforensics.trt.inside.tactics import TacticPinning, entry_from  # noqa: PLC0415 - see above
 
-        return TacticPinning(read_replay(read_document(job.replay, check=check_opening)).entries)
+        return TacticPinning([entry_from(entry) for entry in job.replay])
     if job.keys is not None:
-        from trtforensics.parsers.files.timing_cache_json import read_timing_cache  # noqa: PLC0415 - see above
-        from trtforensics.parsers.text.document import read_document  # noqa: PLC0415 - see above
         from trtforensics.trt.inside.cache import CacheKeyPinning  # noqa: PLC0415 - see above
 
-        keys = read_timing_cache(read_document(job.keys)).keys
-        tactics = {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
+        tactics = {key: (tactic, time_ms) for key, (tactic, time_ms) in job.keys.items()}
         return CacheKeyPinning(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
     if job.outputs is not None:
         from trtforensics.trt.inside.outputs import TensorMarking  # noqa: PLC0415 - see above

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 from trtforensics.errors import UsageError
-from trtforensics.trt.api import MODULES, NAMES, is_installed, load
+from trtforensics.trt.api import NAMES, load
+from trtforensics.trt.interpreter import child_line, described, installed_modules
 
 if TYPE_CHECKING:
     from trtforensics.trt.api import RouteConfig, RtxModule, TensorRT
@@ -87,19 +88,19 @@ def look(module: str | None) -> Installed:
     Raises:
         UsageError: it is not installed, or cannot be imported.
     """
-    there = [name for name in MODULES if is_installed(name)]
+    there = installed_modules()
     if module is None and not there:
         next_step = "Give a `--build` command, or `pip install tensorrt`"
         raise UsageError("tensorrt", "is not installed, and there is no `--build`", next_step)
     if module is not None and module not in there:
-        raise UsageError("--builder", f"{module} is not installed", f"Run `pip install {module}`")
+        raise UsageError("--builder", f"{module} is not installed", f"Run `{described()} -m pip install {module}`")
     chosen = module or there[0]
-    line = [sys.executable, "-m", "trtforensics.trt.installed", chosen]
+    line = child_line("trtforensics.trt.installed", chosen)
     try:
         done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
         raise UsageError(
-            chosen, f"does not finish importing within {_PATIENCE_S} s", f"Try `python -c 'import {chosen}'`"
+            chosen, f"does not finish importing within {_PATIENCE_S} s", f"Try `{described()} -c 'import {chosen}'`"
         ) from error
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]

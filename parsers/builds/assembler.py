@@ -121,6 +121,8 @@ def _describe(
             layer.compute_precision = compute_precision(layer)
 
 
+_LINES_OF_A_RUN = 12
+"""Most lines from an optimisation's ``Running`` line to a removal that it did."""
 _REMOVING = ("removing", "eliminating_duplicate", "eliminating_slice", "eliminating_concat")
 """The kinds of line that name a removed layer; dead-layer removal names none."""
 _DEFERRED = ("messages", "notes", "open_blocks", "removals", "starved", "timings")
@@ -133,7 +135,7 @@ class _DeferredFields:
     """
 
     def __init__(self, log: Log, timed: TacticTimings, passes: Passes) -> None:
-        self._events = log.events.only((*SAYING, *NOTED, *SKIPPED, *OF_BLOCKS, *_REMOVING))
+        self._events = log.events.only((*SAYING, *NOTED, *SKIPPED, *OF_BLOCKS, *_REMOVING, "running"))
         self._edges, self._spans = log.edges, log.spans
         self._timed, self._passes = timed, passes
 
@@ -213,5 +215,11 @@ def _removals(log: Log, passes: Passes) -> Sequence[tuple[Removal, ...]]:
     ]
     rows.sort()
     lines = np.array([line for line, _, _ in rows], np.int64)
-    found = zip(rows, passes.indexes(lines), strict=True)
-    return log.divide_records(Removal(layer, log.spans.of(line), own, other) for (line, layer, other), own in found)
+    runs = list(log.each("running", "pass", "layer"))
+    before = np.array([line for line, _, _ in runs], np.int64).searchsorted(lines) - 1
+    found = []
+    for (line, layer, other), own, at in zip(rows, passes.indexes(lines), before.tolist(), strict=True):
+        ran, by, on = runs[at] if at >= 0 else (0, "", "")
+        said = line - ran <= _LINES_OF_A_RUN
+        found.append(Removal(layer, log.spans.of(line), own, other, by if said else "", (on or "") if said else ""))
+    return log.divide_records(found)

@@ -16,7 +16,7 @@ from trtforensics.bisect.runner.probe import ProbeOutcome
 from trtforensics.bisect.search import Verdict
 from trtforensics.console.output import write_bytes
 from trtforensics.reduce.emulated import judge_numbers
-from trtforensics.reduce.failure import Failure, Names, failure_of
+from trtforensics.reduce.failure import NUMBERS, Failure, Names, failure_of
 from trtforensics.trt.build import BuildJob, build
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import onnx
 
+NOT_JUDGED = "not judged"
 _LOCK = threading.Lock()
 
 
@@ -46,7 +47,7 @@ class Oracle:
         feed = inputs if inputs is not None else random_samples(model, {}, 1)[0]
         verdict, _, failure = judge_numbers(path, feed, cut, STORAGES["fp16"])
         if verdict is Verdict.UNRESOLVED:
-            return Failure("numbers", "not judged")
+            return Failure(NUMBERS, NOT_JUDGED)
         return failure
 
     def _built(self, model: onnx.ModelProto, path: Path) -> Failure | None:

@@ -21,7 +21,6 @@ from tests.support.diff_samples import replay_text
 from tests.support.engine_files import DETAILED, ELEVEN, NAMES, PROFILE
 from trtforensics.cli import main
 from trtforensics.errors import ForensicsError
-from trtforensics.parsers.text.json_bounds import MAX_DOCUMENT_BYTES
 from trtforensics.tui.sessions import BisectionSession
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ def _lines(name: str, data: bytes) -> Iterator[list[str]]:
 def _look(directory: Path) -> None:
     """Read a directory as the TUI does: as it is, or refused."""
     with contextlib.suppress(ForensicsError):
-        assert BisectionSession(directory, MAX_DOCUMENT_BYTES).look().path == directory
+        assert BisectionSession(directory).look().path == directory
 
 
 def _of_seed(path: Path, seed: bytes) -> bytes:

@@ -18,6 +18,7 @@ from onnx import TensorProto, helper
 from tests.emulator.tensorrt.python_path import environment
 from tests.emulator.trtexec import cli as trtexec_cli
 from tests.emulator.trtexec.bench import QUICK
+from trtforensics.bisect.levers.recipe import pinned_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +112,7 @@ def replayed(model: Path, out: Path, version: str, pinned: Path) -> Path:
         "engine": f"{out}.engine",
         "flags": ["FP16"],
         "typed": False,
-        "replay": str(pinned),
+        "replay": pinned_entries(pinned),
     }
     Path(f"{out}.job.json").write_text(json.dumps(job))
     line = [sys.executable, "-m", "trtforensics.trt.build", f"{out}.job.json"]

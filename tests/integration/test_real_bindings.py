@@ -247,10 +247,7 @@ def test_the_bindings_of_11_build_through_our_code(tmp_path: Path, over_rtx: dic
 @pytest.mark.rtx
 def test_the_bindings_of_11_refuse_a_key_that_is_not_there(tmp_path: Path, over_rtx: dict[str, str]) -> None:
     key = f"0x{5:032x}"
-    row = {"op": "x", "key": key, "selected": f"0x{7:016x}", "time_ms": 0.1, "candidates": [], "line": 1}
-    export = {"schema": 1, "kind": "timing-cache", "made_from": "x", "tensorrt_version": None, "keys": [row]}
-    (tmp_path / "keys.json").write_text(json.dumps(export))
-    status, report = built(tmp_path, over_rtx, keys=str(tmp_path / "keys.json"), store=str(tmp_path / "store"))
+    status, report = built(tmp_path, over_rtx, keys={key: [7, 0.1]}, store=str(tmp_path / "store"))
     assert status == NOT_ASKED
     assert report["lever"]["refused"] == [f"key {key} is not in the network's timing cache"]
 

@@ -101,11 +101,11 @@ def test_a_looser_run_on_the_same_directory_judges_what_is_there(run: Run, tmp_p
 def test_a_reduction_that_is_killed_at_twenty_moments_comes_to_the_same_answer(run: Run, tmp_path: Path) -> None:
     ran = tmp_path / "ran.txt"
     noting = f"import sys, time; open({str(ran)!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(0.2); import onnx"
-    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, CHECK.replace("import sys, onnx", noting, 1)))
-    whole_line = (*line, "--json", "--quiet", "--artifacts-dir")
-    whole = json.loads(run(*whole_line, tmp_path / "whole").stdout)
+    judge = check(tmp_path, CHECK.replace("import sys, onnx", noting, 1))
+    line = ("reduce", planted(tmp_path), "--check", judge, "--json", "--quiet", "--artifacts-dir")
+    whole = json.loads(run(*line, tmp_path / "whole").stdout)
     ran.unlink()
-    command = [sys.executable, "-m", "trtforensics", *map(str, whole_line), str(tmp_path / "out")]
+    command = [sys.executable, "-m", "trtforensics", *map(str, line), str(tmp_path / "out")]
     chance, kills = random.Random(7), 0
     for _ in range(20):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -144,6 +144,48 @@ def test_nothing_of_the_original_is_left_where_it_is_anonymous(run: Run, tmp_pat
     for path in (tmp_path / "out" / "fixed").iterdir():
         assert b"zebrafoo" not in path.read_bytes(), path.name
         assert str(tmp_path).encode() not in path.read_bytes(), path.name
+
+
+@pytest.mark.parametrize(
+    ("dies", "ended"), [("os.kill(os.getpid(), 11)", "ended by signal 11"), ("time.sleep(60)", "timed out")]
+)
+def test_a_builder_that_crashes_or_hangs_is_a_failure(run: Run, tmp_path: Path, dies: str, ended: str) -> None:
+    text = f"""import os, sys, time, onnx
+names = [node.name for node in onnx.load(sys.argv[1]).graph.node]
+for name in names:
+    print(f"[11/22/2026-17:05:59] [TRT] [V] Parsing node: {{name}} [Some]", flush=True)
+    if "Det" in name:
+        {dies}
+"""
+    line = ("reduce", planted(tmp_path, 20), "--build", check(tmp_path, text), "--keep-values", "--timeout", "4")
+    found = json.loads(run(*line, "--jobs", "2", "--artifacts-dir", tmp_path / "out", "--json").stdout)
+    assert (found["status"], left(found)) == ("certified", ["Det"])
+    assert (found["reduction"]["failure"]["stage"], found["reduction"]["failure"]["ended"]) == ("build", ended)
+    assert found["builds"] <= 4
+
+
+def test_a_built_in_check_sees_the_recorded_inputs(run: Run, tmp_path: Path) -> None:
+    graph = failing.Growing()
+    low = graph.add("Sub", graph.add("Abs", "x"), graph.constant("far", 1e4))
+    last = graph.add("Relu", graph.add("Add", graph.add("Sqrt", low), "x"))
+    made = helper.make_graph(
+        graph.nodes,
+        "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 4, 8, 8])],
+        [helper.make_tensor_value_info(last, onnx.TensorProto.FLOAT, [1, 4, 8, 8])],
+        graph.constants,
+    )
+    model = saved(tmp_path, helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    line = ("reduce", model, "--check", "builtin:finite", "--keep-values", "--artifacts-dir", tmp_path / "out")
+    found = json.loads(run(*line, "--json").stdout)
+    assert left(found) == ["Sqrt"]
+
+
+def test_polygraphy_can_be_the_check(run: Run, tmp_path: Path) -> None:
+    look = "python3 -c 'import json, sys; sys.exit(len(json.load(open(sys.argv[1]))) != 1)' {inputs}/inputs.json"
+    line = ("reduce", planted(tmp_path, 10), "--check", f"! {look}", "--keep-values", "--artifacts-dir")
+    found = json.loads(run(*line, tmp_path / "out", "--json").stdout)
+    assert len(left(found)) == 1
 
 
 def test_a_model_that_does_not_fail_is_said_not_to(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tests.support.journals import made
@@ -10,32 +14,15 @@ from trtforensics.bisect.session import index_sets
 from trtforensics.bisect.session.history import folder_name
 from trtforensics.bisect.session.job import Job, write_job
 from trtforensics.bisect.session.journal import Journal
+from trtforensics.bisect.session.lock import NAME
 from trtforensics.bisect.session.view import view_directory
+from trtforensics.tui.live_text import LiveText
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisect.search import Verdict
     from trtforensics.bisect.session.view import DirectoryView
-
-
-class Lines:
-    """A log as a list of lines."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def line(self, number: int) -> str:
-        """Return a line."""
-        return self._lines[number - 1]
-
-    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
-        """Find a line."""
-        numbers = range(start, 0, -1) if backwards else range(start, len(self) + 1)
-        return next((number for number in numbers if needle in self.line(number)), None)
 
 
 class Directory:
@@ -64,6 +51,15 @@ class Directory:
         self._write("start", **asked)
         return folder
 
+    def hold(self) -> None:
+        """Let this process work on the directory, as its lock says."""
+        (self.path / NAME).write_text(f"process {os.getpid()} on {platform.node()}\n")
+
+    def answer(self, **fields: object) -> None:
+        """Write ``result.json``."""
+        whole = {"status": "inconclusive", "why": "the search has not ended", "culprits": [], "suspects": []}
+        (self.path / "result.json").write_text(json.dumps({**whole, **fields}))
+
     def end(self, verdict: Verdict, reason: str = "check: exit status 1") -> None:
         """End the last probe."""
         judged = {"verdict": verdict, "reason": reason, "judge": "try", "check": 0, "seconds": 2.5}
@@ -77,6 +73,10 @@ class Directory:
         """Read the directory."""
         return view_directory(self.path)
 
-    def log(self, path: Path) -> Lines:
-        """Read a log."""
-        return Lines(path.read_text())
+    def log(self, path: Path) -> LiveText:
+        """Return a log."""
+        return LiveText(path)
+
+    def now(self) -> datetime:
+        """Return a moment 25 s after the first probe began."""
+        return datetime.fromisoformat(self.look().probes[0].began) + timedelta(seconds=25)

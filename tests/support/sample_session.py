@@ -92,6 +92,11 @@ class ReplayedSession:
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
 
+    @property
+    def is_file(self) -> bool:
+        """Return False: there is nothing to follow."""
+        return False
+
     def parse(
         self,
         on_progress: Callable[[Progress], None],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
@@ -35,3 +37,7 @@ def text_at(session: Any, line: int) -> str:
 def text_of(line: Line) -> str:
     """Return a row without its roles."""
     return "".join(piece.text for piece in line)
+
+
+SIZES = [pytest.param((columns, rows), id=f"{columns}x{rows}") for columns, rows in ((80, 24), (120, 40), (200, 60))]
+"""The sizes of the pictures of each screen: the smallest terminal, a usual one, a large one."""

@@ -12,8 +12,13 @@ from textual.worker import get_current_worker
 
 from trtforensics.diff.differences import DifferenceType
 from trtforensics.errors import ForensicsError
+from trtforensics.tui.diff.candidates_screen import CandidatesScreen
+from trtforensics.tui.diff.keys import KEYS
 from trtforensics.tui.diff.lists import DiffList, PlaceList
-from trtforensics.tui.rows.diff_rows import places, rows_of
+from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.rows.diff_rows import by_delta, layers_of, places, rows_of, sides_line
+from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
+from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.rows_app import Failed, RowsApp
 from trtforensics.tui.terminal_app import STYLE
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.types import CSSPathType
 
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.differences import Comparison
     from trtforensics.tui.sessions import DiffSession
     from trtforensics.tui.widgets.help import Keys
@@ -55,47 +61,11 @@ class DiffApp(RowsApp):
 
     CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
 
-    KEYS: ClassVar[Keys] = (
-        (
-            "Show",
-            (
-                ("0", "all differences, causes first"),
-                ("1 2 3", "fusion, precision, format"),
-                ("4 5 6", "tactic, missing, added"),
-                ("f", "keep the layers whose name holds a text"),
-                ("Esc", "leave the input; drop the filter"),
-            ),
-        ),
-        (
-            "Move",
-            (
-                ("↑ ↓  k j", "one row; both files follow"),
-                ("Tab  Shift+Tab", "rows, their lines, good file, bad file"),
-                ("Enter", "from a row to its lines; from a line to its file"),
-                ("PgUp PgDn Home End", "pages and ends"),
-            ),
-        ),
-        (
-            "Find",
-            (
-                ("/", "search the file under the focus"),
-                ("n  N", "next, previous match"),
-                ("p", "hide the loggers' prefixes, or show them"),
-            ),
-        ),
-        (
-            "What the marks say",
-            (
-                ("└", "follows from the row above it"),
-                ("≈", "near tie: the runner-up is within 2 %"),
-                ("(+2)", "two more values on this side"),
-            ),
-        ),
-        ("", (("?", "this help"), ("q", "quit"))),
-    )
+    KEYS: ClassVar[Keys] = KEYS
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("0", "only('')", "All", show=False),
+        Binding("s", "sort", "Sort by Δ"),
         *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
     ]
 
@@ -104,6 +74,7 @@ class DiffApp(RowsApp):
         self._session = session
         self._comparison: Comparison | None = None
         self._only: DifferenceType | None = None
+        self._by_delta = False
         self.rows = DiffList(id="rows")
         self.places = PlaceList(id="places")
         self.good = TextPane(session.text, "good", Role.GOOD, id="good")
@@ -112,6 +83,7 @@ class DiffApp(RowsApp):
     def compose(self) -> ComposeResult:
         """Lay the screen out: rows, the lines of the row, both files side by side."""
         yield LineBar(id="title")
+        yield LineBar(id="sides")
         with Vertical(id="rows-pane", classes="pane"):
             yield LineBar(id="types", classes="heading")
             yield self.rows
@@ -173,9 +145,12 @@ class DiffApp(RowsApp):
         if comparison is None:
             return
         rows = rows_of(comparison, self._only, self.kept)
+        if self._by_delta:
+            rows = by_delta(rows)
         empty = "no difference found" if not comparison.differences else "nothing of that sort differs"
         scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
-        self.rows.show_rows(rows, empty, scored=scored)
+        self.rows.show_rows(rows, empty, scored=scored, by_delta=self._by_delta)
+        self.query_one("#sides", LineBar).show(*sides_line(comparison))
         summary = comparison.summary()
         pieces = [Piece(" 0 all ", Role.STRONG if self._only is None else Role.DIM)]
         for type_ in DifferenceType:
@@ -200,20 +175,68 @@ class DiffApp(RowsApp):
         self._only = DifferenceType(type_) if type_ else None
         self.fill()
 
+    def action_sort(self) -> None:
+        """Put the rows with the largest difference of time first, or causes first again; the cursor goes to the top."""
+        self._by_delta = not self._by_delta
+        self.fill()
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line in view of the focused file, else that of the place under the cursor."""
+        pane = next((pane for pane in (self.good, self.bad) if pane.has_focus_within), None)
+        place = self.places.selected
+        if pane is None and place is not None:
+            pane = self.good if place.good else self.bad
+        return pane.cited() if pane is not None else None
+
+    def next_command(self) -> str:
+        """Return the command that prints this comparison."""
+        return self._session.command
+
+    def issue(self) -> str:
+        """Return the difference under the cursor, with the lines of both sides."""
+        row = self.rows.selected
+        if row is None or self._comparison is None:
+            return ""
+        sides = IssueSection("Sides", ["".join(piece.text for piece in sides_line(self._comparison))], ours=True)
+        layer = IssueSection("Layer", [row.layer])
+        values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in places(row) if place.span]
+        cited = [line for pane in (self.good, self.bad) if (line := pane.cited()) is not None]
+        kind = getattr(row.subject, "type", "pair")
+        return quoted_issue(f"{kind} differs", [sides, layer, IssueSection("Values", values)], cited)
+
+    def source_name(self) -> str:
+        """Return the word that names of exported files begin with."""
+        return "diff"
+
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the lines follow the rows, and the files follow the lines."""
+        """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""
         if event.source is self.rows:
-            self._follow_row()
+            self.when_resting(self._follow_row)
         elif event.source is self.places:
-            self._follow_place()
+            self.when_resting(self._follow_place)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Go from a row to its lines, and from a line to its file."""
+        """Open both candidate tables of a row; of a row without layers, go to its lines. Go from a line to its file."""
         if event.source is self.rows:
-            self.places.focus()
+            layers = layers_of(self.rows.selected)
+            if any(layers.values()):
+                self.push_screen(CandidatesScreen(layers, self._candidates))
+            else:
+                self.places.focus()
         elif event.source is self.places and self.places.selected is not None:
             self._follow_place()
             (self.good if self.places.selected.good else self.bad).view.focus()
+
+    def _candidates(self, layer: LayerView) -> CandidateTable:
+        """Return what was timed for a layer; called in a thread, as it may read a log."""
+        build = self._session.build_at(layer.span)
+        if build is None:
+            return unknown_table("the log shows no build here")
+        index = LayerIndex(build)
+        entry = index.at_line(layer.span.line) or index.named((layer.name, *layer.onnx_nodes))
+        if entry is None or entry.subject is None:
+            return unknown_table("the log tells of no candidates for it")
+        return layer_table(index.alternatives, entry)
 
     def _follow_row(self) -> None:
         """Show the lines of the row under the cursor, and open both files at the first line of their side."""

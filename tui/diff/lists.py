@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.diff_rows import DiffPlace, DiffRow, header, place_pieces, row_pieces
+from trtforensics.tui.exporting import PaneTable
+from trtforensics.tui.rows.diff_rows import DiffPlace, DiffRow, header, place_pieces, row_pieces, values_of
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -20,10 +21,11 @@ class DiffList(VirtualList):
         self._rows: Sequence[DiffRow] = ()
         self._empty = ""
         self._scored = False
+        self._by_delta = False
 
-    def show_rows(self, rows: Sequence[DiffRow], empty: str, *, scored: bool) -> None:
+    def show_rows(self, rows: Sequence[DiffRow], empty: str, *, scored: bool, by_delta: bool = False) -> None:
         """Show other rows, from the top; ``empty`` is the text shown when there are none."""
-        self._rows, self._empty, self._scored = rows, empty, scored
+        self._rows, self._empty, self._scored, self._by_delta = rows, empty, scored, by_delta
         self.cursor = 0
         self.rows_changed()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
@@ -45,7 +47,12 @@ class DiffList(VirtualList):
 
     def header(self, width: int) -> Sequence[Line]:
         """Return the names of the columns."""
-        return (header(width, scored=self._scored),)
+        return (header(width, scored=self._scored, by_delta=self._by_delta),)
+
+    def exported(self) -> PaneTable:
+        """Return each difference with the most frequent value of each side, whole."""
+        columns = ("type", "layer", "good", "bad", "delta_ms", "suspicion")
+        return PaneTable(columns, [values_of(row) for row in self._rows])
 
     def log_line(self, index: int) -> None:
         """Return None: a row has lines in two files, which :class:`PlaceList` shows."""

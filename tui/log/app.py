@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
+from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.log.build_app import TIES, BuildApp
 from trtforensics.tui.log.detail import DetailScreen
 from trtforensics.tui.log.history import Place
+from trtforensics.tui.log.issue import finding_issue, layer_issue
 from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.log.neighbours import NeighbourScreen
-from trtforensics.tui.rows.filtering import NO_FILTER, RowFilter
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.terminal_app import STYLE
 from trtforensics.tui.widgets.help import HelpScreen
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.types import CSSPathType
 
+    from trtforensics.findings.finding import Finding
     from trtforensics.model.log import EngineLayer
     from trtforensics.tui.log.layer_tree import LayerTree
     from trtforensics.tui.log.searching import MatchesKnown, SearchEnded
@@ -41,8 +43,6 @@ class LogApp(BuildApp):
     CSS_PATH: ClassVar[CSSPathType | None] = [STYLE, "app.tcss"]
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "quit", "Quit"),
-        Binding("ctrl+c", "quit", "Quit", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("slash", "ask_search", "Search", key_display="/"),
         Binding("n", "search(False)", "Next"),
@@ -63,6 +63,7 @@ class LogApp(BuildApp):
         Binding("greater_than_sign", "tie(1)", "Wider ties", key_display=">", show=False),
         Binding("ampersand", "ask_only", "Only lines", key_display="&", show=False),
         Binding("v", "severity", "Severity", show=False),
+        Binding("r", "reload", "Reload", show=False),
         Binding("p", "prefixes", "Prefix"),
         Binding("z", "zoom", "Zoom"),
         Binding("left_square_bracket", "build(-1)", "Previous build", show=False),
@@ -104,7 +105,7 @@ class LogApp(BuildApp):
         if not text:
             return
         if self._panes.nodes.matching(text):
-            self._panes.nodes.filter(RowFilter(text))
+            self._panes.nodes.filter(f'"{text}"' if '"' not in text else "")
             self._panes.open("nodes")
         else:
             self._panes.open("log")
@@ -127,7 +128,7 @@ class LogApp(BuildApp):
             self._panes.open("layers", announce=False)
             self._panes.layer_tree.reveal(entry)
         self._go_to_cited(fate.span.line)
-        self._say(f"{fate.node.name}: {fate.kind}")
+        self.say(f"{fate.node.name}: {fate.kind}")
 
     def _visit(self, go: Callable[[], None]) -> None:
         """Go somewhere, so that ``b`` leads back and ``B`` forward."""
@@ -156,7 +157,7 @@ class LogApp(BuildApp):
             self._panes.layer_tree.reveal(entry, announce=False)
             self._show_candidates()
         self._panes.log_view.show_line(line)
-        self._say(f"{row.finding.code} at line {line:,}")
+        self.say(f"{row.finding.code} at line {line:,}")
 
     def _reveal(self, line: int) -> None:
         """Show the layer, and its combination of formats, that a line belongs to; switch the build if needed."""
@@ -165,7 +166,7 @@ class LogApp(BuildApp):
             self._show_build(build.index)
         entry = self._index.at_line(line) if self._index else None
         if entry is None:
-            self._say(f"line {line:,} belongs to no layer")
+            self.say(f"line {line:,} belongs to no layer")
             return
         self._panes.open("layers")
         self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
@@ -202,13 +203,18 @@ class LogApp(BuildApp):
             if not self._panes.log_view.shows(int(digits)):
                 self._search.show_all()
             self._panes.log_view.show_line(int(digits))
-            self._say("")
+            self.say("")
         else:
-            self._say(f"{text!r} is not a line number")
+            self.say(f"{text!r} is not a line number")
 
     def _keep(self, text: str) -> None:
         """Filter the list that the prompt was opened for."""
-        self._filtered.filter(RowFilter(text))
+        try:
+            self._filtered.filter(text)
+        except FilterError as error:
+            self.say(f"column {error.column}: {error.what}. {error.next_step}")
+            return
+        self._note = ""
         self._count_layers()
 
     def _count_layers(self) -> None:
@@ -222,6 +228,42 @@ class LogApp(BuildApp):
     def on_matches_known(self, event: MatchesKnown) -> None:
         """Show how many matches there are, or only them."""
         self._search.known(event)
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line that the row of the focused list is about; of a list without lines, the log's own."""
+        pane = self.pane or self._panes.log_view
+        line = pane.log_line(pane.cursor) if pane.row_count() else None
+        line = line or self._panes.log_view.current_line
+        text = self.session.text
+        return (self.session.name, line, text.line(line)) if line <= len(text) else None
+
+    def next_command(self) -> str:
+        """Return the command that the finding under the cursor says to run next."""
+        finding = self._finding
+        return next((step.command for step in finding.next_steps if step.command), "") if finding is not None else ""
+
+    @property
+    def _finding(self) -> Finding | None:
+        """The finding in view, if the findings are."""
+        row = self._panes.findings.selected if self._panes.tab == "findings" else None
+        return row.finding if row is not None else None
+
+    def issue(self) -> str:
+        """Return the finding or the layer in view, with its candidates and its lines."""
+        build, finding, row = self.build, self._finding, self._panes.layer_tree.selected
+        text, cited = self.session.text, self.cited()
+        if build is None:
+            return ""
+        if finding is not None:
+            lines = [each.span.line for each in finding.evidence if each.span.line <= len(text)]
+            return finding_issue(build, finding, [(self.session.name, line, text.line(line)) for line in lines])
+        if row is None:
+            return ""
+        return layer_issue(build, row, self._panes.candidates.table, [cited] if cited else [])
+
+    def source_name(self) -> str:
+        """Return the path of the log."""
+        return self.session.name
 
     def action_help(self) -> None:
         """Show the keys."""
@@ -248,7 +290,7 @@ class LogApp(BuildApp):
             if build is not None:
                 self._panes.log_view.show_line(build.first_line)
         else:
-            self._say("the file holds one build" if count else "the log is still being read")
+            self.say("the file holds one build" if count else "the log is still being read")
 
     def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
         """Go to the next match, or the previous one."""
@@ -277,7 +319,7 @@ class LogApp(BuildApp):
             self._panes.open("layers")
             focused = self._panes.layer_tree
         self._filtered = focused if isinstance(focused, VirtualList) else self._panes.list_of(self._panes.tab)
-        self._prompt.ask(Purpose.FILTER, self._filtered.kept_by.text)
+        self._prompt.ask(Purpose.FILTER, self._filtered.kept_by.text, self._filtered.fields)
 
     def action_ask_line(self) -> None:
         """Ask for a line number."""
@@ -289,8 +331,8 @@ class LogApp(BuildApp):
         if panes.push_drawer() or self._search.show_all():
             return
         focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
-        if focused.kept_by.text:
-            focused.filter(NO_FILTER)
+        if focused.kept_by:
+            focused.filter("")
         else:
             panes.layer_tree.ask("")
         self._count_layers()
@@ -299,7 +341,7 @@ class LogApp(BuildApp):
         """Show what the layer under the cursor reads and who reads it."""
         entry = self._panes.layer_tree.current_entry
         if self.build is None or entry is None or entry.layer is None:
-            self._say("no layer of the engine is selected; 2 lists them")
+            self.say("no layer of the engine is selected; 2 lists them")
             return
         self.push_screen(NeighbourScreen(self.build, entry.layer), self._walked)
 
@@ -317,7 +359,7 @@ class LogApp(BuildApp):
         """Go back to what was looked at before, or forward again."""
         place = self._history.step(by, self._place())
         if place is None:
-            self._say("nothing was looked at before" if by < 0 else "nothing was looked at after this")
+            self.say("nothing was looked at before" if by < 0 else "nothing was looked at after this")
             return
         if place.build != self._number and self._parsed is not None and place.build < len(self._parsed.builds):
             self._show_build(place.build)
@@ -335,4 +377,4 @@ class LogApp(BuildApp):
         self._tie = max(0, min(self._tie + by, len(TIES) - 1))
         self._panes.layer_tree.tie(TIES[self._tie])
         self._show_candidates(anew=True)
-        self._say(f"near ties: runner-up at most {(TIES[self._tie] - 1) * 100:g} % slower")
+        self.say(f"near ties: runner-up at most {(TIES[self._tie] - 1) * 100:g} % slower")

@@ -12,6 +12,7 @@ from trtforensics.tui.log.history import Trail
 from trtforensics.tui.log.panes import Panes, Tab
 from trtforensics.tui.log.reading import ReadingApp
 from trtforensics.tui.log.searching import LogSearch
+from trtforensics.tui.rows.build_strip import first_failed, strip_line
 from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, candidate_table, layer_table, unknown_table
 from trtforensics.tui.rows.layers.entries import LayerEntry
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind
@@ -22,8 +23,11 @@ from trtforensics.tui.widgets.search import Prompt
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
 
+    from trtforensics.findings.finding import Finding
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.layers.entries import Subject
@@ -40,9 +44,10 @@ class BuildApp(ReadingApp):
     def __init__(self, session: LogSession) -> None:
         super().__init__(session)
         self._panes = Panes(session.text)
+        self._title, self._strip, self._status = LineBar(id="title"), LineBar(id="strip"), LineBar(id="status")
         self._prompt = Prompt()
         self._note = ""
-        self._search = LogSearch(self._panes.log_view, self._say)
+        self._search = LogSearch(self._panes.log_view, self.say)
         self._history = Trail()
         self._tie = TIES.index(NEAR_TIE_RATIO)
         self._filtered: VirtualList = self._panes.layer_tree
@@ -63,10 +68,11 @@ class BuildApp(ReadingApp):
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
-        yield LineBar(id="title")
+        yield self._title
+        yield self._strip
         yield self._panes
         yield self._prompt
-        yield LineBar(id="status")
+        yield self._status
         yield Footer()
 
     def on_mount(self) -> None:
@@ -89,13 +95,26 @@ class BuildApp(ReadingApp):
             self._show_findings()
 
     def _show_findings(self) -> None:
-        """Show the findings of the build in view."""
-        if self.judgement is None or self._parsed is None:
+        """Show the findings of the build in view, and the worst of them in the overview."""
+        findings = self._findings()
+        if findings is None or self._parsed is None:
             return
-        findings = [finding for finding in self.judgement.as_tree() if self._number in finding.builds]
         empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
         self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
         self._tab("findings").count_up(f"{len(findings):,}")
+        self._show_overview(keep=True)
+
+    def _findings(self) -> Sequence[Finding] | None:
+        """Return the findings about the build in view, worst first; None before the rules have run."""
+        if self.judgement is None or self._parsed is None:
+            return None
+        return [finding for finding in self.judgement.as_tree() if self._number in finding.builds]
+
+    def _show_overview(self, *, keep: bool) -> None:
+        build = self.build
+        if self._parsed is not None and build is not None:
+            rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on)
+            self._panes.overview.show_rows(rows, keep=keep)
 
     def take(self, log: BuildLog) -> None:
         """Show the first build; if a build is in view already, update it."""
@@ -104,7 +123,10 @@ class BuildApp(ReadingApp):
         if not self.reading:
             self._search.renew()
         self._parsed = log
-        self._show_build(min(self._number, len(log.builds) - 1) if known else 0, keep=known)
+        self._show_build(min(self._number, len(log.builds) - 1) if known else first_failed(log.builds), keep=known)
+        if not known and self._number:
+            self._panes.log_view.show_line(log.builds[self._number].first_line)
+            self.say(f"build {self._number + 1} failed and is shown first")
 
     def _show_build(self, number: int, *, keep: bool = False) -> None:
         """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""
@@ -116,7 +138,7 @@ class BuildApp(ReadingApp):
             self._show_status()
             return
         self._index = LayerIndex(build)
-        panes.overview.show_rows(overview_rows(self._parsed, build, reading=self._goes_on), keep=keep)
+        self._show_overview(keep=keep)
         layers = None if self._goes_on and not self._index.rows() else self._index
         if keep:
             panes.layer_tree.update_layers(layers)
@@ -132,10 +154,19 @@ class BuildApp(ReadingApp):
         self._show_status()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the log follow the cursor; in the layers, the candidates too."""
-        if event.source is self._panes.layer_tree:
-            self._show_candidates()
-        self._follow(event.source, event.index)
+        """Let the log follow the cursor once it rests; in the layers, the candidates too."""
+
+        def follow() -> None:
+            if event.source is self._panes.layer_tree:
+                self._show_candidates()
+            if event.index < event.source.row_count():
+                self._follow(event.source, event.index)
+
+        self.when_resting(follow)
+
+    def text_replaced(self) -> None:
+        """Show the lines of a file that was read anew."""
+        self._panes.log_view.replace_text(self.session.text)
 
     def _show_candidates(self, *, keep: bool = False, anew: bool = False) -> None:
         """Show the candidates of the layer under the cursor, unless they are shown already and not asked for anew.
@@ -172,7 +203,7 @@ class BuildApp(ReadingApp):
         """Fit the title to the new width."""
         self._show_title()
 
-    def _say(self, note: str) -> None:
+    def say(self, note: str) -> None:
         """Show a note in the status line until the next event."""
         self._note = note
         self._show_status()
@@ -180,8 +211,16 @@ class BuildApp(ReadingApp):
     def _tab(self, pane: str) -> Tab:
         return self.query_one(f"#tab-{pane}", Tab)
 
+    def _show_strip(self) -> None:
+        """Show the outcomes of the builds where there are several, or several passes."""
+        strip, log, build = self._strip, self._parsed, self.build
+        line = strip_line(log, build, self.size.width, reading=self.reading) if log and build else ()
+        strip.display = bool(line)
+        strip.show(*line)
+
     def _show_title(self) -> None:
-        self.query_one("#title", LineBar).show(
+        self._show_strip()
+        self._title.show(
             *title_line(self.session.name, self._parsed, self.build, self.size.width, reading=self._goes_on)
         )
 
@@ -202,7 +241,7 @@ class BuildApp(ReadingApp):
             pieces.append(Piece(f" · only {self._search.only}", Role.ACCENT))
         if self._note:
             pieces.append(Piece(f" · {self._note}", Role.ACCENT))
-        self.query_one("#status", LineBar).show(*pieces)
+        self._status.show(*pieces)
 
 
 def _line(shown: LayerEntry | Subject) -> int | None:

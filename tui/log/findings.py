@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
-from trtforensics.tui.rows.finding_rows import FindingRow, rows_of
+from trtforensics.tui.rows.finding_rows import FINDING_FIELDS, FindingRow, finding_fields, rows_of
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.findings.finding import Finding
+    from trtforensics.tables.filtering import FilterField
 
 WAITING = "findings come when the log is read"
 
@@ -29,8 +30,11 @@ class FindingList(VirtualList):
         Binding("space", "fold", "Open/close"),
     ]
 
+    fields: ClassVar[Sequence[FilterField]] = FINDING_FIELDS
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
+        self._every: Sequence[Finding] = ()
         self._findings: Sequence[Finding] = ()
         self._rows: list[FindingRow] = []
         self._open: set[int] = set()
@@ -40,11 +44,23 @@ class FindingList(VirtualList):
 
     def show_findings(self, findings: Sequence[Finding], log: str, empty: str) -> None:
         """Show the findings about a log's file, all closed; ``empty`` is the text shown when there are none."""
-        self._findings, self._log, self._empty = findings, log, empty
+        self._every, self._log, self._empty = findings, log, empty
+        self._findings = self._kept_findings()
         self._open.clear()
         self.cursor = 0
         self._lay_out()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
+
+    def refill(self) -> None:
+        """List the findings that the filter keeps, all closed."""
+        self._findings = self._kept_findings()
+        self._open.clear()
+        self.cursor = 0
+        self._lay_out()
+
+    def _kept_findings(self) -> Sequence[Finding]:
+        kept = self.kept_by
+        return [finding for finding in self._every if not kept or kept.keeps(finding_fields(finding))]
 
     @property
     def selected(self) -> FindingRow | None:
@@ -65,7 +81,10 @@ class FindingList(VirtualList):
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it was wrapped before
         """Return a row."""
-        return self._rows[index].pieces if self._rows else (Piece(f" {self._empty}", Role.DIM),)
+        if self._rows:
+            return self._rows[index].pieces
+        empty = f"no finding is kept by {self.kept_by.text!r}" if self._every else self._empty
+        return (Piece(f" {empty}", Role.DIM),)
 
     def log_line(self, index: int) -> int | None:
         """Return the line that a row cites."""

@@ -22,6 +22,12 @@ class Place:
     cursor: int
     line: int
 
+    def is_at(self, other: Place) -> bool:
+        """Whether both show the same: the log that follows a cursor does not count, a log in focus does."""
+        if (self.build, self.pane) != (other.build, other.pane) or self.entry is not other.entry:
+            return False
+        return self.line == other.line if self.pane == "log" else self.cursor == other.cursor
+
 
 class Trail:
     """Places in the order in which they were looked at. A jump from an older place drops the newer ones."""
@@ -40,7 +46,7 @@ class Trail:
 
     def step(self, by: int, here: Place) -> Place | None:
         """Go ``by`` places back (negative) or forward from here; None where there is none."""
-        if by < 0 and self._at == len(self._places) - 1 and self._places and here != self._places[self._at]:
+        if by < 0 and self._at == len(self._places) - 1 and self._places and not here.is_at(self._places[self._at]):
             self._put(here)
         if not 0 <= self._at + by < len(self._places):
             return None
@@ -48,7 +54,7 @@ class Trail:
         return self._places[self._at]
 
     def _put(self, place: Place) -> None:
-        if self._at >= 0 and self._places[self._at] == place:
+        if self._at >= 0 and place.is_at(self._places[self._at]):
             return
         del self._places[self._at + 1 :]
         self._places.append(place)

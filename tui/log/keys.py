@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.tui.copying import APP_KEYS, COPY_KEYS
+
 if TYPE_CHECKING:
     from trtforensics.tui.widgets.help import Keys
 
@@ -19,6 +21,7 @@ KEYS: Keys = (
             ("b  B  Backspace", "back to what was looked at, and forward"),
             ("Tab  Shift+Tab", "next, previous pane"),
             ("[  ]", "previous, next build of the file"),
+            ("r", "read the file again; one that grows is followed"),
             ("p", "hide the loggers' prefixes, or show them"),
             ("z", "give the pane the whole screen, and back"),
         ),
@@ -63,5 +66,6 @@ KEYS: Keys = (
             ("␛ ␞ �", "control characters of the log, made visible"),
         ),
     ),
-    ("", (("?", "this help"), ("q", "quit"))),
+    *COPY_KEYS,
+    *APP_KEYS,
 )

@@ -9,6 +9,7 @@ from textual.binding import Binding
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tui.rows.filtering import NO_FILTER
 from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading
+from trtforensics.tui.rows.layers.fields import LAYER_FIELDS
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.question_bar import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.model.log import CachedResult, Choice
+    from trtforensics.tables.filtering import FilterField
     from trtforensics.tui.rows.layers.entries import LayerEntry
     from trtforensics.tui.rows.layers.questions import Question
 
@@ -41,6 +43,8 @@ class LayerTree(VirtualList):
         Binding("a", "question(1)", "Ask"),
         Binding("A", "question(-1)", "Ask back", show=False),
     ]
+
+    fields: ClassVar[Sequence[FilterField]] = LAYER_FIELDS
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -275,20 +279,22 @@ class LayerTree(VirtualList):
         order, kept = ORDERS[self._order], self.kept_by
         if self._index is None:
             return []
-        if question is None and not kept.text:
+        if question is None and not kept:
             return self._index.rows(order=order)
         return self._index.rows(
             lambda entry: (question is None or question.keeps(entry)) and self._keeps(entry),
-            kept.keeps_name if question is None else None,
+            (lambda name: kept.keeps({"name": name})) if question is None else None,
             order,
         )
 
     def _keeps(self, entry: LayerEntry) -> bool:
-        return not self.kept_by.text or (self._index is not None and self.kept_by.keeps(self._index.fields(entry)))
+        return not self.kept_by or (self._index is not None and self.kept_by.keeps(self._index.fields(entry)))
 
     def _empty(self) -> str:
         if self._index is None:
             return " the log is still being read"
-        if self.kept_by.text or self._asked:
-            return f" no layer has {self.kept_by.text or self._asked}"
+        if self.kept_by:
+            return f" no layer is kept by {self.kept_by.text!r}: Enter looks for it among ONNX nodes, then in the log"
+        if self._asked:
+            return f" no layer: {self._asked}"
         return " the log names no layers; a verbose one does"

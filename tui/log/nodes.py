@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trtforensics.engines.fates import Fate, counted, fates
-from trtforensics.tui.rows.layers.nodes import fates_text, node_fields, node_heading, node_pieces
+from trtforensics.tui.rows.layers.nodes import NODE_FIELDS, fates_text, node_fields, node_heading, node_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.model.log import Build
+    from trtforensics.tables.filtering import FilterField
 
 
 class NodeList(VirtualList):
     """One row per ONNX node. The fates are looked up when the pane is first in view."""
+
+    fields: ClassVar[Sequence[FilterField]] = NODE_FIELDS
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -73,6 +76,6 @@ class NodeList(VirtualList):
     def refill(self) -> None:
         """List the nodes that the filter keeps."""
         kept = self.kept_by
-        self._rows = [fate for fate in self._known or () if not kept.text or kept.keeps(node_fields(fate))]
+        self._rows = [fate for fate in self._known or () if not kept or kept.keeps(node_fields(fate))]
         self.cursor = min(self.cursor, max(len(self._rows) - 1, 0))
         self.rows_changed()

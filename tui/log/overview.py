@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from trtforensics.tui.rows.overview_rows import message_pieces
+from trtforensics.tui.rows.overview_rows import MESSAGE_FIELDS, message_fields, message_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.model.log import Message
+    from trtforensics.tables.filtering import FilterField
     from trtforensics.tui.rows.overview_rows import OverviewRow
 
 NARROWEST = 3
@@ -23,6 +24,7 @@ class Overview(VirtualList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
+        self._every: Sequence[OverviewRow] = ()
         self._facts: Sequence[OverviewRow] = ()
         self._rows: list[tuple[OverviewRow, Line]] = []
         self._wrapped_at = 0
@@ -32,7 +34,8 @@ class Overview(VirtualList):
         """Show other rows. With ``keep`` the cursor stays on the value of the same label; else it goes to the top."""
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
         label = self._rows[cursor][0].label if self._rows else ""
-        self._facts = rows
+        self._every = rows
+        self._facts = self._kept_rows()
         self._gutter = max(NARROWEST, *(len(str(row.line or "")) for row in rows))
         self.cursor = 0
         self._wrap()
@@ -49,6 +52,16 @@ class Overview(VirtualList):
             self._wrap()
             self.cursor = next(index for index, (row, _) in enumerate(self._rows) if row is fact)
         super().on_resize()
+
+    def refill(self) -> None:
+        """List the values that the filter keeps."""
+        self._facts = self._kept_rows()
+        self.cursor = 0
+        self._wrap()
+
+    def _kept_rows(self) -> Sequence[OverviewRow]:
+        kept = self.kept_by
+        return [row for row in self._every if not kept or kept.keeps({"text": f"{row.label} {row.value}"})]
 
     def row_count(self) -> int:
         """Return the number of lines, headings and wrapped values included."""
@@ -72,19 +85,37 @@ class Overview(VirtualList):
 class MessageList(VirtualList):
     """The warnings and errors of a build."""
 
+    fields: ClassVar[Sequence[FilterField]] = MESSAGE_FIELDS
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
+        self._every: Sequence[Message] = ()
         self._messages: Sequence[Message] = ()
         self._width = 0
         self._gutter = NARROWEST
 
     def show_messages(self, messages: Sequence[Message], *, keep: bool = False) -> None:
         """Show other messages. With ``keep`` messages were only added and the cursor stays; else it goes to the top."""
-        self._messages = messages
+        self._every = messages
+        self._messages = self._kept_messages()
         self._gutter = max(NARROWEST, *(len(str(message.span.line)) for message in messages), NARROWEST)
         self._width = max((width_of(message_pieces(message, self._gutter)) for message in messages), default=0) + 1
         self.cursor = self.cursor if keep else 0
         self.rows_changed()
+
+    def refill(self) -> None:
+        """List the messages that the filter keeps."""
+        self._messages = self._kept_messages()
+        self.cursor = 0
+        self.rows_changed()
+
+    def _kept_messages(self) -> Sequence[Message]:
+        kept = self.kept_by
+        return [message for message in self._every if not kept or kept.keeps(message_fields(message))]
+
+    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls with the rows
+        """Return the titles of the columns."""
+        return ((Piece(f"{'line':>{self._gutter}} E/W message"),),) if self._messages else ()
 
     def row_count(self) -> int:
         """Return the number of messages: 1 when a text replaces them."""
@@ -93,7 +124,8 @@ class MessageList(VirtualList):
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - rows scroll, they are not cut
         """Return a message."""
         if not self._messages:
-            return (Piece(" no warnings and no errors", Role.DIM),)
+            empty = f" no message is kept by {self.kept_by.text!r}" if self._every else " no warnings and no errors"
+            return (Piece(empty, Role.DIM),)
         return message_pieces(self._messages[index], self._gutter)
 
     def log_line(self, index: int) -> int | None:

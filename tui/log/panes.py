@@ -11,13 +11,13 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
-from trtforensics.tui.log.candidates import CandidateList
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.log.nodes import NodeList
 from trtforensics.tui.log.overview import MessageList, Overview
 from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
+from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
@@ -100,6 +100,17 @@ class Panes(Container):
         self.candidates = CandidateList(id="candidates")
         self.nodes = NodeList(id="nodes")
         self.log_view = LogView(text, id="log")
+        lists = (
+            self.overview,
+            self.layer_tree,
+            self.findings,
+            self.messages,
+            self.nodes,
+            self.candidates,
+            self.log_view,
+        )
+        self._lists = {each.id: each for each in lists}
+        self._switcher = ContentSwitcher(initial="overview")
         self._heading = LineBar(classes="heading")
 
     def compose(self) -> ComposeResult:
@@ -108,7 +119,7 @@ class Panes(Container):
             with Horizontal(classes="heading"):
                 for pane in TABS:
                     yield Tab(pane)
-            with ContentSwitcher(initial="overview"):
+            with self._switcher:
                 yield self.overview
                 yield self.layer_tree
                 yield self.findings
@@ -132,7 +143,6 @@ class Panes(Container):
         width = self.size.width
         self.set_class(self.narrow, "narrow")
         self.set_class(STACKED <= width < BESIDE, "stacked")
-        self.log_view.prefixes_by_default(shown=not self.narrow)
         tabs = width if width < BESIDE else width // 2
         for tab in self.query(Tab):
             tab.narrow(tabs < COUNTED)
@@ -162,7 +172,7 @@ class Panes(Container):
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
         if name in TABS:
-            self.query_one(ContentSwitcher).current = name
+            self._switcher.current = name
             self.set_class(name == "layers", "with-candidates")
             for tab in self.query(Tab):
                 tab.set_class(tab.id == f"tab-{name}", "open")
@@ -193,11 +203,11 @@ class Panes(Container):
     @property
     def tab(self) -> str:
         """The id of the list that the left half shows."""
-        return self.query_one(ContentSwitcher).current or "overview"
+        return self._switcher.current or "overview"
 
     def list_of(self, name: str) -> VirtualList:
         """Return a list by its id."""
-        return self.query_one(f"#{name}", VirtualList)
+        return self._lists[name]
 
     def zoom(self) -> None:
         """Let the focused pane fill the screen, or undo that."""

@@ -9,7 +9,9 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.terminal_app import BAD_INPUT, TerminalApp
+from trtforensics.tui.copying import CopyingApp
+from trtforensics.tui.log.following import Follower, Reparsed
+from trtforensics.tui.terminal_app import BAD_INPUT
 
 if TYPE_CHECKING:
     from trtforensics.console.progress import Progress
@@ -63,7 +65,7 @@ class Progressed(Message):
         return isinstance(message, Progressed)
 
 
-class ReadingApp(TerminalApp):
+class ReadingApp(CopyingApp):
     """An app that parses a log while its lines are on the screen. A subclass shows what comes."""
 
     def __init__(self, session: LogSession) -> None:
@@ -75,6 +77,15 @@ class ReadingApp(TerminalApp):
         """Whether the log may still get lines."""
         self.judgement: Report | None = None
         """The findings; None before the rules have run, and where they could not."""
+        self._follower = Follower(self, self.say)
+
+    def say(self, note: str) -> None:
+        """Show a note until the next event."""
+        raise NotImplementedError
+
+    def text_replaced(self) -> None:
+        """Show the lines of the session, which was read anew."""
+        raise NotImplementedError
 
     def take(self, log: BuildLog) -> None:
         """Show the builds of the log so far, or of the whole log."""
@@ -127,7 +138,24 @@ class ReadingApp(TerminalApp):
         self.progress = None
         self.reading = False
         self.take(event.log)
+        self._follower.follow(self.session)
         self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+
+    def on_reparsed(self, event: Reparsed) -> None:
+        """Hand over what the file holds by now."""
+        self._follower.ended(event)
+        if event.log is None:
+            self.say(event.problem)
+            return
+        self.session = event.session
+        self.text_replaced()
+        self.take(event.log)
+        self.say(f"the file has {len(event.session.text):,} lines now")
+        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+
+    def action_reload(self) -> None:
+        """Read the file again; one that grows is followed anyway."""
+        self._follower.reload()
 
     def _judge(self, log: BuildLog) -> None:
         """Run the rules, in a thread; post the outcome as a message."""

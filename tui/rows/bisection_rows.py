@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search import Verdict
+from trtforensics.bisect.session.artifacts import FIXED
+from trtforensics.tui.rows.bisection_state import applying, fixed_files, standing, state_of, suspects_of
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, plural, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from trtforensics.bisect.session.history import Probe
     from trtforensics.bisect.session.view import DirectoryView
@@ -20,21 +23,25 @@ BAR = 16
 """Width of the bar that shows the share of items still suspected."""
 
 _ROLES = {Verdict.GOOD: Role.GOOD, Verdict.BAD: Role.ERROR, Verdict.UNRESOLVED: Role.WARNING}
-_STATUS_ROLES = {"certified": Role.GOOD, "named": Role.ACCENT, "collected": Role.GOOD}
 _SHOWN = 200
+_LEAST_PATH = 14
 
 HEADING: Line = (Piece(f"    # {fit('verdict', 12)}{fit_right('active', 7)} {fit('suspects', BAR + 8)}  time  why"),)
 
 
-def probe_row(view: DirectoryView, probe: Probe) -> Line:
-    """Lay out a probe: number, verdict, size of its subset, number of suspects before it, time, purpose."""
+def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Line:
+    """Lay out a probe: number, verdict, size of its subset, number of suspects before it, time, purpose.
+
+    ``marked``: another probe will be compared with it.
+    """
     word, role = verdict_of(view, probe)
     total = len(view.items)
     suspects = len(probe.suspects)
     share = bar(suspects / total, BAR) if total else " " * BAR
     seconds = f"{sum(finished.seconds for finished in probe.finished):6.1f} s" if probe.finished else " " * 8
     return (
-        Piece(f"{probe.number:>5} ", Role.DIM),
+        Piece("▸" if marked else " ", Role.ACCENT),
+        Piece(f"{probe.number:>4} ", Role.DIM),
         Piece(fit(word, 12), role),
         Piece(fit_right(f"{len(probe.active):,}", 7)),
         Piece(f" {share}", Role.BAR),
@@ -58,10 +65,11 @@ def verdict_of(view: DirectoryView, probe: Probe) -> tuple[str, Role]:
     return f"{last.verdict} x{times}" if times > 1 else str(last.verdict), _ROLES[last.verdict]
 
 
-def answer_rows(view: DirectoryView) -> list[Line]:
-    """Return the state, the culprits with both sides, and the suspects."""
-    role = _STATUS_ROLES.get(view.status, Role.WARNING)
-    rows: list[Line] = [_fact("state", f"{view.status or 'begun'}{view.why and f': {view.why}'}", role)]
+def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
+    """Return the standing, the culprits with both sides, the suspects, and the files of the repair."""
+    state, role = standing(view, now), state_of(view)[1]
+    why = view.why if not view.live else ""
+    rows: list[Line] = [_fact("state", f"{state}: {why}" if why else state, role)]
     rows.append(_fact("runs", view.holder or "nobody works on it now", Role.ACCENT if view.live else Role.DIM))
     rows += [_fact(name, line, Role.PLAIN) for name, line in (("build", view.build), ("check", view.check)) if line]
     proven = view.status == "certified"
@@ -70,11 +78,26 @@ def answer_rows(view: DirectoryView) -> list[Line]:
         for member in members:
             rows.append((Piece(f"   {member.get('item')}", Role.ERROR),))
             rows += _sides(member)
-    if view.suspects:
-        rows.append((Piece(f" {plural(len(view.suspects), 'suspect')} left", Role.TITLE),))
-        rows += [(Piece(f"   {name}"),) for name in view.suspects[:_SHOWN]]
-        if len(view.suspects) > _SHOWN:
-            rows.append((Piece(f"   … {len(view.suspects) - _SHOWN:,} more in result.json", Role.DIM),))
+    suspects = suspects_of(view)
+    if suspects:
+        rows.append((Piece(f" {plural(len(suspects), 'suspect')} left", Role.TITLE),))
+        rows += [(Piece(f"   {name}"),) for name in suspects[:_SHOWN]]
+        if len(suspects) > _SHOWN:
+            rows.append((Piece(f"   … {len(suspects) - _SHOWN:,} more in result.json", Role.DIM),))
+    return rows + _repair_rows(view)
+
+
+def _repair_rows(view: DirectoryView) -> list[Line]:
+    """Return the files of ``fixed/`` and the command that applies them."""
+    files = fixed_files(view)
+    if not files:
+        return []
+    rows: list[Line] = [(Piece(f" files in {view.path / FIXED}", Role.TITLE),)]
+    width = max(len(file.name) for file in files) + 2
+    rows += [(Piece(f"   {fit(file.name, width)}", Role.ACCENT), Piece(file.holds, Role.DIM)) for file in files]
+    command = applying(view)
+    if command:
+        rows += [(Piece(" apply it (c copies this)", Role.TITLE),), (Piece(f"   {command}", Role.STRONG),)]
     return rows
 
 
@@ -122,11 +145,15 @@ def subsets_of(view: DirectoryView, probe: Probe) -> list[tuple[str, list[str]]]
     return [(title, some) for title, some in titled if some]
 
 
-def bisection_title(view: DirectoryView, width: int) -> Line:
-    """Return the title: directory and state; a long path loses its middle."""
-    state = f"{view.mode} · {plural(len(view.probes), 'probe')} · {view.status or 'begun'}"
-    first, rest = Piece(" trtforensics ", Role.TITLE), Piece(f" {state}{' · live' if view.live else ''} ", Role.ACCENT)
-    return (first, Piece(f" {clip(str(view.path), max(width - width_of((first, rest)) - 2, 12))} "), rest)
+def bisection_title(view: DirectoryView, width: int, now: datetime) -> Line:
+    """Return the title: directory and standing. A narrow screen leaves out our name; a long path loses its middle."""
+    suspects = suspects_of(view)
+    count = f" · {plural(len(suspects), 'suspect')}" if suspects else ""
+    first = Piece(" trtforensics ", Role.TITLE)
+    rest = Piece(f" {view.mode} · {standing(view, now)}{count} ", state_of(view)[1])
+    whole = (first, rest) if width_of((first, rest)) + _LEAST_PATH < width else (rest,)
+    path = Piece(f" {clip(str(view.path), max(width - width_of(whole) - 2, 1))} ")
+    return (first, path, rest) if len(whole) > 1 else (path, rest)
 
 
 def _sides(member: Mapping[str, object]) -> list[Line]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.diff.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.differences import Comparison
     from trtforensics.model.span import SourceSpan
 
@@ -25,6 +26,10 @@ ROLES = {
 NEAR_TIE = "≈"
 _TYPE = 12
 _SCORE = 6
+_DELTA = 10
+_UNKNOWN = "of unknown version"
+_COMMON = "…"
+"""Stands for words that both sides share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,16 @@ class DiffRow:
         if isinstance(self.subject, Difference):
             return self.subject.layer
         return " & ".join(half.layer for half in self.subject.halves)
+
+    @property
+    def delta_ms(self) -> float | None:
+        """How much longer the bad side's layer takes, in ms: measured, else tuned; None where a side does not say."""
+        good, bad = layers_of(self).values()
+        if good is None or bad is None:
+            return None
+        measured = good.measured_ms is not None and bad.measured_ms is not None
+        before, after = (each.measured_ms if measured else each.time_ms for each in (good, bad))
+        return after - before if before is not None and after is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +84,59 @@ def rows_of(comparison: Comparison, type_: DifferenceType | None, needle: str = 
     return [row for row in rows if wanted in row.layer.lower()]
 
 
-def header(width: int, *, scored: bool) -> Line:
-    """Return the names of the columns."""
+def by_delta(rows: Sequence[DiffRow]) -> list[DiffRow]:
+    """Return the rows with the largest difference of time first, unknown ones last; none is an effect of another."""
+    flat = [DiffRow(row.subject) for row in rows]
+    return sorted(flat, key=lambda row: (row.delta_ms is None, -abs(row.delta_ms or 0)))
+
+
+def layers_of(row: DiffRow | None) -> dict[str, LayerView | None]:
+    """Return the layer of each side that a row is about, None where a side has none."""
+    subject = row.subject if row is not None else None
+    if not isinstance(subject, Difference):
+        return {"good": None, "bad": None}
+    sides = {"good": subject.good, "bad": subject.bad}
+    return {side: next((each.layer for each in values if each.layer), None) for side, values in sides.items()}
+
+
+def sides_line(comparison: Comparison) -> Line:
+    """Return what differs between the sides as wholes: total time, version, device, options, and how many builds."""
+    times = comparison.times
+    pieces = []
+    if times.layers is not None:
+        total = times.layers.bad_ms - times.layers.good_ms
+        pieces.append(Piece(f" total {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
+    versions = {build.tensorrt_version for side in (comparison.good, comparison.bad) for build in side.builds}
+    if len(versions) == 1:
+        pieces.append(Piece(f" TensorRT {versions.pop() or _UNKNOWN} on both sides", Role.DIM))
+    for other in times.circumstances:
+        good, bad = (", ".join(each.value for each in side) or "none" for side in (other.good, other.bad))
+        pieces.append(Piece(f" {other.name} {good} ↔ {bad}", Role.WARNING))
+    counts = [len(side.builds) for side in (comparison.good, comparison.bad)]
+    if sum(counts) > 2:  # noqa: PLR2004 - one a side
+        pieces.append(Piece(f" {counts[0]} good builds, {counts[1]} bad", Role.DIM))
+    return tuple(joined for piece in pieces for joined in (Piece(" ·", Role.DIM), piece))[1:]
+
+
+def values_of(row: DiffRow) -> tuple[str | float | None, ...]:
+    """Return type, layer, good value, bad value, difference of time in ms, and suspicion of a row."""
+    subject = row.subject
+    if isinstance(subject, SuspiciousPair):
+        return "pair", row.layer, None, None, None, subject.suspicion
+    good, bad = (entries[0].text if entries else None for entries in (subject.good, subject.bad))
+    return str(subject.type), subject.layer, good, bad, row.delta_ms, subject.suspicion
+
+
+def header(width: int, *, scored: bool, by_delta: bool = False) -> Line:
+    """Return the names of the columns; the sort order's has a mark."""
     name, value = _widths(width, scored=scored)
     score = Piece(fit_right("score ", _SCORE) if scored else "")
-    return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), Piece(fit("│ good", value)), Piece("│ bad"))
+    delta = Piece(fit_right("▼ Δms" if by_delta else "Δms", _DELTA))
+    return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), delta, *map(Piece, _titles(value)))
+
+
+def _titles(value: int) -> tuple[str, str]:
+    return fit(" │ good", value), " │ bad"
 
 
 def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
@@ -88,20 +151,53 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
     label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), ROLES[subject.type])
     tied = subject.type is DifferenceType.TACTIC
     good, bad = (_values(entries, tied=tied) for entries in (subject.good, subject.bad))
+    good, bad = _differing(good, bad)
     return (
         score,
         label,
         Piece(fit(f"{'  ' * row.depth}{subject.layer}", name - 1) + " "),
-        Piece("│ ", Role.DIM),
-        Piece(fit(good, value - 2), Role.PLAIN),
-        Piece("│ ", Role.DIM),
-        Piece(fit(bad, value - 2), Role.STRONG),
+        _delta(row.delta_ms),
+        Piece(" │ ", Role.DIM),
+        Piece(fit(good, value - 3), Role.PLAIN),
+        Piece(" │ ", Role.DIM),
+        Piece(fit(bad, value - 3), Role.STRONG),
     )
+
+
+def _delta(delta: float | None) -> Piece:
+    if delta is None:
+        return Piece(fit_right("?", _DELTA), Role.DIM)
+    return Piece(fit_right(_signed(delta), _DELTA), _slower(delta))
+
+
+def _signed(delta: float) -> str:
+    return f"{'+' if delta > 0 else '-' if delta < 0 else ' '}{milliseconds(abs(delta))}"
+
+
+def _slower(delta: float) -> Role:
+    return Role.ERROR if delta > 0 else Role.GOOD if delta < 0 else Role.DIM
+
+
+def _differing(good: str, bad: str) -> tuple[str, str]:
+    """Leave out the words at both ends that the two values share, where some are left of each."""
+    one, other = good.split(" "), bad.split(" ")
+    if good == bad:
+        return good, bad
+    least = min(len(one), len(other)) - 1
+    start = next((i for i in range(least) if one[i] != other[i]), least)
+    rest = min(len(one), len(other)) - start - 1
+    end = next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
+
+    def kept(words: list[str]) -> str:
+        middle = words[start : len(words) - end]
+        return " ".join([*([_COMMON] if start else []), *middle, *([_COMMON] if end else [])])
+
+    return kept(one), kept(other)
 
 
 def _widths(width: int, *, scored: bool) -> tuple[int, int]:
     """Split a row's width into the width of the layer's name and of each side's value."""
-    rest = max(width - _TYPE - (_SCORE if scored else 0), 12)
+    rest = max(width - _TYPE - _DELTA - (_SCORE if scored else 0), 12)
     name = max(rest * 2 // 5, 4)
     return name, max((rest - name) // 2, 4)
 

@@ -1,28 +1,68 @@
-"""The filter of a list: which rows stay."""
+"""The filters of the lists: the fields that their rows have, and the rows that stay."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from trtforensics.tables.filtering import FieldKind, FilterField, RowFilterExpression, parse_filter
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """A filter as it was typed; an empty one keeps every row."""
+    """A filter as it was typed, for rows given as named fields; an empty one keeps every row."""
 
     text: str = ""
+    expression: RowFilterExpression | None = None
 
-    def keeps(self, fields: Mapping[str, object]) -> bool:
-        """Whether a row stays, by its named fields."""
-        needle = self.text.casefold()
-        return any(needle in str(value).casefold() for value in fields.values())
+    def keeps(self, fields: Fields) -> bool:
+        """Whether a row stays."""
+        return self.expression is None or self.expression.keeps(fields)
 
-    def keeps_name(self, name: str) -> bool:
-        """Whether a row that has a name only stays."""
-        return self.keeps({"name": name})
+    def __bool__(self) -> bool:
+        """Whether it may leave rows out."""
+        return self.expression is not None
 
 
 NO_FILTER = RowFilter()
+
+
+def row_filter(text: str, fields: Sequence[FilterField]) -> RowFilter:
+    """Read a filter over rows with these fields.
+
+    Raises:
+        FilterError: The text is no filter.
+    """
+    return RowFilter(text, parse_filter(text, fields)) if text.strip() else NO_FILTER
+
+
+def texts(*names: str, plain: bool = True) -> tuple[FilterField, ...]:
+    """Return fields of texts; plain words are looked for in them where ``plain``."""
+    return tuple(FilterField(name, partial(_field, name), plain=plain) for name in names)
+
+
+def types(*names: str) -> tuple[FilterField, ...]:
+    """Return fields of types, which have several spellings."""
+    values = ("half", "float", "int8", "bfloat16", "fp8")
+    return tuple(FilterField(name, partial(_field, name), FieldKind.TYPE, plain=False, values=values) for name in names)
+
+
+def numbers(unit: str, *names: str, aliases: tuple[str, ...] = ()) -> tuple[FilterField, ...]:
+    """Return fields of numbers in a unit: ``ms``, ``ratio`` or none."""
+    return tuple(
+        FilterField(name, partial(_field, name), FieldKind.NUMBER, unit, aliases, plain=False) for name in names
+    )
+
+
+def _field(name: str, row: Fields) -> object:
+    return row.get(name)
+
+
+ANY_TEXT = texts("text")
+"""The fields of rows that are a text and nothing else."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.tui.rows.filtering import texts
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
@@ -34,19 +35,36 @@ class FindingRow:
     headline: bool = False
 
 
+FINDING_FIELDS = texts("code", "severity", "title", "cause", "layers")
+
+
+def finding_fields(finding: Finding) -> dict[str, object]:
+    """Return what a filter can ask of a finding."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.word,
+        "title": finding.title,
+        "cause": finding.cause,
+        "layers": (*finding.layers, *finding.onnx_nodes),
+    }
+
+
 def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:
     """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
     first = next((cited.span.line for cited in finding.evidence if cited.span.file == log), None)
     arrow = (" ▾ " if expanded else " ▸ ") if finding.consequence_of is None else ("  ▾" if expanded else "  ▸")
-    head = (
+    head: Line = (
         Piece(arrow, Role.DIM),
         Piece(f"{finding.severity.word[0].upper()} ", ROLES[finding.severity]),
         Piece(f"{finding.code:<6} ", Role.STRONG),
     )
+    discarded = "" if not finding.pass_discarded else " [discarded pass]"
     sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
-    title, *more = _wrapped(finding.title + sure, width - _HEAD)
-    rows = [FindingRow(finding, (*head, Piece(title)), first, headline=True)]
-    rows += [FindingRow(finding, (Piece(" " * _HEAD + text),), first, headline=True) for text in more]
+    title, *more = _wrapped(finding.title + sure + discarded, width - _HEAD)
+    role = Role.DIM if finding.pass_discarded else Role.PLAIN
+    head = tuple(Piece(piece.text, Role.DIM) for piece in head) if finding.pass_discarded else head
+    rows = [FindingRow(finding, (*head, Piece(title, role)), first, headline=True)]
+    rows += [FindingRow(finding, (Piece(" " * _HEAD + text, role),), first, headline=True) for text in more]
     if expanded:
         rows += _details(finding, log, width)
     return rows

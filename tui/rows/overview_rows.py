@@ -9,16 +9,22 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.engines.requests import REDUCED, allows
 from trtforensics.findings.coverage import in_words
+from trtforensics.findings.finding import Severity
 from trtforensics.model.log import Outcome
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.times import slowest_layers, timed_note
+from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.results import result_name, result_text
+from trtforensics.tui.rows.filtering import numbers, texts
 from trtforensics.tui.rows.layers.index import UNNAMED
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.findings.finding import Finding
 
 from trtforensics.model.log import (
     BackendPass,
@@ -35,6 +41,8 @@ from trtforensics.model.log import (
 LABEL_WIDTH = 24
 LEAST_VALUE = 16
 BAR_WIDTH = 10
+SLOWEST = 3
+"""Layers listed at the top."""
 TOP = 5
 """Most rows listed of the slowest layers, the near ties, the messages and the unknown line shapes."""
 
@@ -97,12 +105,19 @@ def outcome_piece(build: Build, *, reading: bool = False) -> Piece:
     return Piece(build.outcome.value, OUTCOME_ROLES.get(build.outcome, Role.DIM))
 
 
-def overview_rows(log: BuildLog, build: Build, *, reading: bool = False) -> list[OverviewRow]:
-    """Return all rows of the overview, most important first; ``reading``: the build may still get lines."""
+def overview_rows(
+    log: BuildLog, build: Build, findings: Sequence[Finding] | None = None, *, reading: bool = False
+) -> list[OverviewRow]:
+    """Return all rows of the overview, most important first.
+
+    ``findings`` are those about the build, worst first, None before the rules have run. ``reading``: the build may
+    still get lines.
+    """
     counts = build.message_counts
     message_totals = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
-        ("Build", _build_rows(build, outcome_piece(build, reading=reading))),
+        ("Verdict", _verdict_rows(build, outcome_piece(build, reading=reading), findings)),
+        ("Build", _build_rows(build)),
         ("Options that matter", _telling_rows(build)),
         ("Passes", _pass_rows(build)),
         ("Layers", chain(_stage_rows(build), _engine_rows(build))),
@@ -127,7 +142,16 @@ def message_pieces(message: Message, gutter: int) -> Line:
     """Lay out a warning or an error behind its line number, ``gutter`` digits wide."""
     role = Role.WARNING if message.severity == "W" else Role.ERROR
     number = Piece(f"{message.span.line:>{gutter}} ", Role.DIM)
-    return (number, Piece(f"{message.severity} ", role), Piece(message.text))
+    return (number, Piece(f" {message.severity}  ", role), Piece(message.text))
+
+
+MESSAGE_FIELDS = (*texts("text", "severity"), *numbers("", "line"))
+
+
+def message_fields(message: Message) -> dict[str, object]:
+    """Return what a filter can ask of a warning or an error; its severity is a word."""
+    severity = {"W": "warning", "E": "error"}.get(message.severity, message.severity)
+    return {"text": message.text, "severity": severity, "line": message.span.line}
 
 
 def waiting_rows(name: str) -> list[OverviewRow]:
@@ -140,10 +164,49 @@ def waiting_rows(name: str) -> list[OverviewRow]:
     ]
 
 
-def _build_rows(build: Build, outcome: Piece) -> Iterator[OverviewRow]:
+def _verdict_rows(build: Build, outcome: Piece, findings: Sequence[Finding] | None) -> Iterator[OverviewRow]:
+    """Yield what one looks for first: the outcome, what the log tells, what is wrong, what is slow, what is FP32."""
     truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
     yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
     yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
+    yield _worst_row(findings)
+    slow = slowest_layers(build)
+    for place, layer in enumerate(slow[:SLOWEST]):
+        text = f"{milliseconds(layer.time_ms)} ms {layer.time_is}, {layer.share:.1%}  {layer.name or UNNAMED}"
+        yield OverviewRow("slowest" if place == 0 else "", text, layer.span.line)
+    if not slow:
+        yield OverviewRow("slowest", "no layer has a time in this log", role=Role.DIM)
+    yield from _full_precision_rows(build)
+
+
+def _worst_row(findings: Sequence[Finding] | None) -> OverviewRow:
+    if findings is None:
+        return OverviewRow("worst finding", "findings come when the log is read", role=Role.DIM)
+    if not findings:
+        return OverviewRow("worst finding", "none", role=Role.DIM)
+    worst = findings[0]
+    more = f" (and {plural(len(findings) - 1, 'more finding')}: 5 lists them)" if len(findings) > 1 else ""
+    role = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING}.get(worst.severity, Role.ACCENT)
+    line = worst.evidence[0].span.line if worst.evidence else None
+    return OverviewRow("worst finding", f"{worst.code} {worst.title}{more}", line, role)
+
+
+def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
+    """Yield how many layers compute in FP32, and which reduced types were asked for."""
+    layers = build.engine_layers
+    if not layers:
+        return
+    known = [layer.compute_precision.type for layer in layers if layer.compute_precision is not None]
+    full = sum(kind in {"Float", "FP32", "TF32"} for kind in known)
+    asked = [word for word in REDUCED if allows(build, word)]
+    wanted = f", though {', '.join(asked)} was asked for" if asked and full else ""
+    silent = sum(layer.compute_precision is None and computes(layer) for layer in layers)
+    unknown = f"; of {silent:,} it is not told" if silent else ""
+    role = Role.WARNING if wanted else Role.PLAIN
+    yield OverviewRow("FP32", f"{full:,} of {plural(len(layers), 'layer')}{wanted}{unknown}", layers[0].span.line, role)
+
+
+def _build_rows(build: Build) -> Iterator[OverviewRow]:
     yield OverviewRow("tool", build.tool.value, build.first_line)
     version = build.tensorrt_version or "version not told"
     yield OverviewRow(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -10,7 +11,10 @@ from textual.message import Message
 from textual.widgets import Footer
 
 from trtforensics.errors import ForensicsError
+from trtforensics.tui.copying import APP_KEYS, COPY_KEYS
+from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.rows.pieces import Piece, Role, clip, plural
+from trtforensics.tui.rows.source_rows import layer_pieces
 from trtforensics.tui.rows_app import Failed, RowsApp
 from trtforensics.tui.source.layers import SourceList
 from trtforensics.tui.terminal_app import STYLE
@@ -50,6 +54,7 @@ class SourceApp(RowsApp):
                 ("← →  h l", "sideways"),
                 ("Tab  Shift+Tab", "rows, text"),
                 ("Enter", "from a row to its line"),
+                ("PgUp PgDn Home End", "pages and ends"),
                 ("[  ]", "previous, next document of the file"),
             ),
         ),
@@ -59,10 +64,12 @@ class SourceApp(RowsApp):
                 ("f", "keep the layers whose name holds a text"),
                 ("/", "search the text"),
                 ("n  N", "next, previous match"),
+                ("p", "hide the loggers' prefixes, or show them"),
                 ("Esc", "leave the input; drop the filter"),
             ),
         ),
-        ("", (("?", "this help"), ("q", "quit"))),
+        *COPY_KEYS,
+        *APP_KEYS,
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -141,6 +148,28 @@ class SourceApp(RowsApp):
         notes = build.notes if build is not None else ()
         self.say(" · ".join(filter(None, (several, *notes))) or "Enter opens the line", note)
 
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line in view."""
+        return self.text.cited()
+
+    def next_command(self) -> str:
+        """Return the command that prints the source."""
+        return f"trtforensics parse {shlex.quote(self._session.name)}"
+
+    def issue(self) -> str:
+        """Return the layer under the cursor, with its line."""
+        layer, cited = self.rows.selected, self.text.cited()
+        if layer is None:
+            return ""
+        row = "".join(piece.text for piece in layer_pieces(layer))
+        return quoted_issue(
+            f"a layer of a {self._builds[self._number].kind}", [IssueSection("Layer", [row])], [cited] if cited else []
+        )
+
+    def source_name(self) -> str:
+        """Return the path of the source."""
+        return self._session.name
+
     def action_document(self, by: int) -> None:
         """Switch to another document of the file."""
         if len(self._builds) > 1:
@@ -150,9 +179,9 @@ class SourceApp(RowsApp):
             self.status("the file holds one document")
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the text follow the rows."""
+        """Let the text follow the rows once the cursor rests."""
         if event.source is self.rows:
-            self._follow()
+            self.when_resting(self._follow)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Go from a row to its line."""

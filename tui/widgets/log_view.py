@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
+PREFIXES_FROM = 84
+"""Width in cells from which the loggers' prefixes are shown at first."""
+
 REMEMBERED = 1_000
 """Number of lines kept as pieces: several screens, so that scrolling back and forth is fast."""
 
@@ -87,6 +90,11 @@ class LogView(VirtualList):
         self.rows_changed()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
+    def replace_text(self, text: NumberedLines) -> None:
+        """Show the lines of the same file read again: the cursor stays, or follows the end if it is there."""
+        self._text = text
+        self.grow()
+
     def show_line(self, number: int) -> None:
         """Move to a line without announcing it, as the move follows another pane."""
         if number > self._known:
@@ -121,10 +129,12 @@ class LogView(VirtualList):
         self._prefixes_asked = True
         self._show_prefixes(shown=not self._prefixes)
 
-    def prefixes_by_default(self, *, shown: bool) -> None:
-        """Show or hide the prefixes, unless the user has decided."""
-        if not self._prefixes_asked and shown != self._prefixes:
+    def on_resize(self) -> None:
+        """Hide the prefixes where they would leave little room, unless the user has decided."""
+        shown = self.size.width >= PREFIXES_FROM
+        if not self._prefixes_asked and self.size.width and shown != self._prefixes:
             self._show_prefixes(shown=shown)
+        super().on_resize()
 
     def _show_prefixes(self, *, shown: bool) -> None:
         self._prefixes = shown

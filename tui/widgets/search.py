@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.widgets import Input
 
+from trtforensics.tables.filtering import completions
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.binding import BindingType
 
+    from trtforensics.tables.filtering import FilterField
     from trtforensics.tui.widgets.log_view import LogView
     from trtforensics.tui.widgets.numbered_lines import NumberedLines
 
@@ -73,6 +77,21 @@ class Purpose(Enum):
 _OF_LINES = frozenset({Purpose.SEARCH, Purpose.ONLY})
 
 
+class FieldSuggester(Suggester):
+    """Completes the names of the fields that a filter can ask for; the right arrow takes what it suggests."""
+
+    def __init__(self, fields: Sequence[FilterField]) -> None:
+        super().__init__(case_sensitive=True)
+        self._fields = fields
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the text with its last word completed."""
+        word = value.rpartition(" ")[2].removeprefix("-")
+        found = completions(value, len(value) + 1, self._fields) if word else ()
+        first = next((one for one in found if one.startswith(word) and one != word), None)
+        return None if first is None else value + first[len(word) :]
+
+
 class Prompt(Input):
     """The input at the bottom of the screen, hidden when not in use."""
 
@@ -107,9 +126,10 @@ class Prompt(Input):
         self.regex = False
         self.display = False
 
-    def ask(self, purpose: Purpose, text: str = "") -> None:
-        """Open for a purpose, with a text to start from."""
+    def ask(self, purpose: Purpose, text: str = "", fields: Sequence[FilterField] = ()) -> None:
+        """Open for a purpose, with a text to start from. The names of ``fields`` are completed."""
         self.purpose = purpose
+        self.suggester = FieldSuggester(fields) if fields else None
         self._show_purpose()
         with self.prevent(Input.Changed):
             self.value = text

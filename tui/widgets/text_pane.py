@@ -75,6 +75,13 @@ class TextPane(Vertical):
         path = self._wanted.file if self._wanted else ""
         return self._texts.get(path, NoLines())
 
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return file, number and text of the line under the cursor; None if no line is in view."""
+        text, number = self.text, self.view.current_line
+        if self._wanted is None or number > len(text):
+            return None
+        return self._wanted.file, number, text.line(number)
+
     def open(self, span: SourceSpan | None) -> None:
         """Show a line of a file; None if this side has no line."""
         self._wanted = span

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
 from trtforensics.console.terminal import visible
-from trtforensics.tui.rows.filtering import NO_FILTER
+from trtforensics.tui.rows.filtering import ANY_TEXT, NO_FILTER, row_filter
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.binding import BindingType
+    from textual.selection import Selection
 
-    from trtforensics.tui.rows.filtering import RowFilter
+    from trtforensics.tables.filtering import FilterField
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """The end of a row that is cut at the right."""
@@ -121,6 +122,9 @@ class VirtualList(ScrollView, can_focus=True):
             """The list, for ``on`` selectors."""
             return self.source
 
+    fields: ClassVar[Sequence[FilterField]] = ANY_TEXT
+    """What a filter can ask of the rows."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self.cursor = 0
@@ -155,10 +159,14 @@ class VirtualList(ScrollView, can_focus=True):
         """Return the number of cells at the left that do not scroll sideways."""
         return 0
 
-    def filter(self, kept: RowFilter) -> None:
-        """Keep the rows that a filter keeps; the cursor goes to the first."""
-        if kept != self.kept_by:
-            self.kept_by = kept
+    def filter(self, text: str) -> None:
+        """Keep the rows that a filter keeps; the cursor goes to the first. An empty text keeps all.
+
+        Raises:
+            FilterError: The text is no filter of these rows; the rows stay as they are.
+        """
+        if text != self.kept_by.text:
+            self.kept_by = row_filter(text, self.fields)
             self.refill()
             self.go_to(self.cursor)
 
@@ -171,14 +179,21 @@ class VirtualList(ScrollView, can_focus=True):
         self._resize_content()
         self.refresh()
 
-    def go_to(self, index: int, *, center: bool = False, announce: bool = True) -> None:
-        """Move the cursor to a row and bring it into view; ``center`` puts a row near or beyond the edge mid-height."""
+    def go_to(self, index: int, *, center: bool = False, ahead: int = 0, announce: bool = True) -> None:
+        """Move the cursor to a row and bring it into view.
+
+        ``center`` puts a row near or beyond the edge mid-height; of a row beyond the edge, ``ahead`` more are shown.
+        """
         count = self.row_count()
         if not count:
             return
+        before, top = self.cursor, self.scroll_offset.y
         self.cursor = max(0, min(index, count - 1))
-        self._bring_into_view(center=center)
-        self.refresh()
+        self._bring_into_view(center=center, ahead=ahead)
+        if self.scroll_offset.y == top:
+            self._refresh_rows(before, self.cursor)
+        else:
+            self.refresh()
         if announce:
             self.post_message(self.Highlighted(self, self.cursor))
 
@@ -187,6 +202,13 @@ class VirtualList(ScrollView, can_focus=True):
         self.cursor = max(0, min(index, self.row_count() - 1))
         self.scroll_to(y=max(0, self.cursor - above), animate=False, immediate=True)
         self.refresh()
+
+    def _refresh_rows(self, *indexes: int) -> None:
+        """Paint some rows again: a terminal far away gets two rows for a moved cursor, not the whole list."""
+        region = self.scrollable_content_region
+        above, below = len(self.header(region.width)) - self.scroll_offset.y, len(self.footer(region.width))
+        rows = [Region(0, index + above, self.size.width, 1) for index in indexes if index + above >= 0]
+        self.refresh(*rows, *([Region(0, region.height - below, self.size.width, below)] if below else ()))
 
     def rows_in_view(self) -> int:
         """Return how many rows fit between the header and the footer."""
@@ -210,7 +232,7 @@ class VirtualList(ScrollView, can_focus=True):
         if not 0 <= index < self.row_count():
             return Strip.blank(width, self.rich_style)
         base = self.get_component_rich_style("row--cursor") if index == self.cursor else self.rich_style
-        return self._scrolled(self.row(index, width), base, width)
+        return self._scrolled(self.row(index, width), base, width, index)
 
     def on_resize(self) -> None:
         """Keep the cursor in view when the pane shrinks."""
@@ -240,8 +262,8 @@ class VirtualList(ScrollView, can_focus=True):
         """Handle a click on a line of the header; by default nothing."""
 
     def action_move(self, by: int) -> None:
-        """Move the cursor."""
-        self.go_to(self.cursor + by)
+        """Move the cursor. At the edge the list scrolls by a quarter of its height, since each scroll repaints it."""
+        self.go_to(self.cursor + by, ahead=self.rows_in_view() // 4)
 
     def action_page(self, by: int) -> None:
         """Move the cursor by a page."""
@@ -264,19 +286,47 @@ class VirtualList(ScrollView, can_focus=True):
         if self.row_count():
             self.post_message(self.Chosen(self, self.cursor))
 
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the text that the mouse selected; rows keep their order, and are cut as on the screen."""
+        first = selection.start.y if selection.start is not None else 0
+        last = min(selection.end.y if selection.end is not None else self.row_count() - 1, self.row_count() - 1)
+        width = self.scrollable_content_region.width
+        rows = []
+        for index in range(first, last + 1):
+            text = "".join(piece.text for piece in self.row(index, width))
+            span = selection.get_span(index)
+            if span is not None:
+                rows.append(text[span[0] : None if span[1] == -1 else span[1]].rstrip())
+        return ("\n".join(rows), "\n") if rows else None
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's signature
+        """Paint the selection."""
+        self.refresh()
+
+    def _selected(self, strip: Strip, index: int, base: Style) -> Strip:
+        """Let the mouse select in a row, and show the part of it that is selected."""
+        selection = self.text_selection
+        span = selection.get_span(index) if selection is not None else None
+        if span is not None:
+            start, end = span[0], strip.cell_length if span[1] == -1 else min(span[1], strip.cell_length)
+            style = base + self.screen.get_component_rich_style("screen--selection")
+            before, inside, after = strip.crop(0, start), strip.crop(start, end), strip.crop(end)
+            strip = Strip([*before, *(Segment(segment.text, style) for segment in inside), *after])
+        return strip.apply_offsets(0, index)
+
     def _resize_content(self) -> None:
         """Update the size that the scroll bars show."""
         lines = self.row_count() + self._fixed_lines(self.scrollable_content_region.width)
         self.virtual_size = Size(self.content_width(), lines)
 
-    def _bring_into_view(self, *, center: bool) -> None:
+    def _bring_into_view(self, *, center: bool, ahead: int = 0) -> None:
         """Scroll the cursor's row into view."""
         height = self.rows_in_view()
         top = self.scroll_offset.y
         margin = min(CONTEXT, height // 4) if center else 0
         if top + margin <= self.cursor < top + height - margin:
             return
-        nearest = self.cursor if self.cursor < top else self.cursor - height + 1
+        nearest = self.cursor - ahead if self.cursor < top else self.cursor - height + 1 + ahead
         top = self.cursor - height // 2 if center else nearest
         self.scroll_to(y=max(0, top), animate=False, immediate=True)
 
@@ -284,9 +334,9 @@ class VirtualList(ScrollView, can_focus=True):
         """Paint a line that does not scroll sideways."""
         return paint(self, line, base).crop_extend(0, width, base)
 
-    def _scrolled(self, line: Line, base: Style, width: int) -> Strip:
+    def _scrolled(self, line: Line, base: Style, width: int, y: int | None = None) -> Strip:
         """Paint a line scrolled sideways; its pinned cells stay."""
-        strip = paint(self, line, base)
+        strip = self._selected(paint(self, line, base), y, base) if y is not None else paint(self, line, base)
         shift, pinned = self.scroll_offset.x, self.pinned_width()
         cut = strip.cell_length - shift > width
         width -= cut

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
+from trtforensics.bisect.levers.recipe import ExplainingExecutor, build_command, first_of, pinned_keys, read_report
 from trtforensics.bisect.levers.tactics import with_cost
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
@@ -52,7 +52,7 @@ class CacheLever(Lever):
         self.good, self.bad = good, bad
         self._recipe = recipe
         self._bases = tuple(bases)
-        self.build = None if recipe is None else COMMAND
+        self.build = None if recipe is None else build_command()
         self._sides = tuple({key.key: key for key in side.keys if key.selected is not None} for side in (good, bad))
         ours, theirs = self._sides
         self._keys = tuple(k for k in ours if k in theirs and ours[k].selected != theirs[k].selected)
@@ -85,7 +85,7 @@ class CacheLever(Lever):
         write_text(path, to_json(self._mixed(active)))
         if self._recipe is not None:
             lever = {
-                "keys": str(path),
+                "keys": pinned_keys(path),
                 "optional": [key for keys in self.alone for key in keys],
                 "bases": [str(base) for base in self._bases],
                 "store": str(folder.parent.parent / STORE),

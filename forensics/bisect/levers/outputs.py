@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor
+from trtforensics.bisect.levers.recipe import ExplainingExecutor, build_command
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
@@ -41,7 +41,7 @@ class OutputsLever(Lever):
         self._model_outputs = tuple(model_outputs)
         self._recipe = recipe
         self._debug = debug
-        self.build = None if recipe is None else COMMAND
+        self.build = None if recipe is None else build_command()
 
     def content(self) -> object:
         """Return the tensors, and what builds."""

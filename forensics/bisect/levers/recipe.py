@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,8 +15,12 @@ from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, describe
 from trtforensics.bisect.runner.scripts import sha256_of
 from trtforensics.bisect.search import Verdict
 from trtforensics.console.output import write_bytes, write_text
-from trtforensics.trt.build import NOT_ASKED, REFUSED, BuildJob
+from trtforensics.parsers.files.replay import check_opening, read_replay
+from trtforensics.parsers.files.timing_cache_json import read_timing_cache
+from trtforensics.parsers.text.document import read_document
+from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.inside.lever import LeverResult
+from trtforensics.trt.interpreter import child_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.runner.command import Ended
     from trtforensics.bisect.runner.executors import ProbeExecutor
     from trtforensics.bisect.runner.probe import ProbeSpec
+    from trtforensics.model.span import SourceSpan
     from trtforensics.trt.installed import Installed
 
 FAILURE = "failure.txt"
@@ -39,11 +43,16 @@ _WORDS = 200
 _JOB = "build-job.json"
 _REPORT = "build-report.json"
 
-COMMAND = (
-    f"{shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
-    f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
-)
-"""The build command. A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing."""
+
+def build_command() -> str:
+    """Return the command that builds a probe's job.
+
+    A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing.
+    """
+    return (
+        f"{shlex.join(child_line(BUILD_MODULE))} {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
+        f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,32 @@ class Recipe:
             level=self.level,
         )
         write_text(folder / _JOB, json.dumps({**asdict(job), **lever}, indent=1))
+
+
+def pinned_entries(path: Path) -> list[dict[str, object]]:
+    """Return the entries of a replay as a build job holds them, so that the child needs no parser.
+
+    Raises:
+        NotAReplayError: it is none.
+        SourceError: it cannot be read.
+    """
+    replay = read_replay(read_document(str(path), check=check_opening))
+    return [{**asdict(entry), "span": _place(entry.span)} for entry in replay.entries]
+
+
+def _place(span: SourceSpan) -> dict[str, object]:
+    return {"file": span.file, "line": span.line, "byte": span.byte}
+
+
+def pinned_keys(path: Path) -> dict[str, tuple[int, float]]:
+    """Return the tactic and time (ms) of each key of a timing-cache export, as a build job holds them.
+
+    Raises:
+        NotATimingCacheError: it is none.
+        SourceError: it cannot be read.
+    """
+    keys = read_timing_cache(read_document(str(path))).keys
+    return {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
 
 
 def read_report(folder: Path) -> LeverResult:

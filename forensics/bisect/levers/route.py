@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
+from trtforensics.bisect.levers.recipe import ExplainingExecutor, build_command, first_of, read_report
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
@@ -99,7 +99,7 @@ class RouteLever(Lever):
             UsageError: a route cannot be read, or there is nothing to choose from.
         """
         self._recipe = recipe
-        self.build = COMMAND
+        self.build = build_command()
         self.wants_fewest = good is None
         defaults = {name: knob.default for name, knob in knobs.items()}
         self._bad = {**defaults, **read_route(bad, knobs)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.recipe import COMMAND, ExplainingExecutor, first_of, read_report
+from trtforensics.bisect.levers.recipe import ExplainingExecutor, build_command, first_of, pinned_entries, read_report
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
@@ -76,7 +76,7 @@ class TacticsLever(Lever):
         self._entries = (_by_layer(self.good), _by_layer(self.bad))
         self._recipe = recipe
         self._told = told
-        self.build = None if recipe is None else COMMAND
+        self.build = None if recipe is None else build_command()
         sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
         layers = self._mixer.differing
         if not layers:
@@ -109,7 +109,7 @@ class TacticsLever(Lever):
         path = folder / self.file
         write_text(path, self._text(active))
         if self._recipe is not None:
-            self._recipe.write(folder, {"replay": str(path)})
+            self._recipe.write(folder, {"replay": pinned_entries(path)})
         return {self.placeholder: path}
 
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import shlex
-import sys
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -36,7 +35,8 @@ from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import read_own
 from trtforensics.errors import SourceError
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.trt.build import BuildJob
+from trtforensics.trt.build import BUILD_MODULE, BuildJob
+from trtforensics.trt.interpreter import child_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -53,9 +53,12 @@ if TYPE_CHECKING:
 SCORES = "scores.json"
 _MOST_SCORES = 16 << 20
 """Bytes; values of a longer file would take hundreds of megabytes, and no probe has so many."""
-_BUILD = f"exec {shlex.quote(sys.executable)} -m trtforensics.trt.build {{dir}}/build-job.json > {{log}} 2>&1"
 _REPORT = "build-report.json"
 _JOB = "build-job.json"
+
+
+def _build_command() -> str:
+    return f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{_JOB} > {{log}} 2>&1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ class PrecisionLever(Lever):
         self.rules = rules
         self.judge = judge_for(oracle, rules, caster.storage)
         self.target = target
-        self.build = None if target is None else _BUILD
+        self.build = None if target is None else _build_command()
         self.samples_are = f"{len(oracle.samples)} samples"
         self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)

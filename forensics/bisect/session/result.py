@@ -41,6 +41,7 @@ def bisection_result(lever: Lever, search: SetSearch, answers: Sequence[Answer])
         "items": len(lever.items),
         "atoms": len(outlook.atoms),
         **_counts(answers),
+        "builds_left": {"expected": outlook.expected, "worst": outlook.worst} if not search.done else None,
         "unresolved": [answer.probe.folder for answer in answers if answer.finished.verdict is Verdict.UNRESOLVED],
         "minimal": list(result.minimal),
         "suspects": [lever.items[index].name for index in sorted(suspects)],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisect.session import result
-from trtforensics.bisect.session.artifacts import PROBES
+from trtforensics.bisect.session.artifacts import FIXED, PROBES
 from trtforensics.bisect.session.job import key_of, read_job
 from trtforensics.bisect.session.journal import read_journal
 from trtforensics.bisect.session.lock import holder_of
@@ -27,6 +27,8 @@ class DirectoryView:
 
     ``items`` and the members of ``culprits`` are as in ``job.json``. ``holder`` names the process that works on it, or
     is empty. ``status`` is empty while there is no ``result.json``; a probe that never ended has no verdict.
+    ``builds_left`` is about how many builds the search still needs, None where it is not known. ``run`` is the number
+    of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
     """
 
     path: Path
@@ -40,6 +42,9 @@ class DirectoryView:
     why: str
     culprits: tuple[tuple[dict[str, object], ...], ...]
     suspects: tuple[str, ...]
+    builds_left: float | None
+    run: int
+    fixed: tuple[str, ...]
 
     @property
     def live(self) -> bool:
@@ -72,7 +77,23 @@ def view_directory(path: Path) -> DirectoryView:
         why=str(answer.get("why", "")),
         culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),
         suspects=tuple(map(str, _list(answer.get("suspects")))),
+        builds_left=_expected(answer.get("builds_left")),
+        run=history.runs,
+        fixed=_names(path / FIXED),
     )
+
+
+def _expected(left: object) -> float | None:
+    expected = left.get("expected") if isinstance(left, dict) else None
+    return float(expected) if isinstance(expected, (int, float)) else None
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """Return the names in a folder; none where it cannot be listed."""
+    try:
+        return tuple(sorted(f"{each.name}/" if each.is_dir() else each.name for each in folder.iterdir()))
+    except OSError:
+        return ()
 
 
 def _read_result(path: Path) -> dict[str, object]:

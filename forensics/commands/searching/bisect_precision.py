@@ -27,6 +27,7 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments that only this mode has."""
+    from trtforensics.commands.searching.builder_python import add_builder_python
     from trtforensics.commands.searching.sampling import add_sample_arguments
     from trtforensics.trt.api import MODULES
 
@@ -72,6 +73,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--mask-nonfinite", action="store_true", help="leave out values that are not finite in FP32 either"
     )
     parser.add_argument("--builder", choices=MODULES, help="the module that builds (default: the one installed)")
+    add_builder_python(parser)
     parser.add_argument(
         "--by",
         choices=("casts", "constraints"),
@@ -280,9 +282,9 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     from trtforensics.bisect.precision.inputs.shapes import is_dynamic
     from trtforensics.bisect.precision.lever import Target
     from trtforensics.errors import UsageError
-    from trtforensics.trt.api import MODULES, is_installed
+    from trtforensics.trt.interpreter import installed_modules
 
-    there = [name for name in MODULES if is_installed(name)]
+    there = installed_modules()
     if args.builder is not None and args.builder not in there:
         raise UsageError("--builder", f"{args.builder} is not installed", f"Run `pip install {args.builder}`")
     if not there:

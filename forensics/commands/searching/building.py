@@ -17,11 +17,13 @@ _COMPUTE_CAPABILITY = "SM89"
 
 def add_build_arguments(parser: ArgumentParser, *, shapes: bool = True) -> None:
     """Declare how the installed TensorRT builds if there is no ``--build``; ``shapes``: with ``--shapes``."""
+    from trtforensics.commands.searching.builder_python import add_builder_python
     from trtforensics.trt.api import MODULES
 
     parser.add_argument(
         "--builder", choices=MODULES, help="the module that builds without --build (default: the one installed)"
     )
+    add_builder_python(parser)
     parser.add_argument(
         "--builder-flags", default="", metavar="FP16,INT8", help="builder flags of that build, by TensorRT's names"
     )

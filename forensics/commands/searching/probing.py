@@ -19,6 +19,17 @@ def add_run_arguments(
     check: str = "judges a probe: a command, or builtin:finite, rows, repeat, against:FILE (default: build's status)",
 ) -> None:
     """Declare the arguments that ``bisect`` and ``collect`` share; the help of the two commands may differ."""
+    add_probe_arguments(parser, build, check)
+    parser.add_argument(
+        "--build-failure",
+        choices=("unresolved", "bad"),
+        default="unresolved",
+        help="the verdict of a failed build (default: unresolved)",
+    )
+
+
+def add_probe_arguments(parser: ArgumentParser, build: str, check: str) -> None:
+    """Declare the arguments of every command that runs probes."""
     parser.add_argument("--build", metavar="CMD", help=build)
     parser.add_argument("--check", metavar="CMD", help=check)
     parser.add_argument(
@@ -42,12 +53,6 @@ def add_run_arguments(
     )
     parser.add_argument(
         "--keep-engines", choices=("none", "bad", "all"), default="none", help="which engines stay (default: none)"
-    )
-    parser.add_argument(
-        "--build-failure",
-        choices=("unresolved", "bad"),
-        default="unresolved",
-        help="the verdict of a failed build (default: unresolved)",
     )
     parser.add_argument(
         "--need-free",
@@ -93,7 +98,7 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
         max_builds=getattr(args, "max_builds", None),
         find=getattr(args, "find", "all"),
         keep_engines=KeepEngines(args.keep_engines),
-        build_failure_is_bad=args.build_failure == "bad",
+        build_failure_is_bad=getattr(args, "build_failure", "") == "bad",
         executor=args.executor or "",
         retry_unresolved=getattr(args, "retry_unresolved", False),
         need_free=DEFAULT_NEED if args.need_free is None else args.need_free,

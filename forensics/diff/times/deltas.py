@@ -159,7 +159,10 @@ class _AlignedGroup:
 
 
 def _groups(aligned: AlignedBuilds) -> Iterable[_AlignedGroup]:
-    """Yield each layer of each build in exactly one group: first those that are fused otherwise, then the others."""
+    """Yield each layer of each build in exactly one group: first those that are fused otherwise, then the others.
+
+    Layers in the same position that compute something else, or on tensors of other dimensions, are not the same.
+    """
     claimed: set[tuple[int, int]] = set()
     for site in aligned.sites:
         own = {
@@ -173,7 +176,10 @@ def _groups(aligned: AlignedBuilds) -> Iterable[_AlignedGroup]:
             yield _AlignedGroup(fewest[0].name, MatchedBy.FUSED_MEMBERS, own)
     for one in aligned.layers:
         left = {build: (layer,) for build, layer in one.by_build.items() if (build, id(layer)) not in claimed}
-        if left:
+        known = {_signature(layer) for (layer,) in left.values() if layer.operation and layer.shape}
+        if one.how is MatchedBy.POSITION and len(known) > 1:
+            yield from (_AlignedGroup(layers[0].name, one.how, {build: layers}) for build, layers in left.items())
+        elif left:
             yield _AlignedGroup(one.name, one.how, left)
 
 

@@ -15,12 +15,14 @@ from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.forms.text import builds_of
 from trtforensics.model.version import __version__
+from trtforensics.plots import page as plots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.findings.finding import Evidence, Finding, Report, ReportSource
     from trtforensics.findings.forms.rendering import Look
+    from trtforensics.plots.figure import Figure
 
 Child = ET.Element | str
 
@@ -32,9 +34,9 @@ _SPELLED = 12
 """Layers or nodes that are shown; the reader can open the rest."""
 
 
-def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
+def render(report: Report, look: Look) -> str:
     """Return the page."""
-    page = _tag("html", _head(report), _tag("body", *_body(report)), lang="en")
+    page = _tag("html", _head(report, look.figures), _tag("body", *_body(report, look.figures)), lang="en")
     return f"<!DOCTYPE html>\n{ET.tostring(page, encoding='unicode', method='html')}\n"
 
 
@@ -53,9 +55,11 @@ def _tag(name: str, *children: Child, cls: str = "", **attributes: str) -> ET.El
     return element
 
 
-def _head(report: Report) -> ET.Element:
+def _head(report: Report, figures: Sequence[Figure]) -> ET.Element:
     style = ET.Element("style")
     style.text = (files("trtforensics.findings.forms") / STYLE).read_text("utf-8")
+    if figures:
+        style.text += plots.stylesheet()
     names = ", ".join(source.path for source in report.sources)
     return _tag(
         "head",
@@ -68,7 +72,7 @@ def _head(report: Report) -> ET.Element:
     )
 
 
-def _body(report: Report) -> Iterator[ET.Element]:
+def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
     numbers = {id(finding): number for number, finding in enumerate(report.findings, start=1)}
     several = len(report.sources) > 1
     yield _tag("header", _tag("h1", "Build report"), _tally(report))
@@ -89,6 +93,8 @@ def _body(report: Report) -> Iterator[ET.Element]:
         ]
         yield _tag("section", _tag("h2", "In several logs"), _tag("ul", *rows, cls="plain"))
     yield from _rest(report)
+    if figures:
+        yield _tag("section", _tag("h2", "Pictures"), *map(plots.element, figures))
     text = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
     yield _tag("footer", text)
 

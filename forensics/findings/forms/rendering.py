@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Report, Severity
+    from trtforensics.plots.figure import Figure
 
 FORMS = {
     "text": "trtforensics.findings.forms.text",
@@ -24,12 +25,14 @@ _ENDINGS = {".json": "json", ".sarif": "sarif", ".html": "html", ".htm": "html",
 class Look:
     """Options of the forms: ``verbose`` and ``colour`` for text, ``fails_from`` for forms that mark failures.
 
-    ``fails_from`` is the lowest severity that the user counts as failing; None where the user named none.
+    ``fails_from`` is the lowest severity that the user counts as failing; None where the user named none. ``figures``
+    stand at the end of an HTML report.
     """
 
     verbose: bool = False
     colour: bool = False
     fails_from: Severity | None = None
+    figures: tuple[Figure, ...] = ()
 
 
 def render(report: Report, form: str, look: Look) -> str:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from trtforensics.trt.api import TensorRT
     from trtforensics.trt.inside.lever import BuildSetup
 
+    _Tactics = dict[str, int]
+
 _INVALID_HASH = (1 << 64) - 1
 """``TimingCacheValue`` of an absent key."""
-
-_Tactics = dict[str, int]
 
 
 class CacheKeyPinning(BuildLever):

@@ -6,9 +6,10 @@ replay's form does not say (see :class:`trtforensics.model.replay.ReplayTensor`)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
+from trtforensics.model.span import SourceSpan
 from trtforensics.trt.inside.lever import BuildLever
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     import tensorrt
 
-    from trtforensics.model.span import SourceSpan
     from trtforensics.trt.api import TensorRT
     from trtforensics.trt.inside.lever import BuildSetup
 
@@ -56,7 +56,7 @@ class TacticPinning(BuildLever):
     def report(self, contexts: Sequence[tensorrt.IAlgorithmContext], choices: Sequence[tensorrt.IAlgorithm]) -> None:
         """Note the tactics of the engine's layers."""
         self._reported = True
-        for context, choice in zip(contexts, choices, strict=True):
+        for context, choice in zip(contexts, choices):  # noqa: B905 - Python 3.8 runs it too
             wanted = self._wanted.get(context.name)
             if wanted is not None:
                 self._chosen[wanted.layer] = entry_of(context, choice, wanted.span)
@@ -94,6 +94,19 @@ def _selector(trt: TensorRT, lever: TacticPinning) -> tensorrt.IAlgorithmSelecto
             lever.report(contexts, choices)
 
     return Selector()
+
+
+def entry_from(values: Mapping[str, Any]) -> ReplayEntry:
+    """Return an entry from its fields, as ``dataclasses.asdict`` and JSON have them."""
+    tensors = {
+        side: tuple(ReplayTensor(**_tensor_fields(one)) for one in values[side]) for side in ("inputs", "outputs")
+    }
+    return ReplayEntry(**{**values, **tensors, "span": SourceSpan(**values["span"])})
+
+
+def _tensor_fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    strides = values["strides"]
+    return {**values, "strides": None if strides is None else tuple(strides)}
 
 
 def entry_of(context: tensorrt.IAlgorithmContext, algorithm: tensorrt.IAlgorithm, span: SourceSpan) -> ReplayEntry:

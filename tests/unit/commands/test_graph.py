@@ -13,6 +13,7 @@ from trtforensics import cli
 from trtforensics.commands import graph as command
 from trtforensics.errors import OutputError, UsageError
 from trtforensics.graph.build import build_graph
+from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     parsed = log(small_build(), build(index=1))
-    monkeypatch.setattr("trtforensics.sources.build_log.load_build_log", lambda _sources, **_: parsed)
+    monkeypatch.setattr("trtforensics.engines.joining.kind_of", lambda _: Kind.BUILD_LOG)
+    monkeypatch.setattr("trtforensics.engines.joining.load_build_log", lambda _sources, **_: parsed)
     return command.run(cli.build_parser("graph").parse_args(["graph", *arguments]))
 
 

@@ -36,10 +36,15 @@ V Registering layer: shape for ONNX node: shape
 V Parsing node: folded [Constant]
 V Parsing node: scale [Mul]
 V Registering layer: scale for ONNX node: scale
+V Parsing node: act [Relu]
+V Registering layer: act for ONNX node: act
 V Original: 7 layers
 V After dead-layer removal: 6 layers
 V ScaleFusion: Fusing scale with conv
+V Running: ShuffleErasure on gone
 V Removing gone
+V Running: QConvScaleFusion on conv
+V Removing norm + act
 V Eliminating twin which duplicates (Q) relu
 V Engine Layer Information:
 Layer(CaskConvolution): conv + relu, Tactic: 0x0000000000000001, x[Float(1)] -> y[Float(1)]
@@ -57,10 +62,13 @@ def test_every_fate_cites_its_line(load: Callable[[str], BuildLog]) -> None:
         "shape": FateKind.NOT_TOLD,
         "folded": FateKind.NO_LAYER,
         "scale": FateKind.FUSED,
+        "act": FateKind.FUSED,
     }
-    assert found["gone"].text == "eliminated, line 18"
-    assert found["twin"].text == "eliminated, line 19, relu does the same"
-    assert found["shape"].text.endswith("dead-layer removal took 1 without a name, line 16")
+    assert found["gone"].text == "eliminated by ShuffleErasure, line 21"
+    assert found["act"].text == "into conv by QConvScaleFusion, line 23"
+    assert found["act"].layer is found["conv"].layer
+    assert found["twin"].text == "eliminated, line 24, relu does the same"
+    assert found["shape"].text.endswith("dead-layer removal took 1 without a name, line 18")
     assert found["scale"].text == "ScaleFusion put it into conv + relu"
     at = {name: text.splitlines()[fate.span.line - 1] for name, fate in found.items()}
     assert "Layer(CaskConvolution): conv + relu" in at["relu"]

@@ -84,3 +84,12 @@ def test_tensors_without_dimensions_make_edges_too() -> None:
     layers = (engine("a", "x", "t", 1, outputs=(tensor("t", "", ()),)), engine("b", "t", "y", 2))
     found = viewed(build_graph(build(engine_layers=layers)), View.ENGINE)
     assert found.has_edge("engine:a", "engine:b")
+
+
+def test_layers_of_which_only_names_are_told_stand_in_their_order() -> None:
+    layers = tuple(engine(name, "", "", n, inputs=(), outputs=()) for n, name in enumerate("abc"))
+    found = viewed(build_graph(build(engine_layers=layers)), View.ENGINE)
+    assert [(a, b, data["order"]) for a, b, data in found.edges(data=True)] == [
+        ("engine:a", "engine:b", True),
+        ("engine:b", "engine:c", True),
+    ]

@@ -99,6 +99,24 @@ def test_a_cut_target_of_reshape_is_a_constant(apart: Apart) -> None:
     assert numpy_helper.to_array(target).tolist() == [2, -1]
 
 
+def test_weights_that_are_computed_from_constants_are_constants(apart: Apart) -> None:
+    nodes = [
+        helper.make_node("Sqrt", ["c"], ["w"], name="sqrt"),
+        helper.make_node("Add", ["x", "w"], ["y"], name="add"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+        [numpy_helper.from_array(np.array([4, 9], np.float32), "c")],
+    )
+    deriver = apart(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    model = deriver.derive([deriver.original.by_name["add"]]).model
+    assert [value.name for value in model.graph.input] == ["x"]
+    assert [numpy_helper.to_array(tensor).tolist() for tensor in model.graph.initializer] == [[2, 3]]
+
+
 def test_a_dynamic_dimension_stays_dynamic_in_a_cut_model(apart: Apart) -> None:
     deriver = apart(shaped(), dynamic=True)
     (value,) = deriver.derive([deriver.original.by_name["shape"]]).model.graph.input

@@ -119,10 +119,21 @@ def test_an_answer_that_fails_only_once_is_inconclusive() -> None:
 
 
 def test_simplifications_that_the_failure_needs_stay() -> None:
-    nodes, needed = 20, frozenset({7, 22, 25})
+    nodes, needed = 20, frozenset({7, 9, 22, 25})
     terrain = Terrain([frozenset()] * nodes, 8, lambda _: frozenset(range(20, 27)))
-    judged(search := ReductionSearch(terrain), needing(needed))
-    assert search.result().culprits == (needed,)
+    asked = judged(search := ReductionSearch(terrain), needing(needed))
+    assert (search.result().status, search.result().culprits) == (Status.CERTIFIED, (needed,))
+    assert {needed - {7}, needed - {9}} <= {ask.active for ask in asked}
+
+
+def test_a_node_that_only_a_size_needed_goes_with_it() -> None:
+    def judge(active: frozenset[int]) -> Verdict:
+        needed = {7, 9} if 20 in active else {7}
+        return Verdict.BAD if active >= needed else Verdict.GOOD
+
+    terrain = Terrain([frozenset()] * 20, 1, lambda _: frozenset({20}))
+    judged(search := ReductionSearch(terrain), judge)
+    assert search.result().culprits == (frozenset({7}),)
 
 
 def test_simplifications_that_change_nothing_are_not_asked_about() -> None:

@@ -24,6 +24,7 @@ from tests.support.sample_session import (
     sample_session,
 )
 from trtforensics.bisect.search import Verdict
+from trtforensics.tui import terminal_app
 from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
@@ -35,9 +36,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def _color(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the developer's environment out of the pictures."""
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the developer's environment out of the pictures, and the tests out of the developer's files."""
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(terminal_app, "REST_S", 0.0)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.tui.rows.filtering import numbers, texts, types
 from trtforensics.tui.rows.layers.index import formats_text, subject_name
 from trtforensics.tui.rows.layers.tactics import CombinedTactics, tactics_of, tactics_of_all
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.alternatives import Alternatives
     from trtforensics.model.timings import Candidate
+    from trtforensics.parsers.notation.formats import Format
     from trtforensics.tui.rows.layers.entries import LayerEntry, Subject
     from trtforensics.tui.rows.layers.tactics import Tactics
 
@@ -57,6 +59,15 @@ class CandidateTable:
     tie: float = NEAR_TIE_RATIO
     width: int = 0
 
+
+CANDIDATE_FIELDS = (
+    *texts("tactic", "runner", "kernel", "format"),
+    *types("type", "sum"),
+    *numbers("ms", "time", aliases=("ms",)),
+    *numbers("ratio", "slower"),
+    *numbers("", "pass", "line"),
+)
+"""``slower`` is how much slower than the winner a tactic is: ``slower<5%``."""
 
 NOTHING_SELECTED = CandidateTable(((Piece(" select a layer to see what was timed for it", Role.DIM),),))
 
@@ -149,7 +160,7 @@ def candidate_pieces(table: CandidateTable, index: int) -> Line:
 
 
 def candidate_fields(table: CandidateTable, index: int) -> dict[str, object]:
-    """Return what a filter can ask of a candidate, by name; ``slower`` is in per cent."""
+    """Return what a filter can ask of a candidate, by name; ``slower`` is a ratio."""
     candidate = table.candidates[index]
     ratio = candidate.time_ms / table.reference_ms if candidate.time_ms and table.reference_ms else None
     choice = _choice_of(table, candidate)
@@ -158,11 +169,11 @@ def candidate_fields(table: CandidateTable, index: int) -> dict[str, object]:
         "runner": candidate.runner,
         "kernel": candidate.kernel,
         "sum": _sum(candidate.kernel),
-        "type": _types(choice) if choice else "",
+        "type": tuple(one.dtype for one in _formats((*choice.inputs, *choice.outputs))) if choice else (),
         "format": formats_text(choice) if choice else "",
         "pass": choice.pass_index if choice else None,
         "time": candidate.time_ms,
-        "slower": None if ratio is None else (ratio - 1) * 100,
+        "slower": None if ratio is None else ratio - 1,
         "line": candidate.line,
     }
 
@@ -194,13 +205,18 @@ def _combination(table: CandidateTable, candidate: Candidate) -> Iterator[Piece]
 
 def _types(choice: Choice) -> str:
     """Spell the types of a combination and what they pack: ``Half:8→Float``."""
-    read, written = (_packed(texts) for texts in (choice.inputs, choice.outputs))
+    read, written = (_packed(side) for side in (choice.inputs, choice.outputs))
     return read if read == written else f"{read}→{written}"
 
 
-def _packed(texts: tuple[str, ...]) -> str:
-    formats = [one for text in texts for one in parse_formats(text) or ()]
-    spelled = dict.fromkeys(f"{one.dtype}:{one.components}" if one.components > 1 else one.dtype for one in formats)
+def _formats(printed: tuple[str, ...]) -> list[Format]:
+    return [one for text in printed for one in parse_formats(text) or ()]
+
+
+def _packed(printed: tuple[str, ...]) -> str:
+    spelled = dict.fromkeys(
+        f"{one.dtype}:{one.components}" if one.components > 1 else one.dtype for one in _formats(printed)
+    )
     return "+".join(spelled) or "?"
 
 

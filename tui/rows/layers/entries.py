@@ -95,7 +95,7 @@ class LayerEntry:
     def compute(self) -> str:
         """What it computes in; ``?`` where that is not told, ``·`` where it computes nothing."""
         if self.layer is None:
-            return UNKNOWN
+            return COPIES if self.reformat else UNKNOWN
         if self.layer.compute_precision is not None:
             return self.layer.compute_precision.type
         return UNKNOWN if computes(self.layer) else COPIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.fates import FateKind
+from trtforensics.tui.rows.filtering import numbers, texts
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def node_pieces(fate: Fate, width: int) -> Line:
         Piece(f" {fit(fate.kind, _FATE)} ", _ROLES[fate.kind]),
         Piece(fit(fate.text, max(width - used, 1))),
     )
+
+
+NODE_FIELDS = (*texts("name", "op", "fate", "layer", "what"), *numbers("", "line"))
 
 
 def node_fields(fate: Fate) -> dict[str, object]:

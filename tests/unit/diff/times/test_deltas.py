@@ -106,3 +106,16 @@ def test_a_row_says_what_else_differs_and_cites_the_profile() -> None:
     (row,) = compared([good], [bad]).rows
     assert row.changes == ("Half -> Half became Float -> Float", "other tactic")
     assert (row.good.spans, row.bad.spans) == ((place,), (bad.span,))
+
+
+def test_layers_in_the_same_position_with_other_dimensions_are_not_the_same() -> None:
+    tensors = LayerTensors(1, ("Half", "Half"), texts=("Half", "Half"))
+
+    def named(name: str, size: int, ms: float) -> LayerView:
+        shape = ((1, size), (1, size))
+        return timed(name, ms, operation="Convolution", runner="Cask", tensors=tensors, shape=shape)
+
+    found = compared([named("a1", 8, 1.0), named("a2", 16, 2.0)], [named("b1", 16, 3.0), named("b2", 8, 4.0)])
+    pairs = {(row.good.layers, row.bad.layers) for row in found.rows}
+    assert (("a1",), ("b1",)) not in pairs
+    assert (found.good_ms, found.bad_ms) == (3.0, 7.0)

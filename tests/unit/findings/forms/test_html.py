@@ -11,6 +11,7 @@ from tests.unit.findings.forms.hostile import NOTHING_TOLD
 from trtforensics.cli import main
 from trtforensics.findings.finding import Report, ReportSource
 from trtforensics.findings.forms.rendering import Look, render
+from trtforensics.plots.figure import Canvas, Figure
 
 if TYPE_CHECKING:
     import pytest
@@ -74,3 +75,12 @@ def test_a_page_of_nothing_found_says_so() -> None:
     texts = Page(render(report, "html", Look())).texts
     assert "Nothing found in what the log tells." in texts
     assert "The log tells nothing; not: verdict, engine layers, tactics, times, options, model." in texts
+
+
+def test_figures_stand_at_the_end_with_their_data() -> None:
+    figure = Figure("layers", "Time <by> layer", "alt", Canvas().finished("t", "alt"), ("layer",), (("conv",),))
+    report = Report((ReportSource("x.log", 1, 1, "0", 1, NOTHING_TOLD),), ())
+    page = Page(render(report, "html", Look(figures=(figure,))))
+    assert [page.tags.count(tag) for tag in ("figure", "svg", "table", "script")] == [1, 1, 1, 0]
+    assert "Time <by> layer" in page.texts
+    assert "figure" not in Page(render(report, "html", Look())).tags

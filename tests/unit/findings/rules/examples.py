@@ -59,6 +59,34 @@ def dumped(weights: int) -> str:
     )
 
 
+def written(name: str, kind: str, tensors: tuple[str, str], fields: str = "", dims: tuple[int, int] = (32, 32)) -> str:
+    """Return the detailed line of a layer that reads and writes tensors such as ``x Int8``; ``dims`` are channels."""
+    sides = []
+    for tensor, channels in zip(tensors, dims, strict=True):
+        label, dtype = tensor.split(" ")
+        told = f"Dimensions: [1,{channels},8,8], Format/Datatype: {dtype}"
+        sides.append(f"[ {{ Name: {label}, Location: Device, {told} }}]")
+    rest = f"{fields}, TacticValue: 0x0000000000000001, StreamId: 0, Metadata: [ONNX Layer: {name}]"
+    return f"Name: {name}, LayerType: {kind}, Inputs: {sides[0]}, Outputs: {sides[1]}{rest}"
+
+
+CONVOLVED = ", ParameterType: Convolution, Kernel: [3,3], OutMaps: 32, Groups: 1"
+PROFILED = """&& 8.6.1 --fp16
+i === Profile (100 iterations ) ===
+i    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
+{rows}
+i      100.00       1.0000       1.0000     100.0   Total
+"""
+
+
+def launched(small: int, ms: float, mark: str) -> str:
+    """Return a profile and the lines of layers, some of which take ``ms`` each."""
+    names = [f"l{place}" for place in range(small)]
+    rows = "\n".join(f"i       {ms * 100:5.2f}       {ms:.4f}       {ms:.4f}       2.0   {name}" for name in names)
+    lines = "\n".join(f"{mark}| {written(name, 'PointWiseV2', ('x Half', 'y Half'))}" for name in names)
+    return f"{PROFILED.format(rows=rows)}V Engine Layer Information:\n{lines}\n"
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """Two logs in the notation of ``tests/support/marked_logs.py``, or transformers of the emulator, with cited lines."""
@@ -1046,6 +1074,67 @@ SAID = {
 }
 
 
+LAYERS = {
+    "TF617": Example(
+        f"""V Engine Layer Information:
+        > | {written("c", "CaskConvolution", ("x Half", "y Half"), CONVOLVED, (33, 32))}
+        """,
+        f"""V Engine Layer Information:
+        | {written("c", "CaskConvolution", ("x Half", "y Half"), CONVOLVED, (3, 32))}
+        | {written("d", "CaskConvolution", ("y Half", "z Half"), CONVOLVED, (32, 32))}
+        | {written("e", "CaskConvolution", ("z Half", "u Half"), CONVOLVED.replace("Groups: 1", "Groups: 33"), (33, 33))}
+        """,
+    ),
+    "TF618": Example(
+        f"""V Engine Layer Information:
+        > | {written("QuantizeLinear_1", "Scale", ("x Float", "y Int8"))}
+        > | {written("DequantizeLinear_2", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
+        """,
+        f"""V Engine Layer Information:
+        | {written("BatchNormalization_1", "Scale", ("x Float", "y Float"))}
+        | {written("Reformatting CopyNode for Input Tensor 0 to c", "Reformat", ("y Float", "z Int8"), ", Origin: REFORMAT")}
+        """,
+    ),
+    "TF619": Example(
+        f"""V Engine Layer Information:
+        > | {written("c", "CaskConvolution", ("x Int8", "y Float"), CONVOLVED)}
+        > | {written("QuantizeLinear_1", "Reformat", ("y Float", "z Int8"), ", Origin: QDQ")}
+        | {written("d", "CaskConvolution", ("z Int8", "u Int8"), CONVOLVED)}
+        """,
+        f"""V Engine Layer Information:
+        | {written("c", "CaskConvolution", ("x Half", "y Half"), CONVOLVED)}
+        | {written("QuantizeLinear_1", "Reformat", ("y Half", "z Int8"), ", Origin: QDQ")}
+        | {written("d", "CaskConvolution", ("z Int8", "u Int8"), CONVOLVED)}
+        """,
+    ),
+    "TF637": Example(
+        f"""V Engine Layer Information:
+        > | {written("pad", "Padding", ("x Half", "y Half"), ", ParameterType: Slice")}
+        > | {written("x copy", "Reformat", ("y Half", "z Half"))}
+        """,
+        f"""V Engine Layer Information:
+        | {written("slice", "NoOp", ("x Half", "y Half"))}
+        | {written("Reformatting CopyNode for Input Tensor 0 to c", "Reformat", ("y Half", "z Half"))}
+        """,
+    ),
+    "TF638": Example(launched(20, 0.004, "> "), launched(20, 0.04, "")),
+    "TF639": Example(
+        f"""V Engine Layer Information:
+        | {written("c", "CaskConvolution", ("x Int8", "y Int8"), CONVOLVED)}
+        | {written("DequantizeLinear_1", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
+        > | {written("pool", "CaskPooling", ("z Float", "u Float"))}
+        | {written("QuantizeLinear_1", "Reformat", ("u Float", "v Int8"), ", Origin: QDQ")}
+        | {written("d", "CaskConvolution", ("v Int8", "w Int8"), CONVOLVED)}
+        """,
+        f"""V Engine Layer Information:
+        | {written("c", "CaskConvolution", ("x Int8", "y Int8"), CONVOLVED)}
+        | {written("DequantizeLinear_1", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
+        | {written("pool", "CaskPooling", ("z Float", "u Float"))}
+        | {written("softmax", "CaskSoftMaxV2", ("u Float", "v Float"))}
+        """,
+    ),
+}
+
 EXAMPLES = {
     **{code: _said(*both) for code, both in EXCERPTS.items()},
     **SAID,
@@ -1056,4 +1145,5 @@ EXAMPLES = {
     **CACHE,
     **RUNNING,
     **COVERAGE,
+    **LAYERS,
 }

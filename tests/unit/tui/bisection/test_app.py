@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.support.artifacts import Directory
+from tests.support.screens import SIZES
 from trtforensics.bisect.search import Verdict
 from trtforensics.errors import SourceError
-from trtforensics.tui.bisection.app import KEYS, BisectionApp
+from trtforensics.tui.bisection.app import BisectionApp
+from trtforensics.tui.detours import DiffDetour, LogDetour
 from trtforensics.tui.widgets.log_view import LogView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
     from tests.support.screens import ScreenText
 
@@ -35,11 +37,12 @@ async def test_probes_details_and_logs_are_a_key_away(
         await pilot.press("home", "down")
         await until(pilot, lambda: "build: died by SIGSEGV" in screen_text(app))
         await until(pilot, lambda: f"log of {directory.names[1]}" in screen_text(app))
-        assert "␛[31mred" in screen_text(app)
-        await pilot.press("c")
+        assert " red" in screen_text(app)
+        assert "\x1b[31m" not in screen_text(app)
+        await pilot.press("6")
         await until(pilot, lambda: f"check of {directory.names[1]}" in screen_text(app))
         assert isinstance(app.focused, LogView)
-        await pilot.press("escape", "up", "b")
+        await pilot.press("escape", "up", "4")
         await until(pilot, lambda: f"log of {directory.names[0]}" in screen_text(app))
 
 
@@ -76,28 +79,18 @@ async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text
         assert app.focused is app._probes
 
 
-async def test_help_tells_every_key(directory: Directory, screen_text: ScreenText, until: Any) -> None:
-    app = app_on(directory)
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press("question_mark")
-        await until(pilot, lambda: "a bisection that runs goes on" in screen_text(app))
-        shown = " ".join(key for _, keys in KEYS for key, _ in keys).replace("Esc", "escape").split()
-        named = {"/": "slash", "?": "question_mark"}
-        shown = [named.get(key, key) for key in shown]
-        bound = {key for binding in BisectionApp.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]  # none of ours is a tuple
-        assert bound - set(shown) == {"ctrl+c"}
-        await pilot.press("q")
-        await until(pilot, lambda: "a bisection that runs goes on" not in screen_text(app))
-        assert app.is_running
-
-
 async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_text: ScreenText, until: Any) -> None:
+    directory.hold()
+    directory.answer(builds_left={"expected": 5.2, "worst": 9}, suspects=["layer0", "layer1", "layer2"])
     app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: "3 probes" in screen_text(app))
+        await until(pilot, lambda: "2 done · 1 running" in screen_text(app))
         directory.end(Verdict.GOOD, "check: exit status 0")
         directory.start("2", "2-3")
-        await until(pilot, lambda: "4 probes" in screen_text(app))
+        await until(pilot, lambda: "3 done · 1 running" in screen_text(app))
+        assert "inconclusive" not in screen_text(app)
+        assert "searching · 3 done · 1 running · about 5 left · 0:25 · ETA 0:43 · 2 suspects" in screen_text(app)
+        assert " 2 suspects left" in screen_text(app)
         assert directory.names[3] in screen_text(app)
 
 
@@ -110,13 +103,81 @@ async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, un
     assert "journal.jsonl:1" in str(app.return_value)
 
 
-def test_it_looks_as_it_did(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    snap_compare: Callable[..., bool],
-    screen_text: ScreenText,
-    until: Any,
+async def test_enter_leaves_for_the_build_log_of_the_probe(directory: Directory, until: Any) -> None:
+    app = app_on(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app._probes.row_count() == 3)
+        await pilot.press("home", "down", "enter")
+        await until(pilot, lambda: app._exit)
+    log = directory.path / "probes" / directory.names[1] / "build.log"
+    assert app.return_value == LogDetour(str(log), 2)
+
+
+async def test_it_begins_at_the_probe_that_a_detour_came_from(
+    directory: Directory, screen_text: ScreenText, until: Any
 ) -> None:
+    app = BisectionApp(directory, 2, "build.log: is no build log")  # type: ignore[arg-type]  # a session written by hand
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app._probes.cursor == 1)
+        assert "build.log: is no build log" in screen_text(app)
+
+
+async def test_d_compares_two_probes_the_better_one_as_good(
+    directory: Directory, screen_text: ScreenText, until: Any
+) -> None:
+    app = app_on(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app._probes.row_count() == 3)
+        await pilot.press("home", "d")
+        assert "probe 1 is marked" in screen_text(app)
+        assert "▸   1" in screen_text(app)
+        await pilot.press("escape")
+        assert "▸" not in screen_text(app)
+        await pilot.press("d", "down", "d")
+        await until(pilot, lambda: app._exit)
+    first, second = (str(directory.path / "probes" / name / "build.log") for name in directory.names[:2])
+    assert app.return_value == DiffDetour(second, first, 2)  # the unresolved probe is better than the bad one
+
+
+async def test_the_answer_ends_with_the_files_of_the_repair_and_the_command(
+    directory: Directory, screen_text: ScreenText, until: Any
+) -> None:
+    directory.end(Verdict.GOOD)
+    fixed = directory.path / "fixed"
+    fixed.mkdir()
+    (fixed / "replay.json").write_text("{}")
+    (fixed / "banned-tactics.tsv").write_text("")
+    directory.answer(status="certified", why="", culprits=[[{"item": "layer1"}]])
+    view = dataclasses.replace(directory.look(), build="make --replay={replay} -o {engine}")
+    app = app_on(directory)
+    async with app.run_test(size=SIZE) as pilot:
+        directory.look = lambda: view  # type: ignore[method-assign]  # a job with a build command
+        await pilot.press("2", "end")
+        await until(pilot, lambda: "apply it" in screen_text(app))
+        shown = screen_text(app)
+        assert shown.index("replay.json") < shown.index("banned-tactics.tsv") < shown.index("apply it")
+        await pilot.press("c")
+        assert app.clipboard == f"make --replay={fixed}/replay.json -o fixed.engine"
+
+
+async def test_a_narrow_screen_shows_one_half_at_a_time(
+    directory: Directory, screen_text: ScreenText, until: Any
+) -> None:
+    app = app_on(directory)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app._probes.row_count() == 3)
+        await pilot.pause()
+        assert "log of" not in screen_text(app)
+        assert "suspects" in screen_text(app)
+        await pilot.press("4")
+        await until(pilot, lambda: f"log of {directory.names[2]}" in screen_text(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "log of" not in screen_text(app))
+
+
+@pytest.fixture
+def searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Directory:
+    """Three ended probes, one that runs, and a process that works on the directory."""
     monkeypatch.chdir(tmp_path)
     out = Path("out")
     out.mkdir()
@@ -129,18 +190,23 @@ def test_it_looks_as_it_did(
         made.start(active, suspects)
         made.end(verdict)
     made.start("0-5", "4-7")
-    answer = {
-        "status": "inconclusive",
-        "why": "the search has not ended",
-        "culprits": [],
-        "suspects": ["layer4", "layer5"],
-    }
-    (out / "result.json").write_text(json.dumps(answer))
-    app = app_on(made)
+    (out / ".lock").write_text("process 1 on another-machine\n")
+    made.answer(builds_left={"expected": 3.0, "worst": 5}, suspects=["layer4", "layer5", "layer6", "layer7"])
+    return made
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_looks_as_it_did(
+    size: tuple[int, int], theme: str, searching: Directory, snap_compare: Callable[..., bool], until: Any
+) -> None:
+    app = app_on(searching)
+    app.theme = theme
 
     async def run_before(pilot: Any) -> None:
-        await until(pilot, lambda: "log of 0004" in screen_text(app))
+        await until(pilot, lambda: app._probes.row_count() == 4)
         await pilot.press("up")
-        await until(pilot, lambda: "log of 0003" in screen_text(app))
+        await until(pilot, lambda: app._text is not None and "0003" in str(app._text.path) and len(app._text) > 1)
+        await pilot.pause()
 
-    assert snap_compare(app, terminal_size=(120, 30), run_before=run_before)
+    assert snap_compare(app, terminal_size=size, run_before=run_before)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.diff_samples import interacting_pair, log_with
-from tests.support.screens import SIZE, ScreenText, Until
+from tests.support.screens import SIZE, SIZES, ScreenText, Until
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff.app import DiffApp
+from trtforensics.tui.diff.candidates_screen import CandidatesScreen
 from trtforensics.tui.sessions import DiffSession
 from trtforensics.tui.widgets.help import HelpScreen
 
@@ -95,10 +96,10 @@ async def test_f_keeps_layers_by_name_and_escape_drops_it(diff_app: DiffApp, unt
         assert diff_app.rows.row_count() == 8
 
 
-async def test_enter_goes_to_the_lines_and_from_a_line_to_its_file(diff_app: DiffApp, until: Until) -> None:
+async def test_tab_goes_to_the_lines_and_enter_from_a_line_to_its_file(diff_app: DiffApp, until: Until) -> None:
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
-        await pilot.press("enter")
+        await pilot.press("tab")
         assert diff_app.focused is diff_app.places
         await pilot.press("down", "down")  # good 6; bad 5; bad 6
         await opened(pilot, until, 6, 6)
@@ -129,7 +130,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
     app = DiffApp(DiffSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.rows.selected is not None)
-        first = screen_text(app).split("\n")[3]
+        first = screen_text(app).split("\n")[4]
         assert "pair" in first
         assert all(name in first for name in culprits)
         await until(pilot, lambda: app.bad.view.current_line > 1)
@@ -144,11 +145,60 @@ async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Pat
     assert app.return_code == 2
 
 
-def test_the_comparison_looks_as_it_did(snap_compare: Callable[..., bool], diff_app: DiffApp, until: Until) -> None:
+async def test_enter_opens_both_candidate_tables(diff_app: DiffApp, screen_text: ScreenText, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("4", "end", "enter")
+        assert isinstance(diff_app.screen, CandidatesScreen)
+        await until(pilot, lambda: "reading the log" not in screen_text(diff_app))
+        assert screen_text(diff_app).count(" pool5") >= 2
+        await pilot.press("tab", "q")
+        assert not isinstance(diff_app.screen, CandidatesScreen)
+
+
+async def test_s_puts_the_largest_difference_of_time_first(
+    diff_app: DiffApp, screen_text: ScreenText, until: Until
+) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("down", "s")
+        assert "▼ Δms" in screen_text(diff_app)
+        assert diff_app.rows.cursor == 0
+        deltas = [row.delta_ms for row in diff_app.rows._rows]
+        known = [abs(delta) for delta in deltas if delta is not None]
+        assert known == sorted(known, reverse=True)
+        assert deltas[: len(known)] == [delta for delta in deltas if delta is not None]
+        await pilot.press("s")
+        assert "▼ Δms" not in screen_text(diff_app)
+
+
+async def test_copies_of_a_difference(diff_app: DiffApp, until: Until) -> None:
+    async with diff_app.run_test(size=SIZE) as pilot:
+        await opened(pilot, until, 6, 5)
+        await pilot.press("4", "end", "y")
+        assert diff_app.clipboard.startswith("tactic  pool5")
+        await opened(pilot, until, 9, 10)
+        await pilot.press("Y")
+        assert diff_app.clipboard == f"good.log:9: {diff_app.good.text.line(9)}"
+        await pilot.press("c")
+        assert diff_app.clipboard == "trtforensics diff good.log bad.log"
+        await pilot.press("I")
+        assert "tactic differs" in diff_app.clipboard
+        assert "9: " in diff_app.clipboard
+        assert "10: " in diff_app.clipboard
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_comparison_looks_as_it_did(
+    size: tuple[int, int], theme: str, snap_compare: Callable[..., bool], diff_app: DiffApp, until: Until
+) -> None:
+    diff_app.theme = theme
+
     async def run_before(pilot: Any) -> None:
         await opened(pilot, until, 6, 5)
         await pilot.press("down", "down", "down", "down", "down")
         await opened(pilot, until, 7, 7)
         await pilot.pause()
 
-    assert snap_compare(diff_app, terminal_size=SIZE, run_before=run_before)
+    assert snap_compare(diff_app, terminal_size=size, run_before=run_before)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.repository import ROOT
 from tests.support.screens import SIZE
+from trtforensics.tui.copying import CopyingApp
 from trtforensics.tui.log.app import LogApp
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.keys import KEYS
@@ -37,7 +38,7 @@ def helped() -> set[str]:
 def bindings() -> dict[str, set[str]]:
     """Return the keys of each action of the log's screen and of its lists."""
     found: dict[str, set[str]] = {}
-    for owner in (TerminalApp, LogApp, VirtualList, LayerTree, FindingList, Prompt):
+    for owner in (TerminalApp, CopyingApp, LogApp, VirtualList, LayerTree, FindingList, Prompt):
         declared: list[Binding] = list(owner.__dict__.get("BINDINGS", ()))
         for binding in declared:
             found.setdefault(f"{owner.__name__}.{binding.action}", set()).update(binding.key.split(","))
@@ -45,7 +46,7 @@ def bindings() -> dict[str, set[str]]:
 
 
 def test_every_key_the_help_names_is_bound() -> None:
-    assert helped() <= set().union(*bindings().values()) | {"tab", "shift+tab"}
+    assert helped() <= set().union(*bindings().values()) | {"tab", "shift+tab", "ctrl+p"}
     assert len(helped()) > 40
 
 

@@ -25,7 +25,7 @@ def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> N
     member = {"item": "layer3", "good": {"tactic": "0x1"}, "bad": None}
     answer = {"status": "certified", "why": "", "culprits": [[member, member]], "suspects": ["layer5"]}
     (directory.path / "result.json").write_text(json.dumps(answer))
-    text = "\n".join("".join(piece.text for piece in row) for row in answer_rows(directory.look()))
+    text = "\n".join("".join(piece.text for piece in row) for row in answer_rows(directory.look(), directory.now()))
     for part in (
         "certified",
         "culprit set 1, bad only together",

@@ -1,0 +1,46 @@
+"""``trtforensics completions``: the script that makes a shell complete command lines of this program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """examples:
+  bash  eval "$(trtforensics completions bash)"       in ~/.bashrc
+  zsh   eval "$(trtforensics completions zsh)"        in ~/.zshrc, after compinit
+  fish  trtforensics completions fish | source        in ~/.config/fish/config.fish"""
+
+SHELLS = ("bash", "zsh", "fish")
+PROGRAM = "trtforensics"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``completions``."""
+    parser.epilog = EXAMPLE
+    parser.add_argument("shell", choices=SHELLS, metavar="bash|zsh|fish", help="the shell that reads the script")
+
+
+def run(args: Namespace) -> int:
+    """Print the script.
+
+    Raises:
+        OutputError: Stdout cannot be written.
+    """
+    from argcomplete.shell_integration import shellcode
+
+    from trtforensics.console import streams
+
+    streams.print_result(shellcode([PROGRAM], shell=args.shell).rstrip("\n") + "\n")
+    return 0
+
+
+def complete(parser: ArgumentParser) -> None:
+    """Answer the shell that asks for completions, and end the process.
+
+    argcomplete writes the answer to file descriptor 8, and reads the command line from the environment.
+    """
+    import argcomplete
+
+    argcomplete.autocomplete(parser, always_complete_options="long")

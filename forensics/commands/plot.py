@@ -1,0 +1,111 @@
+"""``trtforensics plot``: pictures of an engine's times, memory and tuning, and of two engines side by side."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.diff.builds.views import BuildView
+    from trtforensics.plots.figure import Figure
+
+EXAMPLE = """examples:
+  trtforensics plot layers.json profile.json -o engine.html               # every figure that the files give
+  trtforensics plot build.log profile.json -o types.svg --of types
+  trtforensics plot fast.json fast.profile.json --against slow.json slow.profile.json -o why.html"""
+_ENDINGS = (".html", ".svg", ".png")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``plot``."""
+    from trtforensics.plots.choosing import NEEDS
+
+    parser.epilog = EXAMPLE
+    what = "files of one engine: a build log, engine-layer JSON, a profile, the ONNX model"
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
+    parser.add_argument("--against", nargs="+", default=[], metavar="SOURCE", help="files of a second engine")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="the file to write: .html (figures with their data), .svg or .png (one figure; its data goes into a .csv "
+        "beside it)",
+    )
+    figures = (
+        f"which figure, repeatable: {', '.join(NEEDS)} (default: all that the files give; .svg and .png: the first)"
+    )
+    parser.add_argument("--of", action="append", choices=[*NEEDS], metavar="FIGURE", help=figures)
+    parser.add_argument("--build", type=int, metavar="N", help="which build of the log, from 1 (default: the last)")
+
+
+def run(args: Namespace) -> int:
+    """Draw the figures.
+
+    Raises:
+        ForensicsError: A source cannot be used, does not give a figure, or OUT cannot be written.
+    """
+    from trtforensics.console import streams
+    from trtforensics.console.output import write_bytes, write_text
+    from trtforensics.console.terminal import visible
+    from trtforensics.plots import page
+    from trtforensics.sources.build_log import keep_sources
+
+    ending = PurePath(args.output).suffix.lower()
+    if ending not in _ENDINGS:
+        raise UsageError(
+            args.output, "the ending does not name a form", f"Name a file that ends in {', '.join(_ENDINGS)}"
+        )
+    one_only = ending != ".html"
+    if one_only and len(args.of or ()) > 1:
+        raise UsageError(args.output, "holds one figure", "Name an .html file for several")
+    table = str(PurePath(args.output).with_suffix(".csv"))
+    for output in (args.output, *([table] if one_only else [])):
+        keep_sources([*args.sources, *args.against], output)
+    figures = _figures(args)
+    if not one_only:
+        names = [PurePath(sources[0]).name for sources in (args.sources, args.against) if sources]
+        write_text(args.output, page.to_html(figures, " against ".join(names)))
+    else:
+        drawn = page.to_svg(figures[0]).encode() if ending == ".svg" else page.to_png(figures[0], args.output)
+        write_bytes(args.output, drawn)
+        write_text(table, page.to_csv(figures[0]))
+    if not args.quiet:
+        written = figures[:1] if one_only else figures
+        streams.tell(visible(f"{args.output}: {', '.join(figure.name for figure in written)}") + "\n")
+    return 0
+
+
+def _figures(args: Namespace) -> list[Figure]:
+    """Return the figures that were asked for, or all that the files give.
+
+    Raises:
+        UsageError: the files do not give one.
+    """
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.diff.times.comparing import compare_times
+    from trtforensics.diff.view_building import of_log
+    from trtforensics.engines.joining import load_joined
+    from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
+
+    with ProgressLine(quiet=args.quiet) as progress:
+        joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+        other = load_joined(args.against, max_bytes=args.max_bytes, on_progress=progress) if args.against else None
+    made: list[Figure] = []
+    if other is not None:
+        views: list[BuildView] = [view for one in (joined, other) if (view := of_log(one.log)) is not None]
+        times = compare_times(views[:1], views[1:]).layers if len(views) > 1 else None
+        made += figures_of_two(times) if times is not None else []
+    made += figures_of(joined.engine(args.build))
+    wanted = args.of or [figure.name for figure in made]
+    by_name = {figure.name: figure for figure in made}
+    for name in wanted:
+        if name not in by_name:
+            raise UsageError(args.sources[0], f"does not give the figure {name}", f"It needs {NEEDS[name]}")
+    if not made:
+        raise UsageError(args.sources[0], "gives no figure", f"Figures need, for example, {NEEDS['layers']}")
+    return [by_name[name] for name in wanted]

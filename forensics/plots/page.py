@@ -1,0 +1,131 @@
+"""Figures as files: one HTML page without scripts, an SVG, a PNG, and the data of a figure as CSV."""
+
+from __future__ import annotations
+
+import csv
+from copy import deepcopy
+from importlib.resources import files
+from io import StringIO
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from trtforensics.errors import OutputError
+from trtforensics.plots.figure import PAD, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from trtforensics.plots.figure import Cell, Figure
+
+STYLE = "plots.css"
+"""The style sheet beside this module; it becomes part of a page."""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_DARK = (
+    "@media (prefers-color-scheme: dark){.ink{fill:#e8eaee}.pale{fill:#a9b0bc}.rule{stroke:#3b4049}"
+    ".roof{stroke:#a9b0bc}}"
+)
+_SCALE = 2
+_HEADLINE = 26.0
+"""Units above a picture that stands alone, for its title."""
+
+
+def to_html(figures: Sequence[Figure], title: str) -> str:
+    """Return a page of figures; each has its data as a table below it."""
+    style = ET.Element("style")
+    style.text = stylesheet()
+    head = ET.Element("head")
+    head.append(ET.Element("meta", charset="utf-8"))
+    head.append(ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}))
+    head.append(ET.Element("meta", name="viewport", content="width=device-width, initial-scale=1"))
+    head.append(ET.Element("meta", {"name": "color-scheme", "content": "light dark"}))
+    ET.SubElement(head, "title").text = shown(title)
+    head.append(style)
+    page = ET.Element("html", lang="en")
+    page.append(head)
+    body = ET.SubElement(page, "body", {"class": "plots"})
+    ET.SubElement(body, "h1").text = shown(title)
+    body.extend(element(figure) for figure in figures)
+    return f"<!DOCTYPE html>\n{ET.tostring(page, encoding='unicode', method='html')}\n"
+
+
+def stylesheet() -> str:
+    """Return the styles of figures in a page."""
+    return (files("trtforensics.plots") / STYLE).read_text("utf-8")
+
+
+def element(figure: Figure) -> ET.Element:
+    """Return a figure as an element of a page, with its table."""
+    made = ET.Element("figure", {"class": "plot"})
+    ET.SubElement(made, "h2").text = shown(figure.title)
+    made.append(deepcopy(figure.svg))
+    caption = ET.SubElement(made, "figcaption")
+    caption.text = shown(" ".join(filter(None, (figure.alt, figure.note))))
+    details = ET.SubElement(made, "details")
+    ET.SubElement(details, "summary").text = f"The data, {len(figure.rows)} rows"
+    table = ET.SubElement(details, "table")
+    _row(ET.SubElement(table, "thead"), figure.header, "th")
+    rows = ET.SubElement(table, "tbody")
+    for row in figure.rows:
+        _row(rows, row, "td")
+    return made
+
+
+def _row(parent: ET.Element, cells: Iterable[Cell], kind: str) -> None:
+    row = ET.SubElement(parent, "tr")
+    for cell in cells:
+        number = isinstance(cell, int | float)
+        ET.SubElement(row, kind, {"class": "number"} if number else {}).text = shown(_text(cell))
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def to_svg(figure: Figure) -> str:
+    """Return a figure as an SVG file, readable on light and dark pages."""
+    svg = _alone(figure)
+    style = ET.Element("style")
+    style.text = _DARK
+    svg.insert(2, style)
+    return f"{ET.tostring(svg, encoding='unicode')}\n"
+
+
+def to_png(figure: Figure, where: str) -> bytes:
+    """Return a figure as a PNG on white, at twice its size; ``where`` is the file to be written.
+
+    Raises:
+        OutputError: CairoSVG, which draws it, is not installed.
+    """
+    try:
+        import cairosvg  # noqa: PLC0415 - an extra
+    except (ImportError, OSError) as error:
+        what = f"a .png is drawn by CairoSVG, which cannot be loaded ({str(error).splitlines()[0]})"
+        raise OutputError(where, what, "pip install 'trtforensics[plots]', or write .svg or .html") from None
+    drawn = cairosvg.svg2png(bytestring=ET.tostring(_alone(figure)), scale=_SCALE, background_color="white")
+    return bytes(drawn)
+
+
+def _alone(figure: Figure) -> ET.Element:
+    """Return a picture that needs no page: with its title above it and with a size."""
+    svg = deepcopy(figure.svg)
+    _, _, width, height = map(float, svg.attrib["viewBox"].split())
+    place = {"x": "0", "y": f"{10 - _HEADLINE:g}", "font-size": "14", "font-weight": "bold", "fill": "#22262e"}
+    title = ET.SubElement(svg, "text", {**place, "class": "ink"})
+    title.text = shown(figure.title)
+    whole = height + _HEADLINE
+    box = f"{-PAD} {-PAD - _HEADLINE:g} {width:g} {whole:g}"
+    svg.attrib.update({"xmlns": _NAMESPACE, "viewBox": box, "width": f"{width:g}", "height": f"{whole:g}"})
+    return svg
+
+
+def to_csv(figure: Figure) -> str:
+    """Return a figure's data as CSV."""
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(figure.header)
+    writer.writerows([None if cell is None else shown(str(cell)) for cell in row] for row in figure.rows)
+    return stream.getvalue()

@@ -1,0 +1,53 @@
+"""A times file (``--exportTimes``) as text and as JSON: how many inferences, and how their times spread."""
+
+from __future__ import annotations
+
+from statistics import fmean, median, quantiles
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.console.terminal import visible
+from trtforensics.render.json_text import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.model.samples import InferenceTimes
+
+SCHEMA = 1
+_PERCENTILES = (90, 95, 99)
+_RECORD_DEPTH = 2
+
+
+def summarise(times: InferenceTimes) -> str:
+    """Return the summary of each run, times in ms."""
+    lines = []
+    for number, run in enumerate(times.runs, 1):
+        several = f", run {number} of {len(times.runs)}" if len(times.runs) > 1 else ""
+        lines.append(f"{times.source.path}: {len(run.latency_ms):,} inferences{several}, times of no single layer")
+        for what, values in (("latency", run.latency_ms), ("GPU compute", run.compute_ms)):
+            stated = ", ".join(f"{name} {value:.6g}" for name, value in _spread(values).items())
+            lines.append(f"  {what:<12} {stated} (ms)")
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def to_json(times: InferenceTimes) -> str:
+    """Return the document, schema 1."""
+    source = times.source
+    runs: list[dict[str, Any]] = [
+        {
+            "inferences": len(run.latency_ms),
+            "elapsed_ms": run.elapsed_ms,
+            "latency_ms": _spread(run.latency_ms),
+            "gpu_compute_ms": _spread(run.compute_ms),
+            "line": run.span.line,
+        }
+        for run in times.runs
+    ]
+    stored = {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
+    return render({"schema": SCHEMA, "kind": "times", "source": stored, "runs": runs}, _RECORD_DEPTH)
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    cuts = quantiles(values, n=100, method="inclusive") if len(values) > 1 else [values[0]] * 99
+    named = {f"p{percent}": cuts[percent - 1] for percent in _PERCENTILES}
+    return {"min": min(values), "max": max(values), "mean": fmean(values), "median": median(values), **named}

@@ -1,0 +1,109 @@
+"""Figures of one engine: what they show is what the engine's facts say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.graph_builds import build, choice, engine, span
+from trtforensics.engines.deriving import facts_of
+from trtforensics.model.log import LayerTuning, RunResult
+from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.model.profile import TimeSource
+from trtforensics.plots.build_figures import margins, tuning
+from trtforensics.plots.engine_figures import MOST_ROWS, blocks, layers, memory, roofline, types
+from trtforensics.render import colours
+
+if TYPE_CHECKING:
+    from trtforensics.model.log import EngineLayer
+    from trtforensics.plots.figure import Figure
+
+HALF, FLOAT = (ComputePrecision(one, PrecisionSource.KERNEL) for one in ("Half", "Float"))
+
+
+def timed(name: str, ms: float | None, precision: ComputePrecision | None = HALF, **facts: object) -> EngineLayer:
+    source = None if ms is None else TimeSource.MEASURED
+    return engine(
+        name, f"{name} in", f"{name} out", 7, time_ms=ms, time_is=source, compute_precision=precision, **facts
+    )
+
+
+def drawn(figure: Figure | None) -> tuple[Figure, list[str]]:
+    """Return a figure that must be there, and its texts."""
+    assert figure is not None
+    return figure, [one.text or "" for one in figure.svg.iter("text")]
+
+
+def test_layers_are_slowest_first_in_the_colour_of_their_precision() -> None:
+    facts = facts_of(build(engine_layers=(timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", None))), "x.log")
+    figure, texts = drawn(layers(facts))
+    assert [row[:4] for row in figure.rows] == [
+        ("b", "CaskConvolution", "Float", 3.0),
+        ("a", "CaskConvolution", "Half", 1.0),
+    ]
+    assert "3 ms, 75.0%" in texts
+    bars = [one.attrib["fill"] for one in figure.svg.iter("rect") if one.find("title") is not None]
+    assert bars == [colours.of_precision("Float"), colours.of_precision("Half")]
+    assert "The slowest: b with 3 ms, 75.0%." in figure.alt
+
+
+def test_of_many_layers_the_rest_is_in_the_table_only() -> None:
+    every = tuple(timed(f"l{n}", n + 1.0) for n in range(MOST_ROWS + 5))
+    figure, _ = drawn(layers(facts_of(build(engine_layers=every), "x")))
+    assert len(figure.rows) == MOST_ROWS + 5
+    assert figure.note == "5 smaller ones are in the table only."
+
+
+def test_types_are_parted_by_precision() -> None:
+    every = (timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", 1.0, type="Reformat"))
+    figure, texts = drawn(types(facts_of(build(engine_layers=every), "x")))
+    assert figure.rows == (
+        ("CaskConvolution", "Float", 3.0),
+        ("CaskConvolution", "Half", 1.0),
+        ("Reformat", "Half", 1.0),
+    )
+    assert "4 ms, 2 layers" in texts
+
+
+def test_blocks_are_those_of_the_onnx_nodes() -> None:
+    every = (
+        timed("a", 1.0, onnx_nodes=("/net/head/conv",)),
+        timed("b", 3.0, onnx_nodes=("/net/body/conv",)),
+    )
+    figure, texts = drawn(blocks(facts_of(build(engine_layers=every), "x")))
+    assert figure.rows == (("net/body", 1, 3.0), ("net/head", 1, 1.0))
+    assert "net/body" in texts
+    assert blocks(facts_of(build(engine_layers=every[:1]), "x")) is None
+
+
+def test_memory_adds_weights_to_activations() -> None:
+    fields = {"Weights": '{"Type": "Half", "Count": 1048576}'}
+    figure, texts = drawn(memory(facts_of(build(engine_layers=(timed("a", None, fields=fields),)), "x")))
+    assert figure.rows == (("a", 2 << 20, 32),)
+    assert "2 MiB" in texts
+    assert "2 MiB of weights" in figure.alt
+
+
+def test_what_the_sources_do_not_tell_is_no_figure() -> None:
+    facts = facts_of(build(engine_layers=(timed("a", None),)), "x")
+    assert layers(facts) is types(facts) is blocks(facts) is roofline(facts) is None
+    assert margins(facts.build) is tuning(facts.build) is None
+
+
+def test_margins_begin_with_the_closest_and_mark_near_ties() -> None:
+    close, far = choice(layer="close", runner_up_ms=0.2525), choice(layer="far", runner_up_ms=0.5)
+    lost = choice(layer="lost", runner_up_ms=0.25, final=False)
+    figure, texts = drawn(margins(build(choices=(far, close, lost))))
+    assert [row[0] for row in figure.rows] == ["close", "far"]
+    assert "runner-up 1.0% slower" in texts
+    assert "1 are near ties" in figure.alt
+
+
+def test_the_build_s_own_time_is_by_stage_and_by_layer() -> None:
+    spent = (LayerTuning("a", 2.0, span(5)), LayerTuning("b", 1.0, span(9)))
+    figure, _ = drawn(tuning(build(tuning=spent, results=(RunResult("build_s", 4.0, span(20)),))))
+    assert figure.rows == (
+        ("stage", "whole build", 4.0, 20),
+        ("stage", "timing of tactics, all layers", 3.0, 5),
+        ("tuning", "a", 2.0, 5),
+        ("tuning", "b", 1.0, 9),
+    )

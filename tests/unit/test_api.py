@@ -1,0 +1,98 @@
+"""The public API: its names and signatures, and what it returns."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import trtforensics as tf
+from tests.support.engine_files import DETAILED, PROFILE
+from tests.support.repository import LOGS
+from trtforensics import api
+
+SIGNATURES = Path(__file__).with_name("public_api.txt")
+LOG = LOGS / "emulated-trtexec-8.6.log"
+
+
+def described() -> str:
+    """Return every public name with its signature, and those of the public members of classes."""
+    lines = []
+    for name in sorted(tf.__all__):
+        value = getattr(api, name, getattr(tf, name))
+        if inspect.isclass(value):
+            lines.append(f"class {name}")
+            for member, own in sorted(vars(value).items()):
+                if not member.startswith("_"):
+                    lines.append(f"  {member}{inspect.signature(own) if inspect.isfunction(own) else ''}")
+        else:
+            lines.append(f"{name}{inspect.signature(value) if inspect.isfunction(value) else ''}")
+    return "\n".join(lines) + "\n"
+
+
+def test_names_and_signatures_are_those_that_are_promised() -> None:
+    assert described() == SIGNATURES.read_text(encoding="utf-8"), "a change here breaks programs; else update the file"
+
+
+def test_importing_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, trtforensics; print(sorted({'numpy', 'lark', 'networkx', 'onnx', 'textual'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_log_is_loaded_with_its_layers_choices_and_candidates() -> None:
+    log = tf.load(LOG)
+    build = log.builds[-1]
+    layer = next(one for one in build.layers if one.candidates)
+    assert layer.choice in build.choices
+    assert layer.time is not None
+    assert layer.time.source == "tuned"
+    assert min(one.time_ms for one in layer.candidates if one.time_ms) == layer.candidates[0].time_ms
+    assert layer.span.line >= build.raw.first_line
+    assert build.timings.ms.shape == (build.raw.autotuning.tactics_timed,)
+    assert layer.why
+    assert build.tensorrt_version == "8.6.1"
+
+
+def test_packages_that_are_functions_are_both() -> None:
+    build = tf.load(LOG).builds[-1]
+    graph = tf.graph(build)
+    from trtforensics.graph.build import build_graph  # noqa: PLC0415 - the import binds the package's name anew
+
+    assert set(tf.graph(build)) == set(graph) == set(build_graph(build.raw).graph)
+    assert not tf.diff(LOG, tf.load(LOG)).differences
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        tf.nothing  # noqa: B018 - the access is the test
+
+
+def test_engine_files_are_loaded_reported_and_made_tables(tmp_path: Path) -> None:
+    layers, profile = tmp_path / "layers.json", tmp_path / "profile.json"
+    layers.write_text(DETAILED.replace("{ForeignNode[a...b]}", "fc"))
+    profile.write_text(PROFILE)
+    log = tf.load(layers, profile=profile)
+    build = log.builds[0]
+    table = build.table().filter("type:conv").sort("-time_ms").select("layer", "time_ms")
+    assert list(table) == [{"layer": "conv1 + relu1", "time_ms": 0.25}]
+    assert table.to_text() == "layer,time_ms\nconv1 + relu1,0.25\n"
+    assert {finding.code for finding in tf.report(log).findings}.isdisjoint({"TF705"})
+    assert [group.name for group in build.engine.by_kind()] == ["Convolution", "Myelin"]
+    with pytest.raises(tf.ForensicsError, match="does not exist"):
+        build.table("nothing")
+
+
+@pytest.mark.parametrize("culprits", [{"b"}, {"b", "e"}, {"a", "d", "f"}])
+def test_bisect_finds_what_is_bad_together(culprits: set[str]) -> None:
+    answer = tf.bisect(list("abcdefgh"), lambda active: not culprits <= active)
+    assert (answer.status, answer.culprits) == ("certified", (frozenset(culprits),))
+
+
+def test_bisect_says_what_could_not_be_found() -> None:
+    assert tf.bisect(["a", "b"], lambda _: True).status == "not-reproduced"
+    assert tf.bisect(list("abcdefgh"), lambda active: "a" not in active, max_calls=3).status == "inconclusive"
+    with pytest.raises(ValueError, match="named twice"):
+        tf.bisect(["a", "a"], lambda _: True)

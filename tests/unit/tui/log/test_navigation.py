@@ -1,0 +1,197 @@
+"""Nodes, neighbours, details, questions, near ties, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_line, panes_of
+from trtforensics.model.log import EngineTensor
+from trtforensics.tui.log.app import LogApp
+from trtforensics.tui.log.detail import DetailScreen
+from trtforensics.tui.log.neighbours import NeighbourScreen
+
+
+@pytest.fixture
+def chained(session: Any) -> Any:
+    """The sample, where each layer reads what the layer before it writes."""
+    build = session.outcome.builds[0]
+    names = [f"t{place}" for place in range(len(build.engine_layers) + 1)]
+    layers = tuple(
+        replace(
+            one,
+            inputs=(EngineTensor(names[place], "Half", (1, 64), "Channel last", 8),),
+            outputs=(EngineTensor(names[place + 1], "Half", (1, 64), "Channel last", 8),),
+        )
+        for place, one in enumerate(build.engine_layers)
+    )
+    builds = (replace(build, engine_layers=layers), *session.outcome.builds[1:])
+    session.outcome = replace(session.outcome, builds=builds)
+    return session
+
+
+async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed: Any, screen_text: ScreenText) -> None:
+    app = LogApp(chained)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "x")
+        assert isinstance(app.screen, NeighbourScreen)
+        assert "Half[1,64]:8 Channel last t1" in screen_text(app)
+        await pilot.press("enter")
+        assert app.screen._list.centre.name == "pool1"
+        assert "from conv1 + relu1" in screen_text(app)
+        await pilot.press("backspace")
+        assert app.screen._list.centre.name == "conv1 + relu1"
+        await pilot.press("enter", "escape")
+        await pilot.pause()
+        assert panes_of(app).layer_tree.selected.text == "pool1"
+        await pilot.press("b")
+        await pilot.pause()
+        assert panes_of(app).layer_tree.selected.text == "conv1 + relu1"
+        await pilot.press("B")
+        await pilot.pause()
+        assert panes_of(app).layer_tree.selected.text == "pool1"
+
+
+async def test_enter_on_a_layer_opens_its_detail_and_enter_there_shows_the_line(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "enter")
+        assert isinstance(app.screen, DetailScreen)
+        assert "FP32 354 % slower" in screen_text(app)
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert not isinstance(app.screen, DetailScreen)
+        assert log_line(app) == session.outcome.builds[0].choices[0].span.line
+
+
+async def test_nodes_say_what_became_of_them_and_enter_shows_the_layer(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("o")
+        await pilot.pause()
+        assert "engine layer 4" in screen_text(app)
+        await pilot.press("f", *"relu1", "enter", "enter")
+        await pilot.pause()
+        assert panes_of(app).tab == "layers"
+        assert panes_of(app).layer_tree.selected.text == "conv1 + relu1"
+        await pilot.press("b")
+        await pilot.pause()
+        assert panes_of(app).tab == "nodes"
+
+
+async def test_a_filter_without_layers_leads_to_the_nodes_and_else_to_the_log(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "f", *"sparsity", "enter")
+        await pilot.pause()
+        assert "no layer is kept by 'sparsity'" in screen_text(app)
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "Sparsity" in session.text.line(log_line(app))
+
+
+async def test_questions_are_asked_in_turn_and_escape_drops_them(session: Any, parsed: Any) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        tree = panes_of(app).layer_tree
+        await pilot.press("2", "a")
+        assert (tree.asked, [row.text for row in tree._rows]) == ("near ties", ["pool1"])
+        await pilot.press("A")
+        assert tree.asked == ""
+        await pilot.press("a", "escape")
+        assert (tree.asked, tree.shown_layers) == ("", 6)
+
+
+async def test_the_threshold_of_near_ties_moves(session: Any, parsed: Any, screen_text: ScreenText) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "down")
+        assert "near ties 1" in screen_text(app)
+        await pilot.press("<", "<")
+        await pilot.pause()
+        assert "near ties 0" in screen_text(app)
+        assert "at most 0.5 % slower" in screen_text(app)
+        await pilot.press(">")
+        await pilot.pause()
+        assert "near ties 1" in screen_text(app)
+        assert panes_of(app).layer_tree.selected.text == "pool1"
+
+
+async def test_a_wrong_filter_says_at_which_column_and_keeps_the_rows(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "f", *"type:half")
+        kept = panes_of(app).layer_tree.shown_layers
+        await pilot.press(*" nmae:x", "home")
+        app._prompt.value = "type:half nmae:x"
+        await pilot.pause()
+        assert "column 11: there is no field 'nmae'" in screen_text(app)
+        app._prompt.value = "type:half"
+        await pilot.pause()
+        app._prompt.value = "type:half time>x"
+        await pilot.pause()
+        assert "column 16: 'x' is no number" in screen_text(app)
+        assert panes_of(app).layer_tree.shown_layers == kept > 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "pane", "count"),
+    [
+        (("2", "f", *"margin<2%"), "layers", 1),
+        (("2", "3", "f", *"runner:cudnn"), "candidates", 4),
+        (("w", "f", *"severity:error"), "messages", 1),
+        (("5", "f", *"pool1"), "findings", 1),
+        (("o", "f", *"op:conv"), "nodes", 1),
+    ],
+)
+async def test_every_list_is_filtered_by_its_fields(
+    session: Any, parsed: Any, keys: tuple[str, ...], pane: str, count: int
+) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press(*keys, "enter")
+        await pilot.pause()
+        target = panes_of(app).list_of(pane)
+        assert target.has_focus
+        assert target.row_count() == count
+        await pilot.press("escape")
+        assert target.row_count() > count
+
+
+async def test_the_log_of_a_narrow_screen_is_a_drawer(session: Any, parsed: Any, screen_text: ScreenText) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2")
+        assert "Raw log" not in screen_text(app)
+        await pilot.press("4")
+        await pilot.pause()
+        assert "Raw log" in screen_text(app)
+        assert "[V] [TRT]" not in screen_text(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "Raw log" not in screen_text(app)
+        assert panes_of(app).layer_tree.has_focus
+        await pilot.press("3")
+        await pilot.pause()
+        assert "Candidates" in screen_text(app)
+        assert "near ties" not in screen_text(app)

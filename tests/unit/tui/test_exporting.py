@@ -1,0 +1,72 @@
+"""A pane as a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.screens import SIZE, ScreenText
+from trtforensics.errors import UsageError
+from trtforensics.tui import exporting
+from trtforensics.tui.log.app import LogApp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = exporting.PaneTable(("name", "ms"), [("a|b,\x1b", 0.5), ("token=hunter2hunter2A9", None)])
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    return list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def test_each_form_holds_the_rows_without_control_characters_and_secrets(tmp_path: Path) -> None:
+    for ending in ("csv", "md", "json"):
+        exporting.write(TABLE, str(tmp_path / f"out.{ending}"))
+    assert read_csv(tmp_path / "out.csv")[:2] == [["name", "ms"], ["a|b,␛", "0.5"]]
+    assert (tmp_path / "out.md").read_text(encoding="utf-8").splitlines()[:3] == [
+        "| name | ms |",
+        "| --- | --- |",
+        "| a\\|b,␛ | 0.5 |",
+    ]
+    rows = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert rows[0] == {"name": "a|b,␛", "ms": 0.5}
+    assert rows[1]["ms"] is None
+    assert not any("hunter2" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+
+
+def test_no_file_is_replaced_and_no_other_ending_written(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        exporting.write(TABLE, str(tmp_path / "out.csv"))
+    with pytest.raises(UsageError, match="its ending names no form"):
+        exporting.write(TABLE, str(tmp_path / "out.xls"))
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_the_proposed_name_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert exporting.proposed("logs/build.log.gz", "layers") == "build-layers.csv"
+    (tmp_path / "build-layers.csv").write_text("")
+    assert exporting.proposed("logs/build.log.gz", "layers") == "build-layers-2.csv"
+
+
+async def test_e_asks_for_a_name_and_writes_the_pane(
+    session: Any, parsed: Any, screen_text: ScreenText, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("w", "E")
+        assert "write this pane to: build-messages.csv" in screen_text(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press("E", "escape")
+        assert app.focused is app._panes.messages
+    rows = read_csv(tmp_path / "build-messages.csv")
+    assert len(rows) == app._panes.messages.row_count() + 1
+    assert rows[0] == ["line", "text"]

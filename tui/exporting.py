@@ -1,0 +1,104 @@
+"""A pane as a file: CSV, Markdown or JSON, by the ending of the file's name."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from trtforensics.console.output import write_text
+from trtforensics.console.terminal import visible
+from trtforensics.errors import UsageError
+from trtforensics.render.json_text import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from trtforensics.tui.widgets.virtual_list import VirtualList
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class PaneTable:
+    """The columns of a pane and its rows, each with a value a column; None where a value is not known."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Value]]
+
+
+@runtime_checkable
+class Tabular(Protocol):
+    """A list whose rows have columns of their own."""
+
+    def exported(self) -> PaneTable:
+        """Return the rows in view of the filter and the sort order, all of them."""
+        ...
+
+
+def table_of(pane: VirtualList) -> PaneTable:
+    """Return a pane's own table; of a pane without columns, each row's line and text."""
+    if isinstance(pane, Tabular):
+        return pane.exported()
+    rows = [
+        (pane.log_line(index), "".join(piece.text for piece in pane.row(index, 400)).strip())
+        for index in range(pane.row_count())
+    ]
+    return PaneTable(("line", "text"), rows)
+
+
+def proposed(source: str, pane: str | None) -> str:
+    """Return a name for the file of a pane, in the working directory; no existing file's."""
+    stem = Path(source).name.split(".")[0] or "trtforensics"
+    names = (f"{stem}-{pane or 'pane'}{number}.csv" for number in ("", *(f"-{n}" for n in range(2, 1000))))
+    return next((name for name in names if not Path(name).exists()), f"{stem}.csv")
+
+
+def write(table: PaneTable, path: str) -> None:
+    """Write a table to a new file.
+
+    Raises:
+        UsageError: The ending names no form, or there is such a file.
+        OutputError: The file cannot be written.
+    """
+    target = Path(path).expanduser()
+    form = _FORMS.get(target.suffix.lower())
+    if form is None:
+        raise UsageError(path, "its ending names no form", f"End it with {', '.join(_FORMS)}")
+    if target.exists():
+        raise UsageError(path, "is there already", "Give another name")
+    clean = PaneTable(table.columns, [[_clean(value) for value in row] for row in table.rows])
+    write_text(target, form(clean))
+
+
+def _clean(value: Value) -> Value:
+    """Return a value without secrets and control characters."""
+    return visible(value) if isinstance(value, str) else value
+
+
+def _csv(table: PaneTable) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return text.getvalue()
+
+
+def _markdown(table: PaneTable) -> str:
+    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(value: Value) -> str:
+    text = "" if value is None else str(value)
+    return text.replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _json(table: PaneTable) -> str:
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return dumps(rows, indent=1) + "\n"
+
+
+_FORMS: dict[str, Callable[[PaneTable], str]] = {".csv": _csv, ".md": _markdown, ".json": _json}

@@ -1,0 +1,103 @@
+"""The lines of a file that another process still writes: read on where it grew, read anew where it was replaced."""
+
+from __future__ import annotations
+
+import os
+import re
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from trtforensics.parsers.text.text import LogText
+from trtforensics.parsers.text.windows import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from io import BufferedReader
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from trtforensics.parsers.text.matching import LineMatcher
+
+_CHUNK = 4 << 20
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class LiveText:
+    """A growing text by line numbers. :meth:`update` reads on, in one thread; another one may read lines meanwhile.
+
+    A last line without a line feed is shown as it stands. ``state`` says why nothing more is read, or is empty.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.state = ""
+        self.lock = Lock()
+        """Held by the thread that updates it."""
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._text = LogText()
+        self._rest = b""
+        self._read = 0
+        self._file: tuple[int, int] | None = None
+
+    def update(self) -> bool:
+        """Read what the file holds by now; return whether the lines changed."""
+        before = (self._read, self._file, self.state)
+        try:
+            with os.fdopen(os.open(self.path, os.O_RDONLY | _NO_FOLLOW), "rb") as stream:
+                self._read_on(stream)
+        except OSError as error:
+            gone = isinstance(error, FileNotFoundError)
+            self.state = "the file is gone; these are its last lines" if gone else (error.strerror or str(error))
+        return (self._read, self._file, self.state) != before
+
+    def _read_on(self, stream: BufferedReader) -> None:
+        stat = os.fstat(stream.fileno())
+        file = (stat.st_dev, stat.st_ino)
+        if self._file not in {None, file} or stat.st_size < self._read:
+            self._begin_anew()
+        self._file, self.state = file, ""
+        stream.seek(self._read)
+        while data := stream.read(_CHUNK):
+            self._read += len(data)
+            whole, feed, rest = data.rpartition(b"\n")
+            if feed:
+                first, offset = len(self._text) + 1, self._read - len(data) - len(self._rest)
+                self._text.append(Window(first, offset, self._rest + whole + feed))
+                self._rest = rest
+            else:
+                self._rest += data
+
+    def __len__(self) -> int:
+        """Lines known so far, a last one without a line feed included."""
+        return len(self._text) + bool(self._rest)
+
+    def line(self, number: int) -> str:
+        """Return a line, from 1.
+
+        Raises:
+            IndexError: There is no such line, or not yet.
+        """
+        if number == len(self._text) + 1 and self._rest:
+            return self._rest.rstrip(b"\r").decode("utf-8", "replace")
+        return self._text.line(number)
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
+        """Return the next line from ``start`` on (included) that holds ``needle``; see :class:`NumberedLines`."""
+        last = len(self._text) + 1
+        flags = re.RegexFlag(0) if needle != needle.lower() else re.IGNORECASE
+        in_last = self._rest and re.search(re.escape(needle), self.line(last), flags) is not None
+        if backwards and in_last and start >= last:
+            return last
+        found = self._text.find(needle, start, backwards=backwards)
+        return last if found is None and in_last and not backwards and start <= last else found
+
+    def matches(self, matcher: LineMatcher) -> Iterator[Sequence[int] | npt.NDArray[np.int64]]:
+        """Yield the numbers of the lines that match; see :class:`NumberedLines`."""
+        yield from self._text.matches(matcher)
+        last = len(self._text) + 1
+        if self._rest and matcher.pattern.search(self.line(last)):
+            yield (last,)
