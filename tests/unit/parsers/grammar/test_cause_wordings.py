@@ -383,3 +383,9 @@ def test_each_wording_names_the_cause_and_the_look_alike_does_not(cause: str) ->
 
 def test_a_cause_has_wordings_or_is_listed_as_lacking_them() -> None:
     assert {kind.name for kind in tables.kinds(CAUSE)} - WORDINGS.keys() == LACKING
+
+
+def test_a_list_of_error_codes_reports_no_error() -> None:
+    assert causes("  Code=14,Name=ErrorCode.REFIT_FAILED,Meaning=Refitting the engine failed") == ()
+    assert causes("Refitting the engine failed") == (("program_error", {"text": None}),)
+    assert [kind for kind, _ in causes("code=2,name=x,text=out of memory")] == ["out_of_memory"]
