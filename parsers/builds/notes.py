@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause; the text of the last that reads a line counts."""
 _GENERAL = ("internal_check", "call_refused", "library_call")
 """Causes that only say what kind of error it is; they count where a message names no other."""
+
+_LISTED = re.compile(r"\s*\w+=[^,=]*,\w+=")
+"""The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
@@ -84,7 +88,8 @@ def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
             found.append((kind.name, named_fields(kind, values)))
     specific = [one for one in found if one[0] not in {*_GENERAL, ANY_ERROR}]
-    return tuple(specific or [one for one in found if one[0] != ANY_ERROR] or found)
+    named = specific or [one for one in found if one[0] != ANY_ERROR]
+    return tuple(named if _LISTED.match(message) else named or found)
 
 
 def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:

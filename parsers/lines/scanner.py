@@ -18,15 +18,16 @@ from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.lines.events import KEPT, NO_TEXT
+from trtforensics.parsers.lines.glued import glued_lines
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.lines.scanned import ScannedLines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader, named_fields
-from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, cut_glued, is_pasted, mention_tensorrt
+from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -82,6 +83,8 @@ class _LineBatch:
 class _Singles:
     """Lines of a window, counted from 0, whose meaning depends on the lines around them."""
 
+    glued: Mapping[int, list[bytes]] = field(default_factory=dict)
+    """The parts of lines in whose middle another message begins."""
     unknown: list[tuple[int, bytes]] = field(default_factory=list)
     """Lines of loggers that no rule reads, with their bodies."""
     unprefixed: list[int] = field(default_factory=list)
@@ -108,11 +111,19 @@ def _stages(
     return [reader.read_opened, reader.read_free, single.read]
 
 
-def _batches(index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64]) -> list[_LineBatch]:
-    """Return the bodies of an index; bodies that their logger wrapped are unwrapped into a batch of their own."""
+def _batches(
+    index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], glued: Collection[int]
+) -> list[_LineBatch]:
+    """Return the bodies of an index, without those of glued lines.
+
+    Bodies that their logger wrapped are unwrapped into a batch of their own.
+    """
     bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
     wrapped = _WRAPPED[prefixes.dialect]
-    whole = _LineBatch(bodies, np.arange(len(index)), lines, ~wrapped)
+    left = ~wrapped
+    apart = list(glued)
+    left[apart], wrapped[apart] = False, False
+    whole = _LineBatch(bodies, np.arange(len(index)), lines, left)
     rows = np.flatnonzero(wrapped)
     if not len(rows):
         return [whole]
@@ -174,13 +185,14 @@ class Scanner:
         else:
             self.scanned.line_starts.extend(window.starts)
         before = self.scanned.events.sizes()
-        prefixes, singles = self._prefixes.read(index), _Singles()
+        prefixes = self._prefixes.read(index)
+        singles = _Singles(glued_lines(index, index.starts + prefixes.length))
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
         batches, blank = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
         said = prefixes.dialect >= 0
         said[blank] = False
-        glued, telling = self._unread.sort_out(index, singles.unread())
-        self._read_glued(window.first_line, index, glued, singles)
+        telling = self._unread.telling(index, singles.unread())
+        self._read_glued(window.first_line, singles)
         if window.first_line == 1:
             self._may_be_excerpt = is_pasted(window.data)
         if window.first_line == 1 and self._may_be_excerpt and len(index) <= _LONGEST_EXCERPT:
@@ -201,7 +213,7 @@ class Scanner:
     ) -> tuple[list[_LineBatch], npt.NDArray[np.int64]]:
         """Read the texts of an index, which stand on these lines of the window; return the lines of blank ones too."""
         prefixed = prefixes.dialect >= 0
-        batches = _batches(index, prefixes, lines)
+        batches = _batches(index, prefixes, lines, singles.glued)
         blanks = [np.zeros(0, np.int64)]
         for batch in batches:
             self._note_messages(first_line, batch, prefixes.severity[batch.rows])
@@ -212,19 +224,23 @@ class Scanner:
             self._read(first_line, batch, prefixed[batch.rows], singles)
         return batches, np.concatenate(blanks)
 
-    def _read_glued(self, first_line: int, index: LineIndex, glued: list[int], singles: _Singles) -> None:
-        """Read the parts of glued lines, which no rule reads as a whole. Each line counts as typed."""
+    def _read_glued(self, first_line: int, singles: _Singles) -> None:
+        """Read the parts of glued lines.
+
+        Such a line counts as unknown where no rule reads one of its loggers' parts, else as typed.
+        """
+        glued = singles.glued
         if not glued:
             return
-        lines, parts = set(glued), cut_glued(index, glued)
-        singles.unknown = [row for row in singles.unknown if row[0] not in lines]
-        singles.unprefixed = [line for line in singles.unprefixed if line not in lines]
-        cut = LineIndex(b"".join([text + b"\n" for _, text in parts]))
+        index = LineIndex(b"".join([part + b"\n" for parts in glued.values() for part in parts]))
+        lines = np.array([line for line, parts in glued.items() for _ in parts])
         typed, blank, own = self.scanned.typed, self.scanned.blank, _Singles()
-        self._read_all(first_line, cut, self._prefixes.read(cut), np.array([line for line, _ in parts]), own)
-        self.scanned.typed, self.scanned.blank = typed + len(lines), blank
+        self._read_all(first_line, index, self._prefixes.read(index), lines, own)
+        unknown = dict(reversed(own.unknown))  # the first such part of each line
+        self.scanned.typed, self.scanned.blank = typed + len(glued) - len(unknown), blank
         singles.headings += own.headings
         singles.banners += own.banners
+        self._note_unknown(first_line, sorted(unknown.items()))
         self._keep_untyped(first_line, own.unknown)
 
     def _read_joined(self, first_line: int, lines: range, texts: Mapping[int, bytes]) -> range:

@@ -1,4 +1,4 @@
-"""Lines that no rule reads: which of them two programs wrote into one, and which name a cause or TensorRT.
+"""Lines that no rule reads: which of them name a cause or TensorRT.
 
 Each distinct line is looked at once, because the searches are slow and other programs repeat their lines.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.parsers.grammar import tables
@@ -16,8 +15,6 @@ from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.text.decoding import JSON_OPENING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy as np
     import numpy.typing as npt
 
@@ -29,12 +26,6 @@ if TYPE_CHECKING:
 MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""
 
-_SECOND_PREFIX = re.compile(
-    rb"(?<=[^\s>\]])(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )(?=(?:\[TRT\] )?\[[EWIVF]\] \S)"
-    rb"|(?<=\][^ ]|[^\s>\]] )(?:\[TRT\] )(?=\[[EWIVF]\] \S)"
-)
-"""The prefix of a message in the middle of a line."""
-_IN_SECOND_PREFIX = b"] ["
 _MENTION = re.compile(
     rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
@@ -59,7 +50,6 @@ _OF_NO_PROGRAM = frozenset(
     }
 )
 """Causes that texts name which have nothing to do with TensorRT."""
-_GLUED, _TELLING = 1, 2
 
 
 class UnreadLines:
@@ -68,24 +58,12 @@ class UnreadLines:
     def __init__(self) -> None:
         self._memo = Memo()
 
-    def sort_out(self, index: LineIndex, lines: Lines) -> tuple[list[int], set[int]]:
-        """Return which of some lines are glued, and which name a cause."""
-        spans = _spans(index, lines)
-        traits = self._memo.values(index, spans, lambda new: _traits(new.texts(index.data))) if len(lines) else lines
-        return lines[traits & _GLUED > 0].tolist(), set(lines[traits & _TELLING > 0].tolist())
-
-
-def cut_glued(index: LineIndex, lines: Iterable[int]) -> list[tuple[int, bytes]]:
-    """Cut those lines in whose middle another message begins; return the parts, each with its line.
-
-    Two streams or threads that write into one file do that where one of them had not ended its line.
-    """
-    parts = []
-    for line in lines:
-        text = index.data[int(index.starts[line]) : int(index.ends[line])]
-        cuts = [found.start() for found in _SECOND_PREFIX.finditer(text)]
-        parts += [(line, text[begin:end]) for begin, end in pairwise([0, *cuts, len(text)])]
-    return parts
+    def telling(self, index: LineIndex, lines: Lines) -> set[int]:
+        """Return which of some lines name a cause."""
+        if not len(lines):
+            return set()
+        tells = self._memo.values(index, _spans(index, lines), lambda new: _tells(new.texts(index.data)))
+        return set(lines[tells > 0].tolist())
 
 
 def is_pasted(opening: bytes) -> bool:
@@ -109,14 +87,11 @@ def _spans(index: LineIndex, lines: Lines) -> TextSpans:
     return TextSpans(lines, index.starts[lines], index.ends[lines])
 
 
-def _traits(texts: list[bytes]) -> list[int]:
+def _tells(texts: list[bytes]) -> list[int]:
+    """Say of each text whether it names a cause, as 1 or 0."""
     whole = b"\n".join(texts)
     causes = [(needle, match) for needle, match in _causes() if needle in whole]
-    return [
-        (_GLUED if _IN_SECOND_PREFIX in text and _SECOND_PREFIX.search(text) else 0)
-        | (_TELLING if any(needle in text and match.search(text) for needle, match in causes) else 0)
-        for text in texts
-    ]
+    return [int(any(needle in text and match.search(text) for needle, match in causes)) for text in texts]
 
 
 @cache

@@ -29,10 +29,6 @@ _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE]
 """Runner logs of GitHub Actions, Docker and Kubernetes with timestamps; behind the time a mark of GitLab or of CRI."""
 _JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
 
-_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE][ +]| std(?:out|err) [FP])?(?: |$)"
-"""Runner logs of GitHub Actions, Docker and Kubernetes with timestamps; behind the time a mark of GitLab or of CRI."""
-_JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
-
 _FRONTS: tuple[tuple[str, bytes], ...] = (
     ("quoted with >", rb"(?:>[ \t]?)+"),
     ("rows of a table", rb"\|[ \t]?"),

@@ -41,6 +41,21 @@ def test_messages_that_were_glued_together_are_both_read() -> None:
     assert log.lines.total == 1
 
 
+def test_both_parts_are_read_of_a_line_that_a_rule_would_read_as_a_whole() -> None:
+    glued = f"{STAMP} [V] [TRT] Parsing node: pool [MaxPool]{STAMP} [E] [TRT] 10: {NONE_LEFT}\n"
+    log = log_of(f"{STAMP} [V] [TRT] Parsing node: conv [Conv]\n{glued}" * 1500)
+    (build,) = log.builds
+    assert {node.name for node in build.onnx_nodes} == {"conv", "pool"}
+    assert kinds_of(log)["no_implementation"] == 2
+    assert log.lines.typed == log.lines.total == 3000
+
+
+def test_a_glued_line_counts_as_unknown_where_no_rule_reads_a_part() -> None:
+    log = log_of(f"{STAMP} [V] [TRT] Parsing node: pool [MaxPool]{STAMP} [V] [TRT] odd words of nobody\n")
+    assert (log.lines.typed, log.lines.unknown) == (0, 1)
+    assert [sample.text for sample in log.unknown_samples] == ["odd words of nobody"]
+
+
 def test_a_cause_is_found_in_a_line_of_a_program() -> None:
     log = log_of("E0101 infer.cc:7] TRT: Profile 3 has been chosen by another IExecutionContext.\n")
     (note,) = (note for build in log.builds for note in build.notes if note.kind == "profile_taken")

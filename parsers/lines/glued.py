@@ -1,0 +1,102 @@
+"""Lines in whose middle another message begins: two streams or threads wrote into one file.
+
+That happens where one of them had not ended its line. :func:`glued_lines` finds such lines among those of a whole
+window by single bytes at known distances, since most logs have none; the regex of a second prefix then judges.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trtforensics.parsers.text.line_index import LineIndex
+
+    Bools = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+
+_STAMP = len("[01/02/2024-10:11:12]")
+_MARK = len("[TRT]")
+_LEVEL = len("[W]")
+_OLD_MARK = len("[TensorRT]")
+
+_SECOND_PREFIX = re.compile(
+    rb"(?<![\"'`(])(?:"
+    rb"(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] ){1,4}(?=(?:\[TRT\] )?\[[EWIVF]\] )"
+    rb"|(?<!\] )\[TRT\] (?=\[[EWIVF]\] )"
+    rb"|(?<!\] )\[[EWIVF]\] (?=\[TRT\] )"
+    rb"|\[TensorRT\] (?=(?:INTERNAL_ERROR|ERROR|WARNING|INFO|VERBOSE): )"
+    rb")"
+)
+"""The prefix of trtexec, of TensorRT's Python logger, of quiet loggers and of the Python logger up to 8.0; in quotes or
+parentheses it belongs to a line that a message cites."""
+_FRONT = b" \t>|"
+"""What stands before the lines of an excerpt."""
+
+
+def glued_lines(index: LineIndex, bodies: Positions) -> dict[int, list[bytes]]:
+    """Return the parts of each line that holds a further message.
+
+    ``bodies`` is the place where each line's body begins, behind its own prefix.
+    """
+    brackets = index.separators[index.bytes[index.separators - 1] == ord("]")]
+    ends = np.concatenate([behind(index, brackets) for behind in (_stamps, _marks, _levels, _old_marks)])
+    lines = index.ends.searchsorted(ends)
+    lines = np.unique(lines[ends > bodies[lines]])
+    parts = {line: _cut(index, line, int(bodies[line])) for line in lines.tolist()}
+    return {line: own for line, own in parts.items() if len(own) > 1}
+
+
+def _cut(index: LineIndex, line: int, body: int) -> list[bytes]:
+    """Cut a line where each further message of its body begins."""
+    begin, end = int(index.starts[line]), int(index.ends[line])
+    found = _SECOND_PREFIX.finditer(index.data, body, end)
+    cuts = [one.start() for one in found if index.data[begin : one.start()].strip(_FRONT)]
+    return [index.data[first:last] for first, last in pairwise([begin, *cuts, end])]
+
+
+def _stamps(index: LineIndex, ends: Positions) -> Positions:
+    """Return those ends of brackets that close a time which does not open its line."""
+    ends = ends[(_at(index, ends, -4) == ord(":")) & (_at(index, ends, -_STAMP - 1) != ord("\n"))]
+    return ends.compress(_at(index, ends, -_STAMP) == ord("["))
+
+
+def _marks(index: LineIndex, ends: Positions) -> Positions:
+    """Return those ends of brackets that close a ``[TRT]`` before a level, not first in its line or behind a time."""
+    ends = ends[_is_level(index, ends + 1) & (_at(index, ends, -_MARK) == ord("["))]
+    return _neither_first_nor_behind_bracket(index, ends, _MARK)
+
+
+def _levels(index: LineIndex, ends: Positions) -> Positions:
+    """Return those ends of brackets that close a level before ``[TRT]``, not first in its line or behind a time."""
+    ends = _neither_first_nor_behind_bracket(index, ends[_at(index, ends, -_LEVEL) == ord("[")], _LEVEL)
+    return ends[index.holds(ends + 1, b"[TRT] ")]
+
+
+def _old_marks(index: LineIndex, ends: Positions) -> Positions:
+    """Return those ends of brackets that close a ``[TensorRT]`` which does not open its line."""
+    ends = ends[_at(index, ends, -_OLD_MARK) == ord("[")]
+    ends = ends[_at(index, ends, -_OLD_MARK - 1) != ord("\n")]
+    return ends[index.holds(ends - _OLD_MARK, b"[TensorRT]")]
+
+
+def _neither_first_nor_behind_bracket(index: LineIndex, ends: Positions, size: int) -> Positions:
+    ends = ends[_at(index, ends, -size - 1) != ord("\n")]
+    return ends.compress((_at(index, ends, -size - 1) != ord(" ")) | (_at(index, ends, -size - 2) != ord("]")))
+
+
+def _is_level(index: LineIndex, at: Positions) -> Bools:
+    """Say where a bracket with one letter stands."""
+    level: Bools = (_at(index, at, 0) == ord("[")) & (_at(index, at, 2) == ord("]"))
+    return level
+
+
+def _at(index: LineIndex, places: Positions, offset: int) -> npt.NDArray[np.uint8]:
+    """Return the byte that stands so far from each place; before the text's beginning, one of the padding behind it."""
+    found: npt.NDArray[np.uint8] = index.bytes[places + np.int64(offset)]
+    return found
