@@ -31,10 +31,13 @@ def picture() -> str:
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
     from trtforensics.tui.log.app import LogApp  # noqa: PLC0415 - Textual reads its environment when imported
 
-    with open_source(str(LOG)) as source:
-        session = LogSession(source)
-        session.name = LOG.name
-        return asyncio.run(_drive(LogApp(session)))
+    here = Path.cwd()
+    os.chdir(LOG.parent)  # the title shows the name as it was given
+    try:
+        with open_source(LOG.name) as source:
+            return asyncio.run(_drive(LogApp(LogSession(source))))
+    finally:
+        os.chdir(here)
 
 
 async def _drive(app: LogApp) -> str:

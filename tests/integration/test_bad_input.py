@@ -47,7 +47,7 @@ CONTENTS: dict[str, tuple[bytes, str]] = {
     "newlines.log": (b"\n" * 1000, NOT_A_LOG),
     "random.bin": (random.Random(86).randbytes(1 << 20), NOT_A_LOG),
     "zeros.bin": (bytes(1 << 20), NOT_A_LOG),
-    "picture.png": (png(), NOT_A_LOG),
+    "picture.png": (png(), "is a picture (PNG)"),
     "prose.txt": (b"Dear all,\n\nthe build was slow today.\n" * 50, NOT_A_LOG),
     "other.log": (
         b"2026-11-21 09:00:00,123 INFO worker: step 12, loss 0.31\n[I] nothing of TensorRT\n" * 50,

@@ -46,7 +46,7 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(line: s
     done = run(*line.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"trtforensics {line} " in done.stdout.partition("example")[2]
-    reads_sources = line not in {"doctor", "explain"}
+    reads_sources = line not in {"completions", "doctor", "explain"}
     assert [option in done.stdout for option in ("--max-bytes", "--quiet")] == [reads_sources, reads_sources]
     assert "--debug" in done.stdout
 

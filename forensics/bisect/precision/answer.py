@@ -177,7 +177,9 @@ def _nodes(search: RepairSearch, lever: PrecisionLever, probes: Sequence[Mapping
     return nodes
 
 
-def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
+def answer_text(
+    document: Mapping[str, object], directory: Path, fixed: Sequence[str], *, wants_builds: bool = True
+) -> str:
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = headline(document) + converted_text(document)
@@ -190,7 +192,7 @@ def answer_text(document: Mapping[str, object], directory: Path, fixed: Sequence
     lines += _judged(document)
     lines += _constants(document)
     lines += [f"Note: {note}." for note in _list(document["notes"])]
-    lines += _evidence(document)
+    lines += _evidence(document, wants_builds=wants_builds)
     lines += [f"{directory}/fixed/{line}" for line in fixed]
     return "".join(f"{visible(line)}\n" for line in lines)
 
@@ -243,14 +245,15 @@ def _constants(document: Mapping[str, object]) -> list[str]:
     )
 
 
-def _evidence(document: Mapping[str, object]) -> list[str]:
+def _evidence(document: Mapping[str, object], *, wants_builds: bool) -> list[str]:
     lines = [f"{document['oracle_probes']} mixtures judged on the CPU, {document['builds']} real builds."]
     lines += [
         f"  {probe['folder']}: {probe['purpose']}: {probe['verdict']} ({probe['reason']})"
         for probe in _list(document["probes"])
         if probe["evidence"] and probe["built"] is not None
     ]
-    lines += ["No TensorRT is installed here, so nothing was built."] if document["builder"] is None else []
+    if wants_builds and document["builder"] is None:
+        lines.append("No TensorRT is installed here, so nothing was built.")
     failed = [p for p in _list(document["probes"]) if p["verdict"] == Verdict.UNRESOLVED.value]
     if failed:
         lines.append(f"Unresolved: {', '.join(str(probe['folder']) for probe in failed[:_SHOWN])}")

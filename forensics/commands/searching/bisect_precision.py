@@ -139,7 +139,9 @@ def run(args: Namespace) -> int:
         document, fixed = bisect(directory, lever, plan, options, show)
     conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout)
     document, fixed = conclusion.write(document, fixed)
-    streams.print_result(to_json(document) if args.json else answer_text(document, directory, fixed))
+    wants_builds = builds != "none"
+    text = to_json(document) if args.json else answer_text(document, directory, fixed, wants_builds=wants_builds)
+    streams.print_result(text)
     return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
 
 

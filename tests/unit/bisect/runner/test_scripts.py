@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("run", "bin/d"):
         (tmp_path / name).chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", str(bin_), prepend=":")
+    monkeypatch.setenv("PATH", f"{bin_}:/usr/bin:/bin")  # version managers put scripts there that are named python3
 
 
 @pytest.mark.parametrize(
