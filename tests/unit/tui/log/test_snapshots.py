@@ -44,6 +44,8 @@ def test_it_looks_as_it_did(  # noqa: PLR0913, PLR0917 - what is shown, and how
         for key in keys:
             await pilot.press(key)
             await pilot.pause()
+            await pilot.app.workers.wait_for_complete()  # what a key began may still run
+            await pilot.pause()
         await pilot.app.workers.wait_for_complete()
         await pilot.pause()
 
