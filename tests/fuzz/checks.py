@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
 from trtforensics.graph.build import build_graph
-from trtforensics.graph.export import GraphForm, export
+from trtforensics.graph.drawing import Drawing, drawn
+from trtforensics.graph.export import DATA_FORMS, export, without_secrets
+from trtforensics.graph.netron import to_onnx
+from trtforensics.graph.views import View, viewed
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import open_source
 from trtforensics.render.log_json import to_json
@@ -65,9 +68,12 @@ def _renders(log: BuildLog) -> None:
     _strict(to_json(log))
     assert not any(ord(c) < ord(" ") and c != "\n" for c in summarise(log))
     for build in log.builds:
-        graph = build_graph(build).graph
-        for form in GraphForm:
-            export(graph, form)
+        graph = build_graph(build)
+        for form in DATA_FORMS:
+            export(graph.graph, form)
+        if graph.engine_layers():
+            to_onnx(graph)
+            drawn(without_secrets(viewed(graph, View.ENGINE)), Drawing())
 
 
 def _strict(text: str) -> None:

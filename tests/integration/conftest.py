@@ -62,7 +62,7 @@ class Terminal:
             stdout=slave if stdout is None else stdout,
             stderr=slave,
             cwd=cwd,
-            env={**os.environ, "TERM": "xterm-256color", **environment},
+            env={**os.environ, "TERM": "xterm-256color", "PAGER": "", **environment},
             start_new_session=True,
         )
         self.settings = termios.tcgetattr(slave)

@@ -311,7 +311,7 @@ def test_a_build_log_is_no_replay_and_a_replay_no_build_log(corpus: Path, run_he
     assert "is a log, no replay. `trtforensics replay convert LOG` makes one of it." in done.stderr
     refused = run_here("parse", made(tmp_path), "--kind", "build-log")
     assert refused.returncode == 2
-    assert "no line carries a TensorRT or trtexec prefix" in refused.stderr
+    assert "is a tactic replay. `trtforensics parse`, `replay lint` and `diff` read it." in refused.stderr
 
 
 def test_help_of_every_action_has_an_example(run_here: Run) -> None:
