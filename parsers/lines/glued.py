@@ -38,8 +38,9 @@ _SECOND_PREFIX = re.compile(
     rb"|[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]* +\d+ [\w./-]+\.cc:\d+\] "
     rb")"
 )
-"""The prefix of trtexec, of TensorRT's Python logger, of quiet loggers, of the Python logger up to 8.0, of ONNX Runtime,
-of both loggers of Torch-TensorRT, of Triton; in quotes or parentheses it belongs to a line that a message cites."""
+"""The prefix of trtexec, of TensorRT's Python logger, of quiet loggers, of the Python logger up to 8.0, of ONNX
+Runtime, of both loggers of Torch-TensorRT, of Triton; in quotes or parentheses it belongs to a line that a message
+cites."""
 _WITHIN = (b":onnxruntime:", b":torch_tensorrt [")
 """What stands in prefixes that end at no bracket of a known form."""
 _FRONT = b" \t>|"

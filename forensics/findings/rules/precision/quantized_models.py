@@ -37,6 +37,21 @@ bias = said(
     sources=("IDequantizeLayer checks of 8.x and 10.x",),
 )
 
+ranges = said(
+    "TF243",
+    Severity.ERROR,
+    "Ranges are set for a model that has scales of its own",
+    kinds=("ranges_beside_scales",),
+    cause="A model with QuantizeLinear and DequantizeLinear states its ranges, and TensorRT then takes no others: the "
+    "program sets dynamic ranges, or hands over a calibration table, besides.",
+    confirm="Whether the model has QuantizeLinear nodes (polygraphy inspect model MODEL --show layers).",
+    fixes=(
+        "Give the quantised model without a table or ranges (ONNX Runtime: without trt_int8_calibration_table_name).",
+        "Or give the model in FP32 with the table.",
+    ),
+    sources=("TensorRT 8.x; microsoft/onnxruntime#13071",),
+)
+
 scales = said(
     "TF242",
     Severity.ERROR,

@@ -98,10 +98,13 @@ output = said(
 _CODES = {
     "2": "out of memory: GPU memory ran out",
     "3": "initialization error: driver and CUDA libraries do not fit, or CUDA was used before a fork",
-    "4": "the driver is shutting down, or an earlier error was not read",
+    "4": "a kernel failed (CUDA before 10.1), or the CUDA runtime is being unloaded",
+    "30": "an unknown error (CUDA before 10.1)",
     "35": "the driver is older than the CUDA runtime needs",
+    "38": "no CUDA device is seen (CUDA before 10.1)",
     "46": "all devices are busy or not available",
     "48": "no kernel of the program was compiled for this GPU",
+    "77": "an illegal memory access (CUDA before 10.1)",
     "100": "no CUDA device is seen",
     "101": "the device number is not valid",
     "209": "no kernel of the program was compiled for this GPU",
@@ -140,7 +143,7 @@ def cuda_call(case: Case) -> Iterator[Observation]:
     for note in case.notes("cuda_code"):
         if note.span.line not in case.explained:
             code, words = note.text("status"), note.text("text").strip(" .)")
-            groups.setdefault((code, _CODES.get(code, "") if code else words), []).append(note)
+            groups.setdefault((code, words or _CODES.get(code, "")), []).append(note)
     for (code, meaning), notes in groups.items():
         number = f" with error {code}" if code else ""
         yield Observation(

@@ -139,7 +139,7 @@ on_windows = said(
     Severity.ERROR,
     "A DLL of TensorRT is not on the PATH",
     kinds=("library_on_windows",),
-    says="{name} is not on the PATH",
+    says="{name} cannot be loaded: a DLL is not on the PATH",
     cause="The Python module was found, its libraries were not: the folder with TensorRT's DLLs is not on the PATH, or "
     "they are of another version than the module.",
     confirm="where nvinfer*.dll",

@@ -36,6 +36,11 @@ EXCERPTS = {
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)",
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ > 0 failed.)",
     ),
+    "TF243": (
+        "E Setting dynamic range is only allowed when there are no Q/DQ layers in the Network.",
+        "E Setting dynamic range is allowed.",
+    ),
+    "TF445": ("E Cannot create DLA engine, 0 not available", "E Cannot create a file, 0 bytes available"),
     "TF420": (
         "| RuntimeError: tensorrt is only a placeholder project on PyPI.org repository.",
         "| RuntimeError: tensorrt is a project on PyPI.org repository.",
@@ -159,6 +164,14 @@ EXCERPTS = {
     "TF692": (
         "| AttributeError: 'Tensor' object has no attribute '_trt'",
         "| AttributeError: 'Tensor' object has no attribute 'odd'",
+    ),
+    "TF693": (
+        "| [TensorRT-LLM][ERROR] maxTokensInPagedKvCache (128) must be large enough to process one sequence",
+        "| [TensorRT-LLM][ERROR] maxTokensInPagedKvCache is 128",
+    ),
+    "TF694": (
+        "| [TensorRT-LLM][ERROR] Assertion: When reuse is set, model has to be built with paged context FMHA",
+        "| [TensorRT-LLM][INFO] The model was built with paged context FMHA",
     ),
     "TF718": ("| RuntimeError: something odd", "| something odd"),
 }
