@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 STOPPED = (
     "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --int8",
-    "[11/22/2026-09:36:02] [W] [TRT] "
-    + "Calibrator is not being used. Users must provide dynamic range for all tensors that are not Int32.",
+    "[W] [TRT] Calibrator is not being used. Users must provide dynamic range for all tensors that are not Int32.",
     "[11/22/2026-09:36:03] [I] [TRT] Detected 1 inputs and 1 output network tensors.",
 )
 
