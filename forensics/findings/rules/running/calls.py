@@ -203,6 +203,20 @@ def library_call(case: Case) -> Iterator[Observation]:
             )
 
 
+host_copy = said(
+    "TF626",
+    Severity.ERROR,
+    "A copy between host and GPU has the wrong size",
+    kinds=("host_copy",),
+    cause="More bytes are copied than the buffer on one side has, or a pointer is not one of CUDA's. Usual: the "
+    "picture is resized to another size than the engine's input, the batch differs, the type is float64 instead of "
+    "float32, or an output's shape is dynamic and its buffer was made for another.",
+    confirm="Print nbytes of the array and of the buffer before the copy, and the engine's shape and type.",
+    fixes=("Give the array the shape and type of the engine's input (np.ascontiguousarray), and size buffers by it.",),
+    settle="The two sizes in bytes.",
+    sources=("jkjung-avt/tensorrt_demos#69, #266; OpenPPL/ppq#461",),
+)
+
 plugin_formats = said(
     "TF625",
     Severity.ERROR,

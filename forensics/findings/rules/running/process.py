@@ -118,6 +118,22 @@ undefined_symbol = said(
     sources=("ImportError lines in public threads",),
 )
 
+entry = said(
+    "TF665",
+    Severity.ERROR,
+    "A plugin library lacks the function by which TensorRT asks for its plugins",
+    kinds=("plugin_entry",),
+    says="The plugin library has no function {name}",
+    cause="IPluginRegistry::loadLibrary calls getCreators (TensorRT 10; getPluginCreators before) and "
+    "setLoggerFinder of the library. The library was written for loading with dlopen, or for another TensorRT.",
+    confirm="nm -D LIBRARY lists the functions that it exports.",
+    fixes=(
+        'Export the function from the library as extern "C", and build it against this TensorRT.',
+        "Or load the library with dlopen (ctypes.CDLL): its plugins then register themselves.",
+    ),
+    sources=("IPluginRegistry::loadLibrary of 10.x; NVIDIA/TensorRT#4121",),
+)
+
 no_module = said(
     "TF657",
     Severity.ERROR,

@@ -182,6 +182,20 @@ cache_small = said(
     sources=("trtGptModelInflightBatching of TensorRT-LLM; NVIDIA/TensorRT-LLM#542, janhq/cortex.cpp#981",),
 )
 
+tensors_differ = said(
+    "TF695",
+    Severity.ERROR,
+    "The engine has other inputs than this TensorRT-LLM gives",
+    kinds=("llm_tensor",),
+    says="The engine has no input {tensor}, which this TensorRT-LLM gives",
+    cause="Names of inputs change between releases of TensorRT-LLM: the engine was built by another release than the "
+    "one that runs it, or with other plugins and another kind of KV cache than the runtime expects.",
+    confirm="The version in the engine's config.json, and pip show tensorrt_llm where it runs.",
+    fixes=("Build the engine with the release of TensorRT-LLM that runs it (for Triton: the container's).",),
+    settle="The release that built the engine, and the one that runs it.",
+    sources=("triton-inference-server/tensorrtllm_backend#186, Tlntin/Qwen-TensorRT-LLM#109",),
+)
+
 cache_reuse = said(
     "TF694",
     Severity.ERROR,
