@@ -34,6 +34,7 @@ def test_it_looks_as_it_did(  # noqa: PLR0913, PLR0917 - what is shown, and how
     snap_compare: Callable[..., bool],
     session: Any,
     parsed: Any,
+    settled: Any,
     keys: tuple[str, ...],
     size: tuple[int, int],
     theme: str,
@@ -41,12 +42,9 @@ def test_it_looks_as_it_did(  # noqa: PLR0913, PLR0917 - what is shown, and how
     async def run_before(pilot: Any) -> None:
         pilot.app.theme = theme
         await parsed(pilot)
+        await settled(pilot)
         for key in keys:
             await pilot.press(key)
-            await pilot.pause()
-            await pilot.app.workers.wait_for_complete()  # what a key began may still run
-            await pilot.pause()
-        await pilot.app.workers.wait_for_complete()
-        await pilot.pause()
+            await settled(pilot)
 
     assert snap_compare(LogApp(session), terminal_size=size, run_before=run_before)
