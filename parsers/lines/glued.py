@@ -96,16 +96,18 @@ def _old_marks(index: LineIndex, ends: Positions) -> Positions:
 
 def _dashes(index: LineIndex, ends: Positions) -> Positions:
     """Return those ends of brackets behind which a dash stands, as behind Torch-TensorRT's name."""
+    ends = ends[_at(index, ends, 1) == ord("-")]
     return ends[index.holds(ends, b" - ")]
 
 
 def _sites(index: LineIndex, ends: Positions) -> Positions:
     """Return those ends of brackets that close a place in a C++ file, as Triton writes it: its name, up to 4 digits."""
-    closed = np.zeros(len(ends), np.bool_)
-    for digits in range(1, _LONGEST_LINE_NUMBER + 1):
-        colon = _at(index, ends, -digits - 2) == ord(":")
-        closed |= colon & (_at(index, ends, -digits - 3) == ord("c")) & (_at(index, ends, -digits - 4) == ord("c"))
-    return ends[closed]
+    return np.concatenate([_site(index, ends, digits) for digits in range(1, _LONGEST_LINE_NUMBER + 1)])
+
+
+def _site(index: LineIndex, ends: Positions, digits: int) -> Positions:
+    ends = ends[_at(index, ends, -digits - 3) == ord("c")]  # first: few brackets have it there
+    return ends[index.holds(ends - digits - len(".cc:]"), b".cc:")]
 
 
 def _places(index: LineIndex, literal: bytes) -> Positions:
