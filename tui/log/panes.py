@@ -187,8 +187,9 @@ class Panes(Container):
             target.go_to(target.cursor, announce=announce)
 
     def pull_drawer(self) -> None:
-        """Show the log on a narrow screen; the focus stays."""
+        """Show the log, on a narrow screen or beside a zoomed list; the focus stays."""
         self.add_class("drawer")
+        self._unzoom_unless("log")
 
     def push_drawer(self) -> bool:
         """Hide the log of a narrow screen, and return whether it was in view."""
