@@ -47,8 +47,8 @@ def glued_lines(index: LineIndex, bodies: Positions) -> dict[int, list[bytes]]:
     brackets = index.separators[index.bytes[index.separators - 1] == ord("]")]
     ends = np.concatenate([behind(index, brackets) for behind in (_stamps, _marks, _levels, _old_marks)])
     lines = index.ends.searchsorted(ends)
-    lines = np.unique(lines[ends > bodies[lines]])
-    parts = {line: _cut(index, line, int(bodies[line])) for line in lines.tolist()}
+    found = sorted(set(lines[ends > bodies[lines]].tolist()))
+    parts = {line: _cut(index, line, int(bodies[line])) for line in found}
     return {line: own for line, own in parts.items() if len(own) > 1}
 
 
