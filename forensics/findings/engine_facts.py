@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.profile import TimeSource
-from trtforensics.parsers.notation.names import is_foreign_node
+from trtforensics.parsers.notation import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,12 +34,20 @@ _SPELLINGS = {
 
 def is_foreign(layer: EngineLayer) -> bool:
     """Whether a layer is a ForeignNode, or a Myelin kernel inside one."""
-    return is_foreign_node(layer.name) or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
+    return names.is_foreign_node(layer.name) or layer.type in {"Myelin", "kgen"} or "_myl" in layer.name
 
 
 def is_reformat(layer: EngineLayer) -> bool:
     """Whether a layer is a copy that changes a format or a type; a NoOp of that name copies nothing."""
     return layer.type in {"Reformat", "MyelinReformat"}
+
+
+_QUANTIZE_NODE = re.compile(r"QuantizeLinear(?:_clone_\d+)?$")
+
+
+def is_quantize_node(layer: EngineLayer) -> bool:
+    """Whether a layer is a Q or a DQ of the model, or TensorRT's clone of one, by its name."""
+    return _QUANTIZE_NODE.search(layer.name) is not None and not names.is_reformat(layer.name)
 
 
 class TimeShare(NamedTuple):
@@ -85,6 +94,11 @@ def _tuned_ms(tuned: Iterable[Choice | CachedResult | None]) -> float:
 def output_types(layer: EngineLayer) -> set[str]:
     """Return the computing types of a layer's outputs, each in one spelling."""
     return {_SPELLINGS[kind] for kind in layer.output_types if kind in _SPELLINGS}
+
+
+def input_types(layer: EngineLayer) -> set[str]:
+    """Return the computing types of a layer's inputs, each in one spelling."""
+    return {_SPELLINGS[tensor.dtype] for tensor in layer.inputs if tensor.dtype in _SPELLINGS}
 
 
 def layer_types(layer: EngineLayer) -> set[str]:

@@ -252,7 +252,7 @@ class Fact:
     span: SourceSpan
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class RunResult:
     """What a build or its run came to. ``key`` names the quantity and its unit (``latency_ms``, ``engine_bytes``).
 

@@ -7,6 +7,7 @@ takes to make.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from trtforensics.render.json_text import boolean, number, render, text, text_or
 from trtforensics.render.kernel_facts import kernel_facts_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.model.log import (
         BackendPass,
@@ -186,10 +187,18 @@ def _pass(own: BackendPass) -> str:
 
 
 def _stage(stage: Stage) -> str:
-    return (
-        f'{{"stage": {text(stage.name)}, "layers": {number(stage.layers)}, "line": {stage.span.line}, '
-        f'"pass": {number(stage.pass_index)}}}'
-    )
+    return f"{_stage_counts(stage.name, stage.layers)}{stage.span.line}{_pass_member(stage.pass_index)}"
+
+
+@remembered
+def _stage_counts(name: str, layers: int) -> str:
+    """Small builds of one network, of which a log may hold ten thousands, have the same stages."""
+    return f'{{"stage": {text(name)}, "layers": {number(layers)}, "line": '
+
+
+@remembered
+def _pass_member(index: int | None) -> str:
+    return f', "pass": {number(index)}}}'
 
 
 def _fusion(fusion: Fusion) -> str:
@@ -309,9 +318,9 @@ def _whole_profile(run: ProfileRun) -> str:
 
 def _result(result: RunResult) -> str:
     value = result.value
-    if isinstance(value, float | int):
-        return number(value)
-    return f"{{{', '.join([f'{text(name)}: {number(own)}' for name, own in value.items()])}}}"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join([f'{text(name)}: {number(own)}' for name, own in value.items()])}}}"
+    return number(value)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.views import Log
 
 _MODEL_FILE = re.compile(r"\.(?:onnx|uff|caffemodel|prototxt)\b")
-_FACTS = ("outcome", "engine_layers", "choices", "cached", "profiles", "command", "options", "onnx_nodes")
+_VERDICTS = frozenset({Outcome.PASSED, Outcome.FAILED})
+_NO_ENGINE = False, False, None
 
 _shared = lru_cache(maxsize=1 << 10)(Coverage)
 """Thousands of builds of a log have the same coverage."""
@@ -28,28 +29,36 @@ _shared = lru_cache(maxsize=1 << 10)(Coverage)
 def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
     """Return the coverage of each build; ``columns`` holds what was read of the builds, by the name of the field."""
     blank, other = log.counts("blank"), log.counts("other")
+    engines = map(_engine, *(columns[name] for name in ("engine_layers", "choices", "cached", "profiles")))
+    runs = zip(columns["outcome"], columns["command"], columns["options"], strict=True)
+    models = zip(log.having("onnx_header").tolist(), columns["onnx_nodes"], strict=True)
     lines = zip((np.diff(log.edges) - blank - other).tolist(), other.tolist(), strict=True)
-    builds = zip(*(columns[name] for name in _FACTS), strict=True)
-    named = log.having("onnx_header").tolist()
     return [
-        _coverage(dict(zip(_FACTS, facts, strict=True)), is_named, *counts)
-        for facts, is_named, counts in zip(builds, named, lines, strict=True)
+        _shared(
+            outcome in _VERDICTS,
+            *engine,
+            bool(command) or any(options.values()),
+            named or bool(nodes) or (command is not None and _MODEL_FILE.search(command) is not None),
+            *counts,
+        )
+        for engine, (outcome, command, options), (named, nodes), counts in zip(
+            engines, runs, models, lines, strict=True
+        )
     ]
 
 
-def _coverage(facts: Mapping[str, Any], is_named: bool, own_lines: int, other_lines: int) -> Coverage:  # noqa: FBT001 - a fact among facts
-    tuned: Sequence[Choice | CachedResult] = (*facts["choices"], *facts["cached"])
-    layers: Sequence[EngineLayer] = facts["engine_layers"]
-    return _shared(
-        facts["outcome"] in {Outcome.PASSED, Outcome.FAILED},
-        bool(layers),
-        bool(tuned) or any(layer.tactic is not None for layer in layers),
-        _times(facts["profiles"], tuned),
-        bool(facts["command"]) or any(facts["options"].values()),
-        is_named or bool(facts["onnx_nodes"]) or _MODEL_FILE.search(facts["command"] or "") is not None,
-        own_lines,
-        other_lines,
-    )
+def _engine(
+    layers: Sequence[EngineLayer],
+    choices: Sequence[Choice],
+    cached: Sequence[CachedResult],
+    profiles: Sequence[ProfileRun],
+) -> tuple[bool, bool, TimeSource | None]:
+    """Return whether a build has engine layers and tactics, and what its times are."""
+    if not (layers or choices or cached or profiles):
+        return _NO_ENGINE
+    tuned: tuple[Choice | CachedResult, ...] = (*choices, *cached)
+    has_tactics = bool(tuned) or any(layer.tactic is not None for layer in layers)
+    return bool(layers), has_tactics, _times(profiles, tuned)
 
 
 def _times(profiles: Sequence[ProfileRun], tuned: Iterable[Choice | CachedResult]) -> TimeSource | None:

@@ -7,6 +7,7 @@ end a pass: what follows the last of them is of the engine, whichever pass made 
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -43,12 +44,13 @@ class Passes:
         self._places: list[int | None] = []
         """By beginning: the pass that starts there; None before the first and behind the last of several."""
         self._discarded: list[bool] = []
-        for first, passes in zip(log.edges.tolist(), self.of_builds, strict=False):
+        for (first, behind), passes in zip(pairwise(log.edges.tolist()), self.of_builds, strict=True):
             if passes[0].first_line > first:
                 self._begin(first, None, discarded=False)
             for place, own in enumerate(passes):
                 self._begin(own.first_line, place, discarded=own.chosen is False)
-            self._begin(passes[-1].last_line + 1, None, discarded=False)
+            if passes[-1].last_line + 1 < behind:
+                self._begin(passes[-1].last_line + 1, None, discarded=False)
 
     def _begin(self, line: int, place: int | None, *, discarded: bool) -> None:
         self._begins.append(line)
@@ -57,8 +59,12 @@ class Passes:
 
     def indexes(self, lines: Lines) -> list[int | None]:
         """Return each line's pass, by its index in its build; None before the first and behind the last of several."""
-        begins = np.array(self._begins).searchsorted(lines, side="right") - 1
+        begins = self._lines.searchsorted(lines, side="right") - 1
         return list(map(self._places.__getitem__, begins.tolist()))
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return np.array(self._begins, np.int64)
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""

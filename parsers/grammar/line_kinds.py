@@ -43,6 +43,16 @@ class LineKind:
         return compiled(self.regex.encode("latin-1"), REGEX_FLAGS)
 
     @cached_property
+    def match_text(self) -> re.Pattern[str]:
+        """The regex compiled for texts."""
+        return compiled(self.regex, REGEX_FLAGS)
+
+    @cached_property
+    def literals(self) -> tuple[str, ...]:
+        """Literals of which every text of this kind holds one: a search for them is faster than compiling the regex."""
+        return (self.needle,) if "" in self.openers else self.openers
+
+    @cached_property
     def names_are_unique(self) -> bool:
         """Whether no two capture groups fill one field."""
         return len(set(self.fields)) == len(self.fields)

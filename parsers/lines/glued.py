@@ -56,8 +56,8 @@ def glued_lines(index: LineIndex, bodies: Positions) -> dict[int, list[bytes]]:
     found = [behind(index, brackets) for behind in (_stamps, _marks, _levels, _old_marks, _dashes, _sites)]
     ends = np.concatenate([*found, *(_places(index, literal) for literal in _WITHIN)])
     lines = index.ends.searchsorted(ends)
-    lines = np.unique(lines[ends > bodies[lines]])
-    parts = {line: _cut(index, line, int(bodies[line])) for line in lines.tolist()}
+    candidates = sorted(set(lines[ends > bodies[lines]].tolist()))
+    parts = {line: _cut(index, line, int(bodies[line])) for line in candidates}
     return {line: own for line, own in parts.items() if len(own) > 1}
 
 

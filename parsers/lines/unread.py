@@ -90,20 +90,12 @@ def _spans(index: LineIndex, lines: Lines) -> TextSpans:
 def _tells(texts: list[bytes]) -> list[int]:
     """Say of each text whether it names a cause, as 1 or 0."""
     whole = b"\n".join(texts)
-    causes = [(needle, match) for needle, match in _causes() if needle in whole]
-    return [int(any(needle in text and match.search(text) for needle, match in causes)) for text in texts]
+    named = ((kind, literals) for kind, literals in cause_openers() if kind.name != ANY_ERROR)
+    causes = [(literal, kind.match) for kind, literals in named for literal in literals if literal in whole]
+    return [int(any(literal in text and match.search(text) for literal, match in causes)) for text in texts]
 
 
 @cache
 def cause_openers() -> tuple[tuple[LineKind, tuple[bytes, ...]], ...]:
     """Return each cause with literals of which every text that names it holds one."""
-    texts = ((kind, kind.openers if "" not in kind.openers else (kind.needle,)) for kind in tables.kinds(CAUSE))
-    return tuple((kind, tuple(text.encode("latin-1") for text in own)) for kind, own in texts)
-
-
-@cache
-def _causes() -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
-    """Return the literals of all causes but the one that every error names, each with its cause's regex."""
-    return tuple(
-        (literal, kind.match) for kind, literals in cause_openers() if kind.name != ANY_ERROR for literal in literals
-    )
+    return tuple((kind, tuple(text.encode("latin-1") for text in kind.literals)) for kind in tables.kinds(CAUSE))

@@ -7,17 +7,18 @@ the regexes that are compiled from them. A name that no family reads has no fact
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.model.kernel import KernelFacts
-from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD, REGEX_FLAGS
+from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
     Fields = Mapping[str, str]
 
@@ -47,10 +48,10 @@ class _NameFacts(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def read_kernel(name: str) -> KernelFacts:
     """Return what a kernel's name tells; nothing where no family of names has this form."""
-    for rule, regex, names in _compiled(KERNEL):
-        match = regex.fullmatch(name)
+    for kind in _possible(KERNEL, name):
+        match = kind.match_text.fullmatch(name)
         if match is not None:
-            return _facts(name, rule, _captured(names, match))
+            return _facts(name, kind.name, _captured(kind, match))
     return KernelFacts(name)
 
 
@@ -71,22 +72,23 @@ def read_tactic(kernel: str, splits: int | None, outputs: tuple[str, ...] = ()) 
     return replace(facts, **by_lines, by_convention=facts.by_convention - by_lines.keys()) if by_lines else facts
 
 
-@cache
-def _compiled(grammar: str) -> tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...]:
-    return tuple((kind.name, compiled(kind.regex, REGEX_FLAGS), kind.fields) for kind in tables.kinds(grammar))
+def _possible(grammar: str, name: str) -> Iterator[LineKind]:
+    """Give the rules whose literals stand in a name; the others need not be compiled."""
+    return (kind for kind in tables.kinds(grammar) if any(literal in name for literal in kind.literals))
 
 
-def _captured(names: tuple[str, ...], match: re.Match[str]) -> Fields:
-    return {name: value.strip("_") for name, value in zip(names, match.groups(), strict=True) if value is not None}
+def _captured(kind: LineKind, match: re.Match[str]) -> Fields:
+    both = zip(kind.fields, match.groups(), strict=True)
+    return {name: value.strip("_") for name, value in both if value is not None}
 
 
 def _facts(name: str, rule: str, fields: Fields) -> KernelFacts:
     reader, family = _READERS[rule]
     stated, conventional = reader(fields)
-    for word, regex, names in _compiled(KERNEL_WORD) if stated or conventional else ():
-        match = regex.search(name)
+    for word in _possible(KERNEL_WORD, name) if stated or conventional else ():
+        match = word.match_text.search(name)
         if match is not None:
-            word_facts = _word(word, _captured(names, match), stated)
+            word_facts = _word(word.name, _captured(word, match), stated)
             stated |= word_facts.stated
             conventional |= word_facts.conventional
     stated, conventional = _known(stated), _known(conventional)

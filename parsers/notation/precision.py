@@ -7,6 +7,7 @@ Float and TF32 apart; ``Float`` by the inputs' types may be either.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.model.precision import ComputePrecision, PrecisionSource
@@ -45,32 +46,38 @@ def compute_precision(layer: EngineLayer) -> ComputePrecision | None:
     """Return what a layer computes in, and what says so; None where it computes nothing, or where nothing says so."""
     if not layer.type or not computes(layer):
         return None
-    operand = read_kernel(layer.tactic_name).operand if layer.tactic_name else None
+    inputs = tuple([tensor.dtype for tensor in layer.inputs])
+    return _precision(layer.type, layer.tactic_name, inputs, casts="Cast" in layer.tactic_name or "Cast" in layer.name)
+
+
+@lru_cache(maxsize=1 << 12)
+def _precision(layer_type: str, kernel: str, inputs: tuple[str, ...], *, casts: bool) -> ComputePrecision | None:
+    """Return what the layers with this type, kernel and input types compute in; builds of a log have the same ones."""
+    operand = read_kernel(kernel).operand if kernel else None
     if operand is not None:
         return ComputePrecision(operand, PrecisionSource.KERNEL)
-    if _OWN_CODE.search(layer.type):
+    if _OWN_CODE.search(layer_type):
         return None
-    word = _TYPE_WORD.search(layer.type)
+    word = _TYPE_WORD.search(layer_type)
     if word is not None:
         return ComputePrecision(_TYPE_WORDS[word[0].lower()], PrecisionSource.TYPE)
-    known = _by_inputs(layer)
+    known = _by_inputs(layer_type, inputs, casts=casts)
     return None if known is None else ComputePrecision(known, PrecisionSource.INPUTS)
 
 
-def _by_inputs(layer: EngineLayer) -> str | None:
+def _by_inputs(layer_type: str, types: tuple[str, ...], *, casts: bool) -> str | None:
     """Return the type that a layer's inputs are computed in.
 
     Beside floating-point or quantised inputs, integers are indexes. Of a product the first input counts: another one
     may be added to its result in a wider type.
     """
-    types = [tensor.dtype for tensor in layer.inputs]
     computing = [dtype for dtype in types if dtype in _FLOATING or dtype in _QUANTISED]
-    if _PRODUCTS.search(layer.type):
+    if _PRODUCTS.search(layer_type):
         return computing[0] if computing and types[0] == computing[0] else None
     kinds = set(computing or types)
     only = kinds.pop() if len(kinds) == 1 else None
-    if only in _QUANTISED and not _POOLING.search(layer.type):
+    if only in _QUANTISED and not _POOLING.search(layer_type):
         return None
-    if layer.type in _GENERATED and (only != "Float" or "Cast" in layer.tactic_name or "Cast" in layer.name):
+    if layer_type in _GENERATED and (only != "Float" or casts):
         return None if only not in {"Int32", "Int64", "Bool"} else only
     return only

@@ -12,7 +12,7 @@ from trtforensics.findings.steps.commands import polygraphy_run, trtexec
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trtforensics.findings.case import Case
     from trtforensics.model.log import OnnxNode
@@ -120,25 +120,41 @@ def differs(case: Case) -> Iterator[Observation]:
 def broadcast(case: Case) -> Iterator[Observation]:
     """Report inputs with a static leading 1 together with operations that are broadcast along a leading 1.
 
-    Where the parser's lines are missing, an operand may be a weight, which is broadcast in every network; two operands
-    that are both broadcast are no weights.
+    Each operand has its line: the network's input, the node that makes it, or the import of the weight. Where the
+    parser's lines are missing, an operand may be a weight, which is broadcast in every network; two operands that are
+    both broadcast are no weights.
     """
     if not case.build.onnx_nodes:
         yield from _both_stretched(case)
         return
-    static = [note for note in case.notes("adding_input") if note.text("dims").startswith("(1,")]
+    inputs = {note.text("tensor"): note for note in case.notes("adding_input")}
+    static = [note for note in inputs.values() if note.text("dims").startswith("(1,")]
     nodes = {node.name: node for node in case.build.onnx_nodes}
-    made = {tensor for node in nodes.values() for tensor in node.outputs} | {n.text("tensor") for n in static}
-    wide = [note for note in case.notes("broadcasting") if _stretches(note, nodes.get(note.text("layer")), made)]
+    computed = _computed(nodes.values(), inputs)
+    wide = [note for note in case.notes("broadcasting") if _stretches(note, nodes.get(note.text("layer")), computed)]
     if static and wide:
-        yield from observe(
-            [*static, *wide],
+        made = {tensor: node.span for node in nodes.values() for tensor in node.outputs}
+        named = {note.text("tensor"): note.span for note in case.notes("importing_initializer")}
+        named |= made | {tensor: note.span for tensor, note in inputs.items()}
+        operands = [tensor for note in wide for tensor in nodes[note.text("layer")].inputs]
+        spans = [note.span for note in (*static, *wide)] + [named[tensor] for tensor in operands if tensor in named]
+        yield Observation(
             f"A leading dimension of 1 is broadcast {count(len(wide), 'time')}, and the batch is fixed to 1",
-            names="layer",
+            list(dict.fromkeys(spans)),
+            layers=list(dict.fromkeys(note.text("layer") for note in wide)),
             confidence=Confidence.POSSIBLE,
             settle="The same model built with a dynamic batch, run at batch 1",
             same_as="broadcast",
         )
+
+
+def _computed(nodes: Iterable[OnnxNode], inputs: Iterable[str]) -> set[str]:
+    """Return the tensors that depend on the network's inputs; all others are weights, or follow from weights."""
+    computed = set(inputs)
+    for node in nodes:  # the parser meets a node after those that make its inputs
+        if not computed.isdisjoint(node.inputs):
+            computed.update(node.outputs)
+    return computed
 
 
 def _both_stretched(case: Case) -> Iterator[Observation]:
@@ -158,9 +174,9 @@ def _has_leading_one(note: Note) -> bool:
     return any(f"dims(input{at})=[1," in note.text("text") for at in (0, 1))
 
 
-def _stretches(note: Note, node: OnnxNode | None, made: set[str]) -> bool:
+def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
     """Whether a tensor that is no weight is broadcast along its leading 1; for weights that is usual."""
     at = int(note.number("count") or 0)
-    if node is None or at >= len(node.inputs) or node.inputs[at] not in made:
+    if node is None or at >= len(node.inputs) or node.inputs[at] not in computed:
         return False
     return f"dims(input{at})=[1," in note.text("text")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import FULL, is_reformat, output_types, spans_of, time_share
+from trtforensics.findings.engine_facts import (
+    FULL,
+    input_types,
+    is_quantize_node,
+    is_reformat,
+    output_types,
+    spans_of,
+    time_share,
+)
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.rule import rule
@@ -125,7 +133,9 @@ def _only_quantizes(facts: LayerFacts) -> bool:
     if layer.type == "Scale":
         return changes
     words = facts.operators or facts.onnx_nodes
-    return changes and bool(words) and all(any(one in word for one in _Q_OR_DQ) for word in words)
+    if not words:
+        return changes and is_quantize_node(layer)
+    return changes and all(any(one in word for one in _Q_OR_DQ) for word in words)
 
 
 @rule(
@@ -144,7 +154,7 @@ def back_and_forth(case: Case) -> Iterator[Observation]:
     pairs = [
         (facts, maker)
         for facts in case.facts.running
-        if _converts(facts) and output_types(facts.layer) & _QUANTISED
+        if _converts(facts) and _narrows(facts.layer)
         for maker in around.producers(facts)
         if maker.precision in _QUANTISED and not output_types(maker.layer) & _QUANTISED
     ]
@@ -152,6 +162,11 @@ def back_and_forth(case: Case) -> Iterator[Observation]:
     makers = list({maker.index: maker for _, maker in pairs}.values())
     title = f"{count(len(converters), 'converter')} to INT8 behind layers that compute in INT8 and write wider types"
     yield from _observed(case, title, converters, "back and forth", cite=makers)
+
+
+def _narrows(layer: EngineLayer) -> bool:
+    """Whether a layer writes a quantised type and reads none: a copy from INT8 to INT8 only changes the format."""
+    return bool(output_types(layer) & _QUANTISED) and not input_types(layer) & _QUANTISED
 
 
 def _converts(facts: LayerFacts) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.engine_facts import is_reformat, spans_of, time_share
+from trtforensics.findings.engine_facts import is_quantize_node, is_reformat, spans_of, time_share
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
@@ -74,7 +73,7 @@ def held_up(case: Case) -> Iterator[Observation]:
 def reformats(case: Case) -> Iterator[Observation]:
     """Count the reformats, with their share of the engine's time where all of them are timed."""
     layers = case.engine
-    found = [layer for layer in layers if is_reformat(layer) and not _OF_MODEL.search(layer.name)]
+    found = [layer for layer in layers if is_reformat(layer) and not is_quantize_node(layer)]
     changing = [layer for layer in found if _changes_type(layer)]
     if not changing and (len(found) <= _MANY * len(layers) or len(layers) < _SMALL):
         return
@@ -91,10 +90,6 @@ def reformats(case: Case) -> Iterator[Observation]:
         steps=profile(case, "See what each costs"),
         same_as="reformats",
     )
-
-
-_OF_MODEL = re.compile(r"QuantizeLinear(?:_clone_\d+)?$")
-"""The names of copies that do what a node of the model says."""
 
 
 def _changes_type(layer: EngineLayer) -> bool:

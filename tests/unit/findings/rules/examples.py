@@ -621,6 +621,7 @@ RUNNING = {
         f"""V Engine Layer Information:
         > {_REFORMAT.format("Float", "Half")}
         | Layer(CaskConvolution): c, Tactic: 0x0000000000000001, r (Half[1,8]) -> y (Half[1,8])
+        > | Layer(Reformat): Reformatting CopyNode for Input Tensor 0 to /d/QuantizeLinear, Tactic: 0x0000000000000000, y (Half[1,8]) -> z (Float[1,8])
         """,
         """V Engine Layer Information:
         | Layer(NoOp): Reformatting CopyNode for Input Tensor 0 to c, Tactic: 0x0000000000000000, x (Float[1,8]) -> r (Half[1,8])
@@ -1089,6 +1090,7 @@ LAYERS = {
         f"""V Engine Layer Information:
         > | {written("QuantizeLinear_1", "Scale", ("x Float", "y Int8"))}
         > | {written("DequantizeLinear_2", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
+        > | Layer(Reformat): /c/QuantizeLinear_clone_1, Tactic: 0x0000000000000000, z (Float[1,8]) -> q (Int8[1,8])
         """,
         f"""V Engine Layer Information:
         | {written("BatchNormalization_1", "Scale", ("x Float", "y Float"))}
@@ -1099,7 +1101,8 @@ LAYERS = {
         f"""V Engine Layer Information:
         > | {written("c", "CaskConvolution", ("x Int8", "y Float"), CONVOLVED)}
         > | {written("QuantizeLinear_1", "Reformat", ("y Float", "z Int8"), ", Origin: QDQ")}
-        | {written("d", "CaskConvolution", ("z Int8", "u Int8"), CONVOLVED)}
+        | {written("Reformatting CopyNode for Input Tensor 0 to d", "Reformat", ("z Int8", "v Int8"))}
+        | {written("d", "CaskConvolution", ("v Int8", "u Int8"), CONVOLVED)}
         """,
         f"""V Engine Layer Information:
         | {written("c", "CaskConvolution", ("x Half", "y Half"), CONVOLVED)}
