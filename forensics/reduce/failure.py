@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisect.runner.probe import check_log_name
@@ -23,8 +27,7 @@ from trtforensics.render.json_text import dumps
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from trtforensics.bisect.runner.probe import ProbeOutcome
     from trtforensics.findings.finding import Finding
@@ -114,6 +117,11 @@ class Names:
     makers: Mapping[str, str]
     others: frozenset[str] = frozenset()
 
+    def among(self, nodes: Collection[str]) -> Names:
+        """Return the names in a model of some nodes: a tensor that none of them makes belongs to no node."""
+        makers = {name: node for name, node in self.makers.items() if node in nodes}
+        return Names(self.operators, makers, self.others | (self.makers.keys() - makers.keys()))
+
     def blanked(self, text: str) -> str:
         """Return a text without names and numbers."""
         return _NUMBER.sub("#", _TOKEN.sub(lambda found: self._blank(found[0]), text)).strip()
@@ -145,21 +153,37 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     stage = "check" if outcome.checks else "build"
     logs = [check_log_name(number) for number in range(len(outcome.checks))] if outcome.checks else _BUILD_LOGS
     paths = [folder / name for name in logs if (folder / name).is_file() and (folder / name).stat().st_size]
-    for path in paths:
-        found = _root(path)
-        if found is not None:
-            return _from_finding(stage, ended, *found, names)
     words = [line for path in paths for line in _last_lines(path)]
-    named = _distinct(node for line in reversed(words) for node in names.nodes_in(line))
+    last_named = _distinct(node for line in reversed(words) for node in names.nodes_in(line))
+    with _joined(paths) as whole:
+        found = None if whole is None else _root(whole)
+        if found is not None:
+            failure = _from_finding(stage, ended, *found, names)
+            return failure if failure.named else replace(failure, named=last_named)
     spoken = next((line for line in reversed(words) if line.strip()), "")
     form = "" if signal or outcome.timed_out else names.blanked(spoken)
     lines = (spoken,) if form else ()
-    return Failure(stage, ended, form=form, lines=lines, named=named)
+    return Failure(stage, ended, form=form, lines=lines, named=last_named)
 
 
 def wrong_numbers(check: str) -> Failure:
     """Return the failure that a built-in check tells of; a cut model has other outputs, so that these do not count."""
     return Failure("check", "failed", form=f"builtin:{check} does not hold")
+
+
+@contextmanager
+def _joined(paths: Sequence[Path]) -> Iterator[Path | None]:
+    """Give one file with all logs of a command: what it prints and its errors are parts of one build."""
+    if len(paths) <= 1:
+        yield paths[0] if paths else None
+        return
+    with tempfile.NamedTemporaryFile(suffix=".log") as whole:
+        for path in paths:
+            with path.open("rb") as part:
+                shutil.copyfileobj(part, whole)
+            whole.write(b"\n")
+        whole.flush()
+        yield Path(whole.name)
 
 
 def _root(path: Path) -> tuple[Finding, QuotedLog] | None:

@@ -187,7 +187,7 @@ class ReductionLever(Lever):
             self._tidy(folder)
             return told
         wrong = outcome.checks and self._builtin
-        failure = wrong_numbers(self._builtin) if wrong else failure_of(folder, outcome, self._names)
+        failure = wrong_numbers(self._builtin) if wrong else failure_of(folder, outcome, self._names_of(folder))
         verdict, reason = self._kept(folder, failure, outcome.reason)
         return replace(told, verdict=verdict, reason=reason)
 
@@ -213,6 +213,14 @@ class ReductionLever(Lever):
         if verdict is not Verdict.BAD:
             self._tidy(folder)
         return verdict, difference or f"{reason}, {failure.sentence}"
+
+    def _names_of(self, folder: Path) -> Names:
+        """Return the names of a probe's model, as they were and as they may be replaced."""
+        kept = {
+            self.original.nodes[index].name for index in self._actives[str(folder)] if index < len(self.original.nodes)
+        }
+        renames = self.deriver.renames
+        return self._names.among(kept | {renames[name] for name in kept if name in renames})
 
     def _is_whole(self, folder: Path) -> bool:
         return len(self._actives[str(folder)]) == len(self.items)

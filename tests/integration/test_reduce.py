@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import random
 import signal
 import subprocess
@@ -15,13 +16,38 @@ import onnx
 import pytest
 from onnx import helper
 
+from tests.emulator.tensorrt.python_path import environment
 from tests.support import failing_models as failing
+from trtforensics.bisect.runner.command import Ended
+from trtforensics.bisect.runner.probe import ProbeOutcome
+from trtforensics.bisect.search import Verdict
+from trtforensics.reduce.failure import Failure, Names, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     Run = Callable[..., Any]
+
+TRTEXEC = """#!{python}
+import argparse, os, sys
+parser = argparse.ArgumentParser(allow_abbrev=False)
+for name in ("onnx", "builderOptimizationLevel", "minShapes", "optShapes", "maxShapes"):
+    parser.add_argument("--" + name)
+for name in ("verbose", "skipInference", "fp16", "stronglyTyped"):
+    parser.add_argument("--" + name, action="store_true")
+args = parser.parse_args()
+assert args.skipInference
+line = [sys.executable, "-m", "tests.emulator.trtexec.cli", "--verbose", "--onnx", args.onnx]
+os.execv(sys.executable, line + ["--fp16"] * args.fp16)
+"""
+"""Has the options that trtexec has, and builds by the emulator."""
+
+POLYGRAPHY = """#!{python}
+import sys
+from polygraphy.tools import main
+sys.exit(main())
+"""
 
 rtx = pytest.mark.skipif(importlib.util.find_spec("tensorrt_rtx") is None, reason="TensorRT-RTX is not installed")
 
@@ -215,6 +241,68 @@ def test_what_makes_no_sense_is_refused(run: Run, tmp_path: Path, arguments: tup
     done = run("reduce", planted(tmp_path, 10), "--artifacts-dir", tmp_path / "out", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
+
+
+def on_path(folder: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return an environment with stand-ins for the programs first on its path."""
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    for name, text in (("trtexec", TRTEXEC), ("polygraphy", POLYGRAPHY)):
+        (programs / name).write_text(text.format(python=sys.executable))
+        (programs / name).chmod(0o755)
+    return {**environment, "PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
+
+
+def shown(out: Path, way: str, environment: Mapping[str, str]) -> Failure:
+    """Run ``repro.sh``; return the fingerprint of what it prints."""
+    printed = out / f"shown-{way}"
+    printed.mkdir()
+    with (printed / "build.log").open("wb") as log:
+        line = [out / "fixed" / "repro.sh", way]
+        done = subprocess.run(line, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
+    outcome = ProbeOutcome(Verdict.BAD, "", build=Ended(done.returncode, 0.0, 0))
+    return failure_of(printed, outcome, Names({}, {}))
+
+
+@pytest.mark.parametrize(
+    ("options", "ways"),
+    [
+        (("--builder", "tensorrt"), ["polygraphy"]),
+        (("--builder", "tensorrt", "--builder-flags", "FP16", "--optimization-level", "3"), ["polygraphy"]),
+        (("--build", "trtexec --onnx={model} --verbose --skipInference --fp16"), ["commands", "trtexec"]),
+    ],
+)
+def test_the_script_fails_as_the_original_does(tmp_path: Path, options: tuple[str, ...], ways: list[str]) -> None:
+    out, emulated = tmp_path / "out", on_path(tmp_path, environment(version="10.13.3"))
+    model = saved(tmp_path, failing.model_with(failing.plugin, 40))
+    line = [sys.executable, "-m", "trtforensics", "reduce", model, *options, "--artifacts-dir", out, "--json"]
+    done = subprocess.run(list(map(str, line)), env=emulated, capture_output=True, check=False)
+    found = json.loads(done.stdout)["reduction"]
+    assert left(json.loads(done.stdout)) == ["Swirl"]
+    for way in ways:
+        assert shown(out, way, emulated).code == found["failure"]["code"] != ""
+
+
+def test_the_script_runs_the_commands_of_the_reduction(run: Run, tmp_path: Path) -> None:
+    out, lonely = tmp_path / "out", CHECK.replace('"Sigmoid" in ops and ', "")
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, lonely), "--keep-values", "--artifacts-dir", out)
+    found = json.loads(run(*line, "--json").stdout)["reduction"]["failure"]
+    done = subprocess.run([out / "fixed" / "repro.sh"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith("ValueError: Det behind Sigmoid in /layer")
+    assert found["lines"][0].startswith("ValueError: Det behind Sigmoid in /layer")
+
+
+@rtx
+@pytest.mark.rtx
+@pytest.mark.parametrize("name", ["resize", "bytes", "mixed-types", "data-dependent-target", "branch"])
+def test_the_script_fails_in_tensorrt_rtx_as_the_original_does(run: Run, tmp_path: Path, name: str) -> None:
+    (case,) = [each for each in failing.CASES if each.name == name]
+    out = tmp_path / "out"
+    line = ("reduce", saved(tmp_path, case.model()), "--builder", "tensorrt_rtx", "--artifacts-dir", out, "--json")
+    found = json.loads(run(*line).stdout)["reduction"]["failure"]
+    seen = shown(out, "polygraphy", on_path(tmp_path))
+    assert (seen.code, list(seen.functions)) == (found["code"], found["functions"])
 
 
 @rtx

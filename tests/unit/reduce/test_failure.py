@@ -100,3 +100,25 @@ def test_wrong_numbers_are_loosely_the_same_however_wrong() -> None:
     other = replace(one, ended="differ beyond the tolerance")
     assert one.difference(other, Sameness.LOOSE) == ""
     assert one.difference(other, Sameness.STRICT) == "they differ beyond the tolerance"
+
+
+def test_an_error_on_the_other_stream_is_the_failure(tmp_path: Path) -> None:
+    banner = "&&&& {} TensorRT.trtexec [TensorRT v101601] # trtexec --onnx=m.onnx\n"
+    (tmp_path / "build.err").write_text(log())
+    failure = built(tmp_path, banner.format("RUNNING") + banner.format("FAILED"))
+    assert (failure.code, failure.operator) == ("TF108", "Resize")
+
+
+def test_the_result_of_a_node_that_was_cut_off_is_no_operator(tmp_path: Path) -> None:
+    text = (
+        "[11/22/2026-17:05:59] [TRT] [E] ITensor::getDimensions: Error Code 4: API Usage Error (Network input {} is a "
+        "shape tensor and must have type Int32 or Int64. Type is Float. In demandAndResolveInputTensor at a/b.cpp:1846)"
+    )
+    (tmp_path / "build.log").write_text(text.format("x"))
+    outcome = ProbeOutcome(Verdict.BAD, "", Ended(1, 1.0, 1))
+    whole = failure_of(tmp_path, outcome, NAMES)
+    (tmp_path / "build.log").write_text(text.format("/b/out"))
+    cut = failure_of(tmp_path, outcome, NAMES.among({"/a/Resize"}))
+    assert whole.code
+    assert whole.difference(cut, Sameness.STRICT) == ""
+    assert whole.difference(failure_of(tmp_path, outcome, NAMES), Sameness.STRICT) != ""
