@@ -17,7 +17,7 @@ from onnx import AttributeProto, numpy_helper
 
 from trtforensics.reduce.original import free_reads
 from trtforensics.reduce.recording import value_info, with_graph
-from trtforensics.reduce.simplifying import Aspect, Simplifier, made_up_names, relevant_to
+from trtforensics.reduce.simplifying import PASSED, Aspect, Simplifier, made_up_names, relevant_to
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -202,7 +202,7 @@ def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
     body.node.extend(nodes)
     for value in body.output:
         if value.name not in own:
-            passed = f"{value.name}_passed"
+            passed = f"{value.name}{PASSED}"
             body.node.append(onnx.helper.make_node("Identity", [value.name], [passed], name=passed))
             value.name = passed
 

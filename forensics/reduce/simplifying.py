@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _SMALL = 64
 """Elements of an integer constant that may spell sizes."""
+PASSED = "_passed"
+"""What follows the name of a tensor that passes through a subgraph."""
 _SIZED = {"kernel_shape"}
 """Attributes that repeat a size of a weight."""
 
@@ -113,20 +115,32 @@ class Simplifier:
     def _rename(self, model: onnx.ModelProto, values: Mapping[str, Values]) -> dict[str, Values]:
         for graph in graphs(model.graph):
             graph.name = "reduced"
-            graph.doc_string = ""
+            _forget(graph)
             for node in graph.node:
+                _forget(node)
+                for attribute in node.attribute:
+                    attribute.ClearField("doc_string")
                 node.name = self._other(node.name)
-                node.doc_string = ""
-                del node.metadata_props[:]
                 node.input[:] = [self._other(name) for name in node.input]
                 node.output[:] = [self._other(name) for name in node.output]
+            for value in (*graph.input, *graph.output, *graph.value_info):
+                for dim in value.type.tensor_type.shape.dim:
+                    if dim.dim_param:
+                        dim.dim_param = self._other(dim.dim_param)
             for named in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
+                _forget(named)
                 named.name = self._other(named.name)
-                named.doc_string = ""
         return {self._other(name): value for name, value in values.items()}
 
     def _other(self, name: str) -> str:
-        return self.renames.get(name, name)
+        stem = name if name in self.renames else name.removesuffix(PASSED)
+        return self.renames.get(stem, stem) + name[len(stem) :]
+
+
+def _forget(part: onnx.GraphProto | onnx.NodeProto | onnx.ValueInfoProto | onnx.TensorProto) -> None:
+    """Drop documentation and metadata."""
+    part.ClearField("doc_string")
+    del part.metadata_props[:]
 
 
 def made_up_names(original: Original) -> dict[str, str]:
@@ -134,7 +148,10 @@ def made_up_names(original: Original) -> dict[str, str]:
     pseudonyms = Pseudonyms(vocabulary())
     names = [node.name for node in original.nodes] + list(original.makers)
     names += [*original.constants, *original.sources]
-    names += [value.name for node in original.nodes for _, body in node.bodies() for value in body.input]
+    names += [
+        value.name for node in original.nodes for _, body in node.bodies() for value in (*body.input, *body.output)
+    ]
+    names += [dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, str)]
     return {name: pseudonyms.rewrite(name) for name in dict.fromkeys(names)}
 
 

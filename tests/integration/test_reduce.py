@@ -18,6 +18,7 @@ from onnx import helper
 
 from tests.emulator.tensorrt.python_path import environment
 from tests.support import failing_models as failing
+from trtforensics.bisect.precision.casting.preparation import graphs
 from trtforensics.bisect.runner.command import Ended
 from trtforensics.bisect.runner.probe import ProbeOutcome
 from trtforensics.bisect.search import Verdict
@@ -170,6 +171,65 @@ def test_nothing_of_the_original_is_left_where_it_is_anonymous(run: Run, tmp_pat
     for path in (tmp_path / "out" / "fixed").iterdir():
         assert b"zebrafoo" not in path.read_bytes(), path.name
         assert str(tmp_path).encode() not in path.read_bytes(), path.name
+
+
+HOLDING = """import sys, onnx
+def found(graph, inside):
+    for node in graph.node:
+        if node.op_type == "Det" and inside:
+            return True
+        if any(found(each.g, True) for each in node.attribute if each.type == onnx.AttributeProto.GRAPH):
+            return True
+    return False
+sys.exit(found(onnx.load(sys.argv[1]).graph, False))
+"""
+
+
+def named_zebra(fault: Callable[[failing.Growing, str], str]) -> onnx.ModelProto:
+    """Return a model that says zebra wherever ONNX lets it: names, functions, texts, metadata, dimensions."""
+    model = failing.model_with(fault, 30)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "zebra_batch"
+    model.producer_name = model.doc_string = model.domain = "zebra"
+    for graph in graphs(model.graph):
+        graph.name = "zebra graph"
+        for node in graph.node:
+            node.name = f"zebra/{node.name}"
+            for names in (node.input, node.output):
+                names[:] = [name and f"zebra_{name}" for name in names]
+            for attribute in node.attribute:
+                attribute.doc_string = "zebra"
+        for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+            named.name = f"zebra_{named.name}"
+        for part in (graph, *graph.node, *graph.input, *graph.output, *graph.initializer):
+            part.doc_string = "zebra"
+            part.metadata_props.add(key="zebra", value="zebra")
+    body = [
+        helper.make_node("Neg", ["a"], ["zebra_b"], name="zebra_inside"),
+        helper.make_node("Neg", ["zebra_b"], ["c"]),
+    ]
+    model.functions.append(
+        helper.make_function("zebra.ops", "Zebra", ["a"], ["c"], body, [helper.make_opsetid("", 17)])
+    )
+    model.opset_import.append(helper.make_opsetid("zebra.ops", 1))
+    last = model.graph.output[0].name
+    model.graph.node.append(helper.make_node("Zebra", [last], ["zebra_last"], name="zebra_call", domain="zebra.ops"))
+    model.graph.output[0].name = "zebra_last"
+    return model
+
+
+@pytest.mark.parametrize(("fault", "holder"), [(failing.branch, "If"), (failing.loop, "Loop")])
+def test_names_inside_subgraphs_and_functions_are_replaced(
+    run: Run, tmp_path: Path, fault: Callable[[failing.Growing, str], str], holder: str
+) -> None:
+    model, out = saved(tmp_path, named_zebra(fault)), tmp_path / "out"
+    line = ("reduce", model, "--check", check(tmp_path, HOLDING), "--shapes", "zebra_x:1x4x8x8", "--anonymous")
+    found = json.loads(run(*line, "--artifacts-dir", out, "--json").stdout)
+    assert sorted(left(found)) == sorted(["Det", holder])
+    for path in (out / "fixed").iterdir():
+        assert b"zebra" not in path.read_bytes(), path.name
+    reduced = onnx.load(out / "fixed" / "reduced.onnx")
+    onnx.checker.check_model(reduced, full_check=True)
+    assert {entry.domain for entry in reduced.opset_import} == {""}
 
 
 @pytest.mark.parametrize(
