@@ -48,6 +48,10 @@ _NEAR = 8
 _HINTS = 3
 _TOKEN = re.compile(r"[^\s'\"()\[\],;<>{}]+")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_MEASURED = re.compile(r"FAILED \| Output|Minimum Required Tolerance|(?:Inf|NaN) Detected")
+"""What Polygraphy 0.53 says of an output that fails a check."""
+_NOT_FINITE = re.compile(r"(?:Inf|NaN) Detected|\b(?:mean|min|max)=-?(?:inf|nan)\b")
+_MEASURES = 6
 _FUNCTION = re.compile(
     r"(?P<file>\w+\.(?:cpp|cc|cu|h))(?:::(?P<own>[\w~<>]+)::\d+|:\d+ In function (?P<importer>\w+))"
     r"|\bIn (?P<inner>[\w:~<>]+)(?:\(\))? at \S*?(?P<at>\w+\.(?:cpp|cc|cu|h))"
@@ -166,9 +170,16 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     return Failure(stage, ended, form=form, lines=lines, named=last_named)
 
 
-def wrong_numbers(check: str) -> Failure:
-    """Return the failure that a built-in check tells of; a cut model has other outputs, so that these do not count."""
-    return Failure("check", "failed", form=f"builtin:{check} does not hold")
+def wrong_numbers(check: str, log: Path) -> Failure:
+    """Return the failure that a built-in check tells of, with the lines of its log that name outputs and metrics.
+
+    A cut model has other outputs, so that these do not count; whether they are finite does.
+    """
+    text = log.read_text(errors="replace") if log.is_file() else ""
+    spoken = [line for line in text.splitlines() if _MEASURED.search(line)]
+    how = "outputs are not finite" if _NOT_FINITE.search(text) else "outputs differ"
+    form = f"builtin:{check} does not hold" + (f": {how}" if spoken else "")
+    return Failure("check", "failed", form=form, lines=tuple(spoken[:_MEASURES]))
 
 
 @contextmanager

@@ -39,8 +39,8 @@ def notes_text(reproduction: Reproduction, notes: Notes) -> str:
     failure = reproduction.failure
     lines = ["# A minimal model that fails", ""]
     if failure is not None:
-        lines += [f"The {failure.stage} {failure.ended}: {failure.sentence}", "", "```"]
-        lines += [*failure.lines, "```", ""]
+        lines += [f"The {failure.stage} {failure.ended}: {failure.sentence}", ""]
+        lines += ["```", *failure.lines, "```", ""] if failure.lines else []
     before, after = notes.nodes
     lines += [
         "## Model",

@@ -267,6 +267,41 @@ def test_a_built_in_check_sees_the_recorded_inputs(run: Run, tmp_path: Path) -> 
     assert left(found) == ["Sqrt"]
 
 
+ENGINE_IS_ONNX = """import sys
+if any("trtforensics.bisect.checks" in word for word in sys.orig_argv):
+    import polygraphy.backend.trt as trt
+    from polygraphy.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+    trt.EngineFromBytes = lambda load: load
+    trt.TrtRunner = lambda load, name=None: OnnxrtRunner(SessionFromOnnx(load), name=name)
+"""
+"""Has ONNX Runtime run what a check takes for an engine."""
+
+WRONG_SIGMOID = """import sys, onnx
+model = onnx.load(sys.argv[1])
+for node in model.graph.node:
+    if node.op_type == "Sigmoid":
+        node.op_type = "Tanh"
+onnx.save(model, sys.argv[2])
+"""
+
+
+def test_an_engine_is_held_against_the_probe_s_own_model(tmp_path: Path) -> None:
+    model, out, site = saved(tmp_path, failing.model_with(None, 30)), tmp_path / "out", tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(ENGINE_IS_ONNX)
+    env = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    build = check(tmp_path, WRONG_SIGMOID) + " {engine}"
+    line = [sys.executable, "-m", "trtforensics", "reduce", model, "--build", build, "--keep-values", "--json"]
+    line += ["--check", f"builtin:against:{model}", "--artifacts-dir", out]
+    done = subprocess.run(list(map(str, line)), env=env, capture_output=True, check=False)
+    found = json.loads(done.stdout)["reduction"]
+    assert left(json.loads(done.stdout)) == ["Sigmoid"]
+    assert found["failure"]["form"] == "builtin:against does not hold: outputs differ"
+    assert any("Difference exceeds tolerance" in said for said in found["failure"]["lines"])
+    again = subprocess.run([out / "fixed" / "repro.sh"], env=env, capture_output=True, text=True, check=False)
+    assert (again.returncode, "FAILED" in again.stdout + again.stderr) == (1, True)
+
+
 def test_polygraphy_can_be_the_check(run: Run, tmp_path: Path) -> None:
     look = "python3 -c 'import json, sys; sys.exit(len(json.load(open(sys.argv[1]))) != 1)' {inputs}/inputs.json"
     line = ("reduce", planted(tmp_path, 10), "--check", f"! {look}", "--keep-values", "--artifacts-dir")

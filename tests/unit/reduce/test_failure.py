@@ -8,7 +8,7 @@ import pytest
 from trtforensics.bisect.runner.command import Ended
 from trtforensics.bisect.runner.probe import ProbeOutcome
 from trtforensics.bisect.search import Verdict
-from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure
+from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 
 NAMES = Names({"/a/Resize": "Resize", "/b/Add": "Add", "/c/If": "If"}, {"/b/out": "/b/Add"}, frozenset({"x"}))
 PARSER = """[11/22/2026-17:05:59] [TRT] [V] Parsing node: {node} [{op}]
@@ -122,3 +122,20 @@ def test_the_result_of_a_node_that_was_cut_off_is_no_operator(tmp_path: Path) ->
     assert whole.code
     assert whole.difference(cut, Sameness.STRICT) == ""
     assert whole.difference(failure_of(tmp_path, outcome, NAMES), Sameness.STRICT) != ""
+
+
+MISMATCH = "[E]         FAILED | Output: 'y' | Difference exceeds tolerance (rel=0.01, abs=0.01)\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "form", "lines"),
+    [
+        ("[I] run 1: y | Stats: mean=0.1, max=2\n" + MISMATCH, ": outputs differ", 1),
+        ("[I] run 1: y | Stats: mean=nan, max=inf\n" + MISMATCH, ": outputs are not finite", 1),
+        ("nothing that is known\n", "", 0),
+    ],
+)
+def test_a_built_in_check_tells_how_outputs_are_wrong(tmp_path: Path, log: str, form: str, lines: int) -> None:
+    (tmp_path / "check.log").write_text(log)
+    failure = wrong_numbers("against", tmp_path / "check.log")
+    assert (failure.form, len(failure.lines)) == (f"builtin:against does not hold{form}", lines)
