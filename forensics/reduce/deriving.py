@@ -82,9 +82,11 @@ class Deriver:
 
     def relevant(self, nodes: frozenset[int]) -> frozenset[int]:
         """Return the simplifications that change the model of some nodes, by their indexes among the items."""
-        model = self._cut(nodes).model
+        cut = self._cut(nodes)
         first = len(self.original.nodes)
-        return frozenset(i for i, each in enumerate(self.simplifications, first) if relevant_to(model, each))
+        return frozenset(
+            i for i, each in enumerate(self.simplifications, first) if relevant_to(cut.model, cut.inputs, each)
+        )
 
     def _cut(self, kept: frozenset[int]) -> Derived:
         hosted: dict[Host, list[int]] = {}

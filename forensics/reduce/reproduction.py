@@ -55,6 +55,8 @@ def notes_text(reproduction: Reproduction, notes: Notes) -> str:
 
 
 def _certificate(notes: Notes) -> str:
+    if notes.document["status"] == "certified" and notes.nodes[1] == 1:
+        return "It failed twice."
     if notes.document["status"] == "certified":
         return "Without any one of them it does not fail so; each was left out once."
     return f"That it is the smallest was not shown: {notes.document['why']}."

@@ -32,3 +32,9 @@ def test_an_uncertified_answer_says_so() -> None:
     notes = notes_text(PLAIN, replace(NOTES, document={"status": "named", "why": "without 1 of its 2 nodes …"}))
     assert "That it is the smallest was not shown: without 1 of its 2 nodes …." in notes
     assert "each was left out once" not in notes
+
+
+def test_of_a_single_node_nothing_was_left_out() -> None:
+    notes = notes_text(PLAIN, replace(NOTES, nodes=(300, 1)))
+    assert "1 of the original's 300 nodes. It failed twice." in notes
+    assert "left out" not in notes
