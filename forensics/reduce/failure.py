@@ -171,7 +171,7 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
 
 
 def wrong_numbers(check: str, log: Path) -> Failure:
-    """Return the failure that a built-in check tells of, with the lines of its log that name outputs and metrics.
+    """Return the failure that a built-in check reports, with the lines of its log that name outputs and metrics.
 
     A cut model has other outputs, so that these do not count; whether they are finite does.
     """
@@ -265,8 +265,8 @@ def read_failure(folder: Path, check: str | None) -> Failure | None:
         return None
     if not isinstance(fields, dict) or fields.pop("check", None) != digest(check):
         return None
-    told: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in fields.items()}
+    decoded: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in fields.items()}
     try:
-        return Failure(**told)
+        return Failure(**decoded)
     except TypeError:
         return None

@@ -188,15 +188,15 @@ class ReductionLever(Lever):
         if outcome.verdict not in {Verdict.GOOD, Verdict.BAD} or outcome.not_run:
             return outcome
         ended = tuple(each for each in (outcome.build, *outcome.checks) if each)
-        told = replace(outcome, build=None, checks=ended)
+        checked = replace(outcome, build=None, checks=ended)
         if outcome.verdict is Verdict.GOOD:
             write_failure(folder, _PASSED, self._check)
             self._tidy(folder)
-            return told
+            return checked
         wrong = outcome.checks and self._builtin
         failure = self._wrong(folder, outcome) if wrong else failure_of(folder, outcome, self._names_of(folder))
         verdict, reason = self._kept(folder, failure, outcome.reason)
-        return replace(told, verdict=verdict, reason=reason)
+        return replace(checked, verdict=verdict, reason=reason)
 
     def _wrong(self, folder: Path, outcome: ProbeOutcome) -> Failure:
         return wrong_numbers(self._builtin, folder / check_log_name(len(outcome.checks) - 1))
