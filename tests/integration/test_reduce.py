@@ -298,7 +298,7 @@ def test_an_engine_is_held_against_the_probe_s_own_model(tmp_path: Path) -> None
     assert left(json.loads(done.stdout)) == ["Sigmoid"]
     assert found["failure"]["form"] == "builtin:against does not hold: outputs differ"
     assert any("Difference exceeds tolerance" in said for said in found["failure"]["lines"])
-    again = subprocess.run([out / "fixed" / "repro.sh"], env=env, capture_output=True, text=True, check=False)
+    again = subprocess.run([str(out / "fixed" / "repro.sh")], env=env, capture_output=True, text=True, check=False)
     assert (again.returncode, "FAILED" in again.stdout + again.stderr) == (1, True)
 
 
@@ -353,7 +353,7 @@ def shown(out: Path, way: str, environment: Mapping[str, str]) -> Failure:
     printed = out / f"shown-{way}"
     printed.mkdir()
     with (printed / "build.log").open("wb") as log:
-        line = [out / "fixed" / "repro.sh", way]
+        line = [str(out / "fixed" / "repro.sh"), way]
         done = subprocess.run(line, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
     outcome = ProbeOutcome(Verdict.BAD, "", build=Ended(done.returncode, 0.0, 0))
     return failure_of(printed, outcome, Names({}, {}))

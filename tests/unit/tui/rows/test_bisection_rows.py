@@ -66,7 +66,7 @@ def test_a_row_of_a_reduction_counts_nodes_and_tells_why_a_probe_was_not_judged(
     nodes: list[dict[str, object]] = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
     reduction = replace(view, mode="reduce", items=(*nodes, {"item": "the names"}))
     finished = replace(view.probes[1].finished[0], verdict=Verdict.UNRESOLVED, reason="fails otherwise: TF615")
-    probe = replace(view.probes[1], active=frozenset({0, 2, 7}), finished=(finished,))
+    probe = replace(view.probes[1], active=frozenset({0, 2, 7}), finished=[finished])
     row = "".join(piece.text for piece in probe_row(reduction, probe))
     assert row.split()[:3] == ["2", "unresolved", "2"]
     assert row.endswith("fails otherwise: TF615")
