@@ -128,7 +128,8 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
     original = take_apart(args.model)
     recipe = _recipe(args, options)
     recording = record(original, _sample(args, original))
-    simpler = () if args.keep_values else simplifications_of(original, anonymous=args.anonymous)
+    values = recording.values
+    simpler = () if args.keep_values else simplifications_of(original, anonymous=args.anonymous, sample=values)
     storage = STORAGES[args.precision] if args.precision else None
     judging = Judging(Sameness(args.same), recipe, storage, (options.build, options.check))
     return ReductionLever(Deriver(original, recording, simpler), directory, judging)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+import sys
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 
+from trtforensics.bisect.checks import builtin_of
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.session.artifacts import FIXED
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.reduce.failure import FILE, read_failure
 from trtforensics.reduce.inputs import write_feeds, write_golden, write_npz
-from trtforensics.reduce.reproduction import Reproduction, notes_text, script_text
+from trtforensics.reduce.reproduction import Notes, notes_text
+from trtforensics.reduce.script import Reproduction, raw_input, script_text
 from trtforensics.reduce.simplifying import Aspect
 
 if TYPE_CHECKING:
@@ -54,27 +58,45 @@ def write_answer(lever: ReductionLever, found: FoundModel, directory: Path, chec
     lines.append("inputs.npz, inputs.json: a sample, for NumPy and for `polygraphy run --load-inputs`")
     golden = run_model(derived.model, inputs)
     if isinstance(golden, str):
-        lines.append(f"no golden outputs: ONNX Runtime does not run the model ({golden})")
+        lines.append(f"outputs.npz is not written: ONNX Runtime does not run the model ({golden})")
     else:
         write_npz(golden, folder / "outputs.npz")
         write_golden(golden, folder / "outputs.json")
         lines.append("outputs.npz, outputs.json: what ONNX Runtime computes from it (`--load-outputs`)")
-    anonymous = _is_renamed(lever, found.active)
-    reproduction = Reproduction(
-        failure=_own_failure(lever, found, directory, check),
-        recipe=lever.recipe,
-        shapes={name: value.shape for name, value in inputs.items()} if _is_dynamic(derived.model) else {},
-        precision="" if lever.storage is None else lever.storage.name,
-        commands=() if anonymous else lever.commands,
-        has_golden=not isinstance(golden, str),
-        nodes=(len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in found.active)),
-        document=found.document,
-        model=onnx.printer.to_text(derived.model) if derived.model.ByteSize() < _PRINTED else "",
-    )
+    reproduction = _reproduction(lever, found, derived, (directory, check))
+    reproduction = replace(reproduction, has_golden=not isinstance(golden, str))
+    if reproduction.is_run:
+        for place, value in enumerate(inputs.values()):
+            write_bytes(folder / raw_input(place), value.tobytes())
+        lines.append(f"{raw_input(0)} …: the sample as trtexec loads it")
     write_text(folder / "repro.sh", script_text(reproduction))
     (folder / "repro.sh").chmod(0o755)
-    write_text(folder / "repro.md", notes_text(reproduction))
-    return [*lines, "repro.sh: reproduces it with trtexec or Polygraphy", "repro.md: a report, ready to paste"]
+    nodes = (len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in found.active))
+    model = onnx.printer.to_text(derived.model) if derived.model.ByteSize() < _PRINTED else ""
+    write_text(folder / "repro.md", notes_text(reproduction, Notes(nodes, found.document, model)))
+    ways = " or ".join(reproduction.ways)
+    return [*lines, f"repro.sh: shows the failure, by {ways}", "repro.md: a report, ready to paste"]
+
+
+def _reproduction(
+    lever: ReductionLever, found: FoundModel, derived: Derived, where: tuple[Path, str | None]
+) -> Reproduction:
+    """Return how the answer was built and judged; ``where`` is the directory, and the check of its failures."""
+    directory, check = where
+    build, judged = lever.commands
+    builtin = builtin_of(judged or "")
+    if judged and builtin:
+        judged = judged.replace(shlex.quote(sys.executable), "python3")
+    return Reproduction(
+        failure=_own_failure(lever, found, directory, check),
+        recipe=lever.recipe,
+        shapes={name: value.shape for name, value in derived.inputs.items()},
+        precision="" if lever.storage is None else lever.storage.name,
+        commands=(build, judged),
+        builtin=builtin,
+        is_dynamic=_is_dynamic(derived.model),
+        is_silent=_is_renamed(lever, found.active) and bool(build or (judged and builtin in {"", "against"})),
+    )
 
 
 _PRINTED = 4096

@@ -17,7 +17,7 @@ from onnx import AttributeProto, numpy_helper
 
 from trtforensics.reduce.original import free_reads
 from trtforensics.reduce.recording import value_info, with_graph
-from trtforensics.reduce.simplifying import Aspect, Simplifier, made_up_names, relevant_to
+from trtforensics.reduce.simplifying import PASSED, Aspect, Simplifier, made_up_names, relevant_to
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -82,9 +82,11 @@ class Deriver:
 
     def relevant(self, nodes: frozenset[int]) -> frozenset[int]:
         """Return the simplifications that change the model of some nodes, by their indexes among the items."""
-        model = self._cut(nodes).model
+        cut = self._cut(nodes)
         first = len(self.original.nodes)
-        return frozenset(i for i, each in enumerate(self.simplifications, first) if relevant_to(model, each))
+        return frozenset(
+            i for i, each in enumerate(self.simplifications, first) if relevant_to(cut.model, cut.inputs, each)
+        )
 
     def _cut(self, kept: frozenset[int]) -> Derived:
         hosted: dict[Host, list[int]] = {}
@@ -202,7 +204,7 @@ def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
     body.node.extend(nodes)
     for value in body.output:
         if value.name not in own:
-            passed = f"{value.name}_passed"
+            passed = f"{value.name}{PASSED}"
             body.node.append(onnx.helper.make_node("Identity", [value.name], [passed], name=passed))
             value.name = passed
 

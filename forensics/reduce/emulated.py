@@ -34,7 +34,7 @@ def judge_numbers(
 
     A model is not judged where a recorded value does not fit the 16-bit type: it would go wrong before its first node.
     """
-    beyond = next((name for name in sorted(cut) if _exceeds(inputs[name], storage)), "")
+    beyond = next((name for name in sorted(cut) if exceeds(inputs[name], storage)), "")
     if beyond:
         return Verdict.UNRESOLVED, f"the recorded values of {beyond} do not fit {storage.name}", None
     try:
@@ -65,12 +65,13 @@ def first_beyond(original: Original, recording: Recording, storage: Storage) -> 
     for node in original.nodes:
         results = [recording.values[name] for name in node.makes if name in recording.values]
         reads = [recording.values[name] for name in node.proto.input if name in recording.values]
-        if any(_exceeds(each, storage) for each in results) and not any(_exceeds(each, storage) for each in reads):
+        if any(exceeds(each, storage) for each in results) and not any(exceeds(each, storage) for each in reads):
             found.append(node.name)
     return tuple(found[:_NAMED])
 
 
-def _exceeds(values: Values, storage: Storage) -> bool:
+def exceeds(values: Values, storage: Storage) -> bool:
+    """Whether a finite value is beyond a type's range."""
     if values.dtype.kind != "f" or not values.size:
         return False
     finite = np.asarray(values, np.float64)[np.isfinite(values)]

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisect.runner.probe import check_log_name
@@ -23,8 +27,7 @@ from trtforensics.render.json_text import dumps
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from trtforensics.bisect.runner.probe import ProbeOutcome
     from trtforensics.findings.finding import Finding
@@ -45,6 +48,10 @@ _NEAR = 8
 _HINTS = 3
 _TOKEN = re.compile(r"[^\s'\"()\[\],;<>{}]+")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_MEASURED = re.compile(r"FAILED \| Output|Minimum Required Tolerance|(?:Inf|NaN) Detected")
+"""What Polygraphy 0.53 says of an output that fails a check."""
+_NOT_FINITE = re.compile(r"(?:Inf|NaN) Detected|\b(?:mean|min|max)=-?(?:inf|nan)\b")
+_MEASURES = 6
 _FUNCTION = re.compile(
     r"(?P<file>\w+\.(?:cpp|cc|cu|h))(?:::(?P<own>[\w~<>]+)::\d+|:\d+ In function (?P<importer>\w+))"
     r"|\bIn (?P<inner>[\w:~<>]+)(?:\(\))? at \S*?(?P<at>\w+\.(?:cpp|cc|cu|h))"
@@ -114,6 +121,11 @@ class Names:
     makers: Mapping[str, str]
     others: frozenset[str] = frozenset()
 
+    def among(self, nodes: Collection[str]) -> Names:
+        """Return the names in a model of some nodes: a tensor that none of them makes belongs to no node."""
+        makers = {name: node for name, node in self.makers.items() if node in nodes}
+        return Names(self.operators, makers, self.others | (self.makers.keys() - makers.keys()))
+
     def blanked(self, text: str) -> str:
         """Return a text without names and numbers."""
         return _NUMBER.sub("#", _TOKEN.sub(lambda found: self._blank(found[0]), text)).strip()
@@ -145,21 +157,44 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     stage = "check" if outcome.checks else "build"
     logs = [check_log_name(number) for number in range(len(outcome.checks))] if outcome.checks else _BUILD_LOGS
     paths = [folder / name for name in logs if (folder / name).is_file() and (folder / name).stat().st_size]
-    for path in paths:
-        found = _root(path)
-        if found is not None:
-            return _from_finding(stage, ended, *found, names)
     words = [line for path in paths for line in _last_lines(path)]
-    named = _distinct(node for line in reversed(words) for node in names.nodes_in(line))
+    last_named = _distinct(node for line in reversed(words) for node in names.nodes_in(line))
+    with _joined(paths) as whole:
+        found = None if whole is None else _root(whole)
+        if found is not None:
+            failure = _from_finding(stage, ended, *found, names)
+            return failure if failure.named else replace(failure, named=last_named)
     spoken = next((line for line in reversed(words) if line.strip()), "")
     form = "" if signal or outcome.timed_out else names.blanked(spoken)
     lines = (spoken,) if form else ()
-    return Failure(stage, ended, form=form, lines=lines, named=named)
+    return Failure(stage, ended, form=form, lines=lines, named=last_named)
 
 
-def wrong_numbers(check: str) -> Failure:
-    """Return the failure that a built-in check reports; outputs do not count, since a cut model has others."""
-    return Failure("check", "failed", form=f"builtin:{check} does not hold")
+def wrong_numbers(check: str, log: Path) -> Failure:
+    """Return the failure that a built-in check reports, with the lines of its log that name outputs and metrics.
+
+    A cut model has other outputs, so that these do not count; whether they are finite does.
+    """
+    text = log.read_text(errors="replace") if log.is_file() else ""
+    spoken = [line for line in text.splitlines() if _MEASURED.search(line)]
+    how = "outputs are not finite" if _NOT_FINITE.search(text) else "outputs differ"
+    form = f"builtin:{check} does not hold" + (f": {how}" if spoken else "")
+    return Failure("check", "failed", form=form, lines=tuple(spoken[:_MEASURES]))
+
+
+@contextmanager
+def _joined(paths: Sequence[Path]) -> Iterator[Path | None]:
+    """Give one file with all logs of a command: what it prints and its errors are parts of one build."""
+    if len(paths) <= 1:
+        yield paths[0] if paths else None
+        return
+    with tempfile.NamedTemporaryFile(suffix=".log") as whole:
+        for path in paths:
+            with path.open("rb") as part:
+                shutil.copyfileobj(part, whole)
+            whole.write(b"\n")
+        whole.flush()
+        yield Path(whole.name)
 
 
 def _root(path: Path) -> tuple[Finding, QuotedLog] | None:

@@ -15,15 +15,16 @@ import numpy as np
 
 from trtforensics.bisect.checks import builtin_of
 from trtforensics.bisect.levers.recipe import build_command
+from trtforensics.bisect.precision.casting.storage import STORAGES
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.runner.executors import RelayExecutor
 from trtforensics.bisect.runner.placeholders import mentions
-from trtforensics.bisect.runner.probe import ProbeOutcome
+from trtforensics.bisect.runner.probe import ProbeOutcome, check_log_name
 from trtforensics.bisect.search import Item, Verdict
 from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.reduce.deriving import UnknownValueError
-from trtforensics.reduce.emulated import first_beyond, judge_numbers
+from trtforensics.reduce.emulated import exceeds, first_beyond, judge_numbers
 from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 from trtforensics.reduce.inputs import write_inputs
 
@@ -145,14 +146,20 @@ class ReductionLever(Lever):
         return {self.placeholder: path, "inputs": inputs}
 
     def _spoilt(self, derived: Derived) -> str:
-        """Return why a check of numbers would fail before the first node: a recorded value is wrong already."""
+        """Return why a check of numbers would fail before the first node: a recorded value is wrong, or too large.
+
+        A build by a command may be in FP16; what it then does to too large an input would hide which node overflows.
+        """
         if not self._feeds:
             return ""
         finite = self._builtin == "finite"
+        halves = bool(self._builtin) and (self.recipe is None or "FP16" in self.recipe.flags)
         for name in sorted(derived.inputs.keys() - self.original.sources.keys()):
             value = derived.inputs[name]
             if value.dtype.kind == "f" and bool(np.isnan(value).any() or (finite and not np.isfinite(value).all())):
                 return f"the recorded values of {name} are not finite before any node runs"
+            if halves and exceeds(value, STORAGES["fp16"]):
+                return f"the recorded values of {name} do not fit fp16, in which the build may read them"
         return ""
 
     def _does_not_run(self, active: frozenset[int], derived: Derived) -> str:
@@ -187,9 +194,12 @@ class ReductionLever(Lever):
             self._tidy(folder)
             return checked
         wrong = outcome.checks and self._builtin
-        failure = wrong_numbers(self._builtin) if wrong else failure_of(folder, outcome, self._names)
+        failure = self._wrong(folder, outcome) if wrong else failure_of(folder, outcome, self._names_of(folder))
         verdict, reason = self._kept(folder, failure, outcome.reason)
         return replace(checked, verdict=verdict, reason=reason)
+
+    def _wrong(self, folder: Path, outcome: ProbeOutcome) -> Failure:
+        return wrong_numbers(self._builtin, folder / check_log_name(len(outcome.checks) - 1))
 
     def emulated(self, spec: ProbeSpec, storage: Storage) -> ProbeOutcome:
         """Judge a probe by its twin."""
@@ -213,6 +223,14 @@ class ReductionLever(Lever):
         if verdict is not Verdict.BAD:
             self._tidy(folder)
         return verdict, difference or f"{reason}, {failure.sentence}"
+
+    def _names_of(self, folder: Path) -> Names:
+        """Return the names of a probe's model, as they were and as they may be replaced."""
+        kept = {
+            self.original.nodes[index].name for index in self._actives[str(folder)] if index < len(self.original.nodes)
+        }
+        renames = self.deriver.renames
+        return self._names.among(kept | {renames[name] for name in kept if name in renames})
 
     def _is_whole(self, folder: Path) -> bool:
         return len(self._actives[str(folder)]) == len(self.items)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
+from trtforensics.bisect.precision.casting.preparation import graphs
 from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, options_for
 from trtforensics.reduce.original import free_reads
 
@@ -138,8 +139,9 @@ def value_info(name: str, value: Values, dims: Sequence[Any] | None = None) -> o
 
 
 def with_graph(model: onnx.ModelProto, graph: onnx.GraphProto) -> onnx.ModelProto:
-    """Return a model of another graph, with the operator sets of this one."""
+    """Return a model of another graph, with those of this one's operator sets that it uses."""
     made = onnx.ModelProto(ir_version=model.ir_version, producer_name="trtforensics")
-    made.opset_import.extend(model.opset_import)
+    used = {node.domain for scope in graphs(graph) for node in scope.node} | {"", "ai.onnx"}
+    made.opset_import.extend(entry for entry in model.opset_import if entry.domain in used)
     made.graph.CopyFrom(graph)
     return made

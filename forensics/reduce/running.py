@@ -11,6 +11,7 @@ from trtforensics.bisect.session.result import write_result
 from trtforensics.reduce.answer import FoundModel, write_answer
 from trtforensics.reduce.lever import OTHERWISE
 from trtforensics.reduce.search import ReductionSearch, Terrain
+from trtforensics.reduce.simplifying import kept_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,10 +42,12 @@ def reduce_model(
     failure = lever.reference()
     smallest = search.smallest if failure is not None else frozenset()
     nodes = [index for index in sorted(smallest) if index < len(lever.original.nodes)]
+    first = len(lever.original.nodes)
+    simpler = [each for index, each in enumerate(lever.deriver.simplifications, first) if index in smallest]
     document["reduction"] = {
         "nodes": len(lever.original.nodes),
         "left": [lever.describe(index) for index in nodes],
-        "as_they_were": [lever.items[index].name for index in sorted(smallest) if index not in nodes],
+        "as_they_were": kept_texts(simpler),
         "not_judged_without": [lever.items[index].name for index in sorted(search.undecided)],
         "failure": None if failure is None else asdict(failure),
         "otherwise": other_failures(document),

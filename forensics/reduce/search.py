@@ -10,17 +10,17 @@ off. At the end every node was left out once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search import AGAIN, Ask, Outlook, Result, Status, Verdict
+from trtforensics.bisect.search import AGAIN, Ask, Result, Round, RoundSearch, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
+
+    from trtforensics.bisect.search.basis.rounds import Rounds
 
     Items = frozenset[int]
-    Steps = Generator["_Round", None, Items | None]
 
 ALONE = "the answer"
 BUT_ONE = "the answer without one node"
@@ -56,41 +56,19 @@ class Terrain:
         return len(self.reads)
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """Probes in the order of preference; ``whole``: all of them are wanted, not only those before the first bad one.
-
-    ``ahead`` are probes that may be wanted next: they run where there is room.
-    """
-
-    asks: tuple[Ask, ...] = ()
-    whole: bool = False
-    ahead: tuple[Ask, ...] = ()
-
-
-class ReductionSearch:
-    """Has the interface of :class:`trtforensics.bisect.search.Search`; the result's one set is what the failure needs.
+class ReductionSearch(RoundSearch):
+    """The search over a terrain; its result's one set is what the failure needs.
 
     ``limit`` is how many probes may be asked for.
     """
 
+    _closing = 2
+
     def __init__(self, terrain: Terrain, *, limit: int | None = None) -> None:
         self._terrain = terrain
-        self._limit = limit
-        self._all = frozenset(range(terrain.nodes))
         self._everything = frozenset(range(terrain.nodes + terrain.simplifications))
-        self._verdicts: dict[Ask, Verdict] = {}
-        self._asked: set[Ask] = set()
         self._left = self._everything
-        self._result: Result | None = None
-        self._round = _Round()
-        self._steps = self._run()
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to ask."""
-        self._advance()
-        return self._result is not None
+        super().__init__(terrain.nodes, Verdict.BAD, limit)
 
     @property
     def smallest(self) -> Items:
@@ -103,52 +81,8 @@ class ReductionSearch:
         verdicts = {self._left - mask: self._verdicts.get(Ask(mask)) for mask in self._without_one()}
         return frozenset[int]().union(*(one for one, verdict in verdicts.items() if verdict is Verdict.UNRESOLVED))
 
-    def asks(self, room: int = 1) -> tuple[Ask, ...]:
-        """Return the next probes, at most ``room`` besides those under way; none means wait for those, or done."""
-        self._advance()
-        if self._result is not None:
-            return ()
-        left = room if self._limit is None else min(room, self._limit - len(self._asked))
-        wanted = [ask for ask in (*self._open(), *self._round.ahead) if ask not in self._asked]
-        fresh = tuple(islice(dict.fromkeys(wanted), max(left, 0)))
-        self._asked.update(fresh)
-        return fresh
-
-    def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Take the verdict of a probe."""
-        self._asked.add(ask)
-        self._verdicts[ask] = verdict
-
-    def outlook(self) -> Outlook:
-        """Return what is known; the builds left are those it takes if few nodes are needed."""
-        nodes = len(self._left & self._all)
-        left = 0 if self._result else 2 * ceil(log2(max(2, nodes))) + 2
-        culprits = self._result.culprits if self._result else ()
-        suspects = frozenset[int]() if self._result else self._left & self._all
-        return Outlook(left * 3 / 4, left, suspects, culprits, tuple(frozenset({index}) for index in sorted(self._all)))
-
-    def result(self) -> Result:
-        """Return the answer so far."""
-        return self._result or self._ended(Status.INCONCLUSIVE, "the search has not ended")
-
-    def _advance(self) -> None:
-        while self._result is None and not any(True for _ in self._open()):
-            try:
-                self._round = next(self._steps)
-            except StopIteration as stop:
-                self._result = stop.value
-        spent = self._result is None and self._limit is not None and len(self._asked) >= self._limit
-        if spent and not any(ask in self._asked for ask in self._open()):
-            self._result = self._ended(Status.INCONCLUSIVE, f"{self._limit} probes were not enough")
-
-    def _open(self) -> Iterator[Ask]:
-        """Yield the probes of the round that have no verdict yet and may still matter."""
-        for ask in self._round.asks:
-            verdict = self._verdicts.get(ask)
-            if verdict is None:
-                yield ask
-            elif verdict is Verdict.BAD and not self._round.whole:
-                return
+    def _suspected(self) -> Items:
+        return frozenset() if self._result else self._left & self._all
 
     def _ended(self, status: Status, why: str) -> Result:
         reproduced = self._verdicts.get(Ask(self._everything)) is Verdict.BAD
@@ -168,8 +102,8 @@ class ReductionSearch:
         nodes = self._left & self._all
         return [self._left - {index} for index in sorted(nodes)] if len(nodes) > 1 else []
 
-    def _run(self) -> Generator[_Round, None, Result]:
-        yield _Round((Ask(self._everything, purpose=_WHOLE),))
+    def _run(self) -> Rounds:
+        yield Round((Ask(self._everything, purpose=_WHOLE),))
         verdict = self._verdicts[Ask(self._everything)]
         if verdict is Verdict.GOOD:
             return self._ended(Status.NOT_REPRODUCED, "the original does not fail")
@@ -198,12 +132,12 @@ class ReductionSearch:
     def _ask(self, nodes: Collection[int], purpose: str) -> Ask:
         return Ask(frozenset(nodes) | self._simplifications(), purpose=purpose)
 
-    def _first_bad(self, asks: Sequence[Ask], ahead: Sequence[Ask] = ()) -> Generator[_Round, None, Ask | None]:
+    def _first_bad(self, asks: Sequence[Ask], ahead: Sequence[Ask] = ()) -> Generator[Round, None, Ask | None]:
         """Return the first ask that is bad."""
-        yield _Round(tuple(asks), ahead=tuple(ahead))
+        yield Round(tuple(asks), ahead=tuple(ahead))
         return next((ask for ask in asks if self._verdicts.get(ask) is Verdict.BAD), None)
 
-    def _from_hints(self) -> Generator[_Round, None, None]:
+    def _from_hints(self) -> Generator[Round, None, None]:
         """Try the nodes that the failure names, alone, together, and with what leads to them."""
         named = [index for index in self._terrain.hints() if index in self._all]
         tries = [frozenset({index}) for index in named]
@@ -237,7 +171,7 @@ class ReductionSearch:
                 reached.add(each)
         return frozenset(reached)
 
-    def _outer(self) -> Generator[_Round, None, None]:
+    def _outer(self) -> Generator[Round, None, None]:
         """Cut from the outputs, then from the inputs."""
         nodes = self._nodes()
         end = yield from self._halved(len(nodes), lambda size: nodes[:size], _LAST)
@@ -246,11 +180,11 @@ class ReductionSearch:
         size = yield from self._galloped(len(nodes), lambda size: nodes[len(nodes) - size :], _FIRST)
         yield from self._only(self._downstream(nodes[-size], self._left & self._all))
 
-    def _only(self, nodes: Items) -> Generator[_Round, None, None]:
+    def _only(self, nodes: Items) -> Generator[Round, None, None]:
         if nodes < self._left & self._all:
             self._take((yield from self._first_bad([self._ask(nodes, _CONNECTED)])))
 
-    def _galloped(self, whole: int, part: Callable[[int], Sequence[int]], purpose: str) -> Generator[_Round, None, int]:
+    def _galloped(self, whole: int, part: Callable[[int], Sequence[int]], purpose: str) -> Generator[Round, None, int]:
         """Return what :meth:`_halved` does, in fewer probes where it is small: sizes are doubled until one fails."""
         low, high = 0, 1
         while high < whole:
@@ -262,7 +196,7 @@ class ReductionSearch:
 
     def _halved(
         self, whole: int, part: Callable[[int], Sequence[int]], purpose: str, low: int = 0
-    ) -> Generator[_Round, None, int]:
+    ) -> Generator[Round, None, int]:
         """Return the smallest size of a part that fails, as far as smaller ones do not; ``low`` does not."""
         high = whole
         while high - low > 1:
@@ -275,7 +209,7 @@ class ReductionSearch:
                 low = middle
         return high
 
-    def _inner(self) -> Generator[_Round, None, None]:
+    def _inner(self) -> Generator[Round, None, None]:
         """Leave out chunks of nodes, of half the size each round, until no single one can be left out."""
         size = max(1, len(self._nodes()) // 2)
         while len(self._nodes()) > 1:
@@ -284,7 +218,7 @@ class ReductionSearch:
                 return
             size = max(1, min(size, len(self._nodes())) // 2)
 
-    def _without_chunks(self, size: int) -> Generator[_Round, None, bool]:
+    def _without_chunks(self, size: int) -> Generator[Round, None, bool]:
         """Try to leave out each chunk of so many nodes; return whether one could be."""
         nodes, before = self._nodes(), self._left
         chunks = [frozenset(nodes[start : start + size]) for start in range(0, len(nodes), size)]
@@ -306,7 +240,7 @@ class ReductionSearch:
             return rest
         return self._upstream({max(rest)}, within=rest)
 
-    def _simplified(self) -> Generator[_Round, None, None]:
+    def _simplified(self) -> Generator[Round, None, None]:
         """Leave out simplifications that the failure does not need: all, then halves, down to single ones."""
         nodes = frozenset(self._nodes())
         needed = sorted(self._terrain.relevant(nodes))
@@ -324,15 +258,15 @@ class ReductionSearch:
                 return
             size = max(1, min(size, len(needed)) // 2)
 
-    def _proved(self) -> Generator[_Round, None, bool]:
+    def _proved(self) -> Generator[Round, None, bool]:
         """Leave out each node in turn; return whether one was not needed."""
         asks = tuple(Ask(mask, purpose=BUT_ONE) for mask in self._without_one())
-        yield _Round(asks, whole=True)
+        yield Round(asks, whole=True)
         return self._take(next((ask for ask in asks if self._verdicts[ask] is Verdict.BAD), None))
 
-    def _concluded(self) -> Generator[_Round, None, Result]:
+    def _concluded(self) -> Rounds:
         again = Ask(self._left, build=1, purpose=ALONE)
-        yield _Round((again,))
+        yield Round((again,))
         if self._verdicts[again] is not Verdict.BAD:
             return self._ended(
                 Status.INCONCLUSIVE, f"the answer failed once, and built again it was {self._verdicts[again]}"

@@ -7,6 +7,7 @@ A simplification is an item of the search: active, the model is as it was. Sizes
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,16 @@ from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from trtforensics.bisect.precision.inputs.sample import Values
     from trtforensics.reduce.original import Original
 
 _SMALL = 64
 """Elements of an integer constant that may spell sizes."""
+PASSED = "_passed"
+"""What follows the name of a tensor that passes through a subgraph."""
 _SIZED = {"kernel_shape"}
 """Attributes that repeat a size of a weight."""
 
@@ -63,13 +67,30 @@ class Simplification:
         return words[self.aspect]
 
 
-def simplifications_of(original: Original, *, anonymous: bool) -> tuple[Simplification, ...]:
-    """Return everything about a model that may become simpler, in a fixed order."""
+def kept_texts(kept: Iterable[Simplification]) -> list[str]:
+    """Return what stays as it was, one text a size: what is left of it after the halvings that were possible."""
+    simplifications = list(kept)
+    steps = Counter(each.key for each in simplifications if each.aspect is Aspect.SIZE)
+    return list(dict.fromkeys(_kept_text(each, steps) for each in simplifications))
+
+
+def _kept_text(each: Simplification, steps: Mapping[str, int]) -> str:
+    if each.aspect is not Aspect.SIZE:
+        return each.text
+    size = int(each.key)
+    now = size >> (size.bit_length() - 1 - steps[each.key])
+    return f"the size {size}" if now == size else f"the size {size}, as far as {now}"
+
+
+def simplifications_of(
+    original: Original, *, anonymous: bool, sample: Mapping[str, Values] | None = None
+) -> tuple[Simplification, ...]:
+    """Return everything about a model that may become simpler, in a fixed order; ``sample`` has its inputs' sizes."""
     inferred = (dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, str))
     found = [Simplification(Aspect.DYNAMIC, name) for name in dict.fromkeys((*_dynamic(original.model), *inferred))]
     found += [
         Simplification(Aspect.SIZE, str(size), step=step)
-        for size in sorted(_all_sizes(original), reverse=True)
+        for size in sorted(_all_sizes(original, sample or {}), reverse=True)
         for step in range(1, size.bit_length())
     ]
     for node in original.nodes:
@@ -97,7 +118,8 @@ class Simplifier:
         drop = {(each.key, each.attribute) for each in simpler if each.aspect is Aspect.ATTRIBUTE}
         fixed = {each.key for each in simpler if each.aspect is Aspect.DYNAMIC}
         random = {each.key for each in simpler if each.aspect is Aspect.WEIGHTS}
-        sizes = _sizes(simpler)
+        present = _present_sizes(model, values)
+        sizes = {size: smaller for size, smaller in _sizes(simpler).items() if size in present}
         _drop_attributes(model, drop)
         _fix_dimensions(model, values, fixed)
         if sizes:
@@ -113,20 +135,32 @@ class Simplifier:
     def _rename(self, model: onnx.ModelProto, values: Mapping[str, Values]) -> dict[str, Values]:
         for graph in graphs(model.graph):
             graph.name = "reduced"
-            graph.doc_string = ""
+            _forget(graph)
             for node in graph.node:
+                _forget(node)
+                for attribute in node.attribute:
+                    attribute.ClearField("doc_string")
                 node.name = self._other(node.name)
-                node.doc_string = ""
-                del node.metadata_props[:]
                 node.input[:] = [self._other(name) for name in node.input]
                 node.output[:] = [self._other(name) for name in node.output]
+            for value in (*graph.input, *graph.output, *graph.value_info):
+                for dim in value.type.tensor_type.shape.dim:
+                    if dim.dim_param:
+                        dim.dim_param = self._other(dim.dim_param)
             for named in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
+                _forget(named)
                 named.name = self._other(named.name)
-                named.doc_string = ""
         return {self._other(name): value for name, value in values.items()}
 
     def _other(self, name: str) -> str:
-        return self.renames.get(name, name)
+        stem = name if name in self.renames else name.removesuffix(PASSED)
+        return self.renames.get(stem, stem) + name[len(stem) :]
+
+
+def _forget(part: onnx.GraphProto | onnx.NodeProto | onnx.ValueInfoProto | onnx.TensorProto) -> None:
+    """Drop documentation and metadata."""
+    part.ClearField("doc_string")
+    del part.metadata_props[:]
 
 
 def made_up_names(original: Original) -> dict[str, str]:
@@ -134,17 +168,20 @@ def made_up_names(original: Original) -> dict[str, str]:
     pseudonyms = Pseudonyms(vocabulary())
     names = [node.name for node in original.nodes] + list(original.makers)
     names += [*original.constants, *original.sources]
-    names += [value.name for node in original.nodes for _, body in node.bodies() for value in body.input]
+    names += [
+        value.name for node in original.nodes for _, body in node.bodies() for value in (*body.input, *body.output)
+    ]
+    names += [dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, str)]
     return {name: pseudonyms.rewrite(name) for name in dict.fromkeys(names)}
 
 
-def relevant_to(model: onnx.ModelProto, simplification: Simplification) -> bool:
-    """Whether a simplification changes a model."""
+def relevant_to(model: onnx.ModelProto, values: Mapping[str, Values], simplification: Simplification) -> bool:
+    """Whether a simplification, by itself or with others, changes a model whose inputs have some values."""
     key, aspect = simplification.key, simplification.aspect
     if aspect is Aspect.DYNAMIC:
         return key in _dynamic(model)
     if aspect is Aspect.SIZE:
-        return int(key) in _declared_sizes(model)
+        return int(key) in _present_sizes(model, values)
     if aspect is Aspect.ATTRIBUTE:
         nodes = (node for graph in graphs(model.graph) for node in graph.node if node.name == key)
         return any(attribute.name == simplification.attribute for node in nodes for attribute in node.attribute)
@@ -164,11 +201,24 @@ def _declared_sizes(model: onnx.ModelProto) -> set[int]:
     return {int(size) for size in sizes if size > 1}
 
 
-def _all_sizes(original: Original) -> set[int]:
+def _present_sizes(model: onnx.ModelProto, values: Mapping[str, Values]) -> set[int]:
+    """Return the sizes of inputs and constants, and those that small constants and attributes may spell."""
+    inner = list(graphs(model.graph))
+    constants = [tensor for graph in inner for tensor in graph.initializer]
+    spelling = [numpy_helper.to_array(t) for t in constants if int(np.prod(t.dims)) <= _SMALL]
+    repeating = [a for graph in inner for node in graph.node for a in node.attribute if a.name in _SIZED]
+    sizes = {size for array in values.values() for size in array.shape} | {d for t in constants for d in t.dims}
+    sizes |= {d.dim_value for graph in inner for value in graph.input for d in value.type.tensor_type.shape.dim}
+    sizes |= {int(size) for array in spelling if _is_spelled(array) for size in array.reshape(-1)}
+    return sizes | {size for attribute in repeating for size in attribute.ints}
+
+
+def _all_sizes(original: Original, sample: Mapping[str, Values]) -> set[int]:
     """Return the sizes of a model's tensors as far as they are known."""
+    given = {size for name in original.sources.keys() & sample.keys() for size in sample[name].shape}
     sizes = _declared_sizes(original.model) | {size for t in original.constants.values() for size in t.dims}
     sizes |= {dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, int)}
-    return {size for size in sizes if size > 1}
+    return {size for size in sizes | given if size > 1}
 
 
 def _is_random(tensor: onnx.TensorProto) -> bool:
@@ -209,13 +259,15 @@ def _drop_attributes(model: onnx.ModelProto, drop: Collection[tuple[str, str]]) 
                 node.attribute.extend(kept)
 
 
-def _fix_dimensions(model: onnx.ModelProto, values: Mapping[str, Values], fixed: Collection[str]) -> None:
-    for value in model.graph.input if fixed else ():
+def _fix_dimensions(model: onnx.ModelProto, values: Mapping[str, Values], fixed: AbstractSet[str]) -> None:
+    if fixed.isdisjoint(_dynamic(model)):
+        return
+    for value in model.graph.input:
         shape = values[value.name].shape if value.name in values else ()
         for dim, size in zip(value.type.tensor_type.shape.dim, shape, strict=False):
             if dim.dim_param in fixed:
                 dim.dim_value = size
-    for output in model.graph.output if fixed else ():
+    for output in model.graph.output:
         _forget_sizes(output)
 
 

@@ -1,7 +1,7 @@
 """``--broadcasts``: implicit broadcasts become explicit nodes before the operator, or constants of the full rank.
 
 TensorRT's elementwise layers and matrix products want inputs of one rank. Constants are not repeated: only their rank
-is made explicit.
+is made explicit. The same holds for all inputs before operator set 8, which brought Expand.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _ELEMENTWISE = {
     *("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Where"),
 }
 """Operators whose inputs broadcast to each other in every dimension."""
+_FIRST_WITH_EXPAND = 8
 _AXES_ARE_INPUTS = 13
 _MATRIX = 2
 
@@ -46,7 +47,7 @@ def _align(graph: RepairedGraph, node: onnx.NodeProto, nodes: list[onnx.NodeProt
         if len(shape) < rank:
             node.input[place] = _unsqueezed(graph, node, place, rank - len(shape), nodes)
     wanted = graph.static(node.output[0])
-    if node.op_type == "MatMul" or wanted is None:
+    if node.op_type == "MatMul" or wanted is None or graph.opset < _FIRST_WITH_EXPAND:
         return
     for place, shape in enumerate(known):
         full = (1,) * (rank - len(shape)) + shape

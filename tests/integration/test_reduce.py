@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import random
 import signal
 import subprocess
@@ -15,13 +16,39 @@ import onnx
 import pytest
 from onnx import helper
 
+from tests.emulator.tensorrt.python_path import environment
 from tests.support import failing_models as failing
+from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.bisect.runner.command import Ended
+from trtforensics.bisect.runner.probe import ProbeOutcome
+from trtforensics.bisect.search import Verdict
+from trtforensics.reduce.failure import Failure, Names, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     Run = Callable[..., Any]
+
+TRTEXEC = """#!{python}
+import argparse, os, sys
+parser = argparse.ArgumentParser(allow_abbrev=False)
+for name in ("onnx", "builderOptimizationLevel", "minShapes", "optShapes", "maxShapes"):
+    parser.add_argument("--" + name)
+for name in ("verbose", "skipInference", "fp16", "stronglyTyped"):
+    parser.add_argument("--" + name, action="store_true")
+args = parser.parse_args()
+assert args.skipInference
+line = [sys.executable, "-m", "tests.emulator.trtexec.cli", "--verbose", "--onnx", args.onnx]
+os.execv(sys.executable, line + ["--fp16"] * args.fp16)
+"""
+"""Has the options that trtexec has, and builds by the emulator."""
+
+POLYGRAPHY = """#!{python}
+import sys
+from polygraphy.tools import main
+sys.exit(main())
+"""
 
 rtx = pytest.mark.skipif(importlib.util.find_spec("tensorrt_rtx") is None, reason="TensorRT-RTX is not installed")
 
@@ -146,6 +173,65 @@ def test_nothing_of_the_original_is_left_where_it_is_anonymous(run: Run, tmp_pat
         assert str(tmp_path).encode() not in path.read_bytes(), path.name
 
 
+HOLDING = """import sys, onnx
+def found(graph, inside):
+    for node in graph.node:
+        if node.op_type == "Det" and inside:
+            return True
+        if any(found(each.g, True) for each in node.attribute if each.type == onnx.AttributeProto.GRAPH):
+            return True
+    return False
+sys.exit(found(onnx.load(sys.argv[1]).graph, False))
+"""
+
+
+def named_zebra(fault: Callable[[failing.Growing, str], str]) -> onnx.ModelProto:
+    """Return a model that says zebra wherever ONNX lets it: names, functions, texts, metadata, dimensions."""
+    model = failing.model_with(fault, 30)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "zebra_batch"
+    model.producer_name = model.doc_string = model.domain = "zebra"
+    for graph in graphs(model.graph):
+        graph.name = "zebra graph"
+        for node in graph.node:
+            node.name = f"zebra/{node.name}"
+            for names in (node.input, node.output):
+                names[:] = [name and f"zebra_{name}" for name in names]
+            for attribute in node.attribute:
+                attribute.doc_string = "zebra"
+        for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+            named.name = f"zebra_{named.name}"
+        for part in (graph, *graph.node, *graph.input, *graph.output, *graph.initializer):
+            part.doc_string = "zebra"
+            part.metadata_props.add(key="zebra", value="zebra")
+    body = [
+        helper.make_node("Neg", ["a"], ["zebra_b"], name="zebra_inside"),
+        helper.make_node("Neg", ["zebra_b"], ["c"]),
+    ]
+    model.functions.append(
+        helper.make_function("zebra.ops", "Zebra", ["a"], ["c"], body, [helper.make_opsetid("", 17)])
+    )
+    model.opset_import.append(helper.make_opsetid("zebra.ops", 1))
+    last = model.graph.output[0].name
+    model.graph.node.append(helper.make_node("Zebra", [last], ["zebra_last"], name="zebra_call", domain="zebra.ops"))
+    model.graph.output[0].name = "zebra_last"
+    return model
+
+
+@pytest.mark.parametrize(("fault", "holder"), [(failing.branch, "If"), (failing.loop, "Loop")])
+def test_names_inside_subgraphs_and_functions_are_replaced(
+    run: Run, tmp_path: Path, fault: Callable[[failing.Growing, str], str], holder: str
+) -> None:
+    model, out = saved(tmp_path, named_zebra(fault)), tmp_path / "out"
+    line = ("reduce", model, "--check", check(tmp_path, HOLDING), "--shapes", "zebra_x:1x4x8x8", "--anonymous")
+    found = json.loads(run(*line, "--artifacts-dir", out, "--json").stdout)
+    assert sorted(left(found)) == sorted(["Det", holder])
+    for path in (out / "fixed").iterdir():
+        assert b"zebra" not in path.read_bytes(), path.name
+    reduced = onnx.load(out / "fixed" / "reduced.onnx")
+    onnx.checker.check_model(reduced, full_check=True)
+    assert {entry.domain for entry in reduced.opset_import} == {""}
+
+
 @pytest.mark.parametrize(
     ("dies", "ended"), [("os.kill(os.getpid(), 11)", "ended by signal 11"), ("time.sleep(60)", "timed out")]
 )
@@ -179,6 +265,41 @@ def test_a_built_in_check_sees_the_recorded_inputs(run: Run, tmp_path: Path) -> 
     line = ("reduce", model, "--check", "builtin:finite", "--keep-values", "--artifacts-dir", tmp_path / "out")
     found = json.loads(run(*line, "--json").stdout)
     assert left(found) == ["Sqrt"]
+
+
+ENGINE_IS_ONNX = """import sys
+if any("trtforensics.bisect.checks" in word for word in sys.orig_argv):
+    import polygraphy.backend.trt as trt
+    from polygraphy.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+    trt.EngineFromBytes = lambda load: load
+    trt.TrtRunner = lambda load, name=None: OnnxrtRunner(SessionFromOnnx(load), name=name)
+"""
+"""Has ONNX Runtime run what a check takes for an engine."""
+
+WRONG_SIGMOID = """import sys, onnx
+model = onnx.load(sys.argv[1])
+for node in model.graph.node:
+    if node.op_type == "Sigmoid":
+        node.op_type = "Tanh"
+onnx.save(model, sys.argv[2])
+"""
+
+
+def test_an_engine_is_held_against_the_probe_s_own_model(tmp_path: Path) -> None:
+    model, out, site = saved(tmp_path, failing.model_with(None, 30)), tmp_path / "out", tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(ENGINE_IS_ONNX)
+    env = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    build = check(tmp_path, WRONG_SIGMOID) + " {engine}"
+    line = [sys.executable, "-m", "trtforensics", "reduce", model, "--build", build, "--keep-values", "--json"]
+    line += ["--check", f"builtin:against:{model}", "--artifacts-dir", out]
+    done = subprocess.run(list(map(str, line)), env=env, capture_output=True, check=False)
+    found = json.loads(done.stdout)["reduction"]
+    assert left(json.loads(done.stdout)) == ["Sigmoid"]
+    assert found["failure"]["form"] == "builtin:against does not hold: outputs differ"
+    assert any("Difference exceeds tolerance" in said for said in found["failure"]["lines"])
+    again = subprocess.run([str(out / "fixed" / "repro.sh")], env=env, capture_output=True, text=True, check=False)
+    assert (again.returncode, "FAILED" in again.stdout + again.stderr) == (1, True)
 
 
 def test_polygraphy_can_be_the_check(run: Run, tmp_path: Path) -> None:
@@ -215,6 +336,68 @@ def test_what_makes_no_sense_is_refused(run: Run, tmp_path: Path, arguments: tup
     done = run("reduce", planted(tmp_path, 10), "--artifacts-dir", tmp_path / "out", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
+
+
+def on_path(folder: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return an environment with stand-ins for the programs first on its path."""
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    for name, text in (("trtexec", TRTEXEC), ("polygraphy", POLYGRAPHY)):
+        (programs / name).write_text(text.format(python=sys.executable))
+        (programs / name).chmod(0o755)
+    return {**environment, "PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
+
+
+def shown(out: Path, way: str, environment: Mapping[str, str]) -> Failure:
+    """Run ``repro.sh``; return the fingerprint of what it prints."""
+    printed = out / f"shown-{way}"
+    printed.mkdir()
+    with (printed / "build.log").open("wb") as log:
+        line = [str(out / "fixed" / "repro.sh"), way]
+        done = subprocess.run(line, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
+    outcome = ProbeOutcome(Verdict.BAD, "", build=Ended(done.returncode, 0.0, 0))
+    return failure_of(printed, outcome, Names({}, {}))
+
+
+@pytest.mark.parametrize(
+    ("options", "ways"),
+    [
+        (("--builder", "tensorrt"), ["polygraphy"]),
+        (("--builder", "tensorrt", "--builder-flags", "FP16", "--optimization-level", "3"), ["polygraphy"]),
+        (("--build", "trtexec --onnx={model} --verbose --skipInference --fp16"), ["commands", "trtexec"]),
+    ],
+)
+def test_the_script_fails_as_the_original_does(tmp_path: Path, options: tuple[str, ...], ways: list[str]) -> None:
+    out, emulated = tmp_path / "out", on_path(tmp_path, environment(version="10.13.3"))
+    model = saved(tmp_path, failing.model_with(failing.plugin, 40))
+    line = [sys.executable, "-m", "trtforensics", "reduce", model, *options, "--artifacts-dir", out, "--json"]
+    done = subprocess.run(list(map(str, line)), env=emulated, capture_output=True, check=False)
+    found = json.loads(done.stdout)["reduction"]
+    assert left(json.loads(done.stdout)) == ["Swirl"]
+    for way in ways:
+        assert shown(out, way, emulated).code == found["failure"]["code"] != ""
+
+
+def test_the_script_runs_the_commands_of_the_reduction(run: Run, tmp_path: Path) -> None:
+    out, lonely = tmp_path / "out", CHECK.replace('"Sigmoid" in ops and ', "")
+    line = ("reduce", planted(tmp_path), "--check", check(tmp_path, lonely), "--keep-values", "--artifacts-dir", out)
+    found = json.loads(run(*line, "--json").stdout)["reduction"]["failure"]
+    done = subprocess.run([out / "fixed" / "repro.sh"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith("ValueError: Det behind Sigmoid in /layer")
+    assert found["lines"][0].startswith("ValueError: Det behind Sigmoid in /layer")
+
+
+@rtx
+@pytest.mark.rtx
+@pytest.mark.parametrize("name", ["resize", "bytes", "mixed-types", "data-dependent-target", "branch"])
+def test_the_script_fails_in_tensorrt_rtx_as_the_original_does(run: Run, tmp_path: Path, name: str) -> None:
+    (case,) = [each for each in failing.CASES if each.name == name]
+    out = tmp_path / "out"
+    line = ("reduce", saved(tmp_path, case.model()), "--builder", "tensorrt_rtx", "--artifacts-dir", out, "--json")
+    found = json.loads(run(*line).stdout)["reduction"]["failure"]
+    seen = shown(out, "polygraphy", on_path(tmp_path))
+    assert (seen.code, list(seen.functions)) == (found["code"], found["functions"])
 
 
 @rtx

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support import zoo
 from tests.support.property_settings import examples
-from trtforensics.repairs.repairing import REPAIRS, compare, repaired
+from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.repairs.repairing import EQUAL, REPAIRS, compare, read_original, repaired
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.zoo import ZooModel
 
 _SHAPES = ((2, 3, 4), (3, 4), (4,), (), (1, 3, 1), (2, 1, 4))
 _KINDS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.INT32, TensorProto.INT8)
@@ -71,3 +79,44 @@ def test_a_repaired_model_is_valid_and_equal(model: onnx.ModelProto, names: set[
     onnx.checker.check_model(result.model, full_check=True)
     sample = {"x": np.random.default_rng(3).uniform(1, 3, (2, 3, 4)).astype(np.float32)}
     assert compare(model, result.model, [sample], "drawn").difference == 0
+
+
+ODD = ("a b", "{x}", "'", '"', "é", "$HOME", "n:0", "/", "\\", "%s", "<tag>", "::", "\t")
+"""What names of nodes and tensors may hold."""
+
+SMALL = [pytest.param(each, id=each.name) for each in zoo.models() if not each.large and each.name != "BF16 inside"]
+"""ONNX Runtime runs no Tanh of bfloat16."""
+
+
+def oddly_named(model: onnx.ModelProto) -> dict[str, str]:
+    """Give all nodes and tensors odd names; return the new name of each tensor."""
+    names: dict[str, str] = {}
+
+    def other(name: str) -> str:
+        return names.setdefault(name, f"{ODD[len(names) % len(ODD)]} {len(names)}") if name else ""
+
+    for graph in graphs(model.graph):
+        for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+            named.name = other(named.name)
+        for node in graph.node:
+            node.name = f"{other(node.name)} node" if node.name else ""
+            node.input[:] = [other(name) for name in node.input]
+            node.output[:] = [other(name) for name in node.output]
+    return names
+
+
+@pytest.mark.parametrize("oddly", [False, True], ids=["its own names", "odd names"])
+@pytest.mark.parametrize("each", SMALL)
+def test_a_repaired_model_of_the_zoo_is_valid_and_equal(each: ZooModel, tmp_path: Path, *, oddly: bool) -> None:
+    """Operator sets 7 to 21, subgraphs, functions, weights in a file of their own; each repair, and all of them."""
+    model, path = each.build(), str(tmp_path / "model.onnx")
+    names = {} if model.functions or not oddly else oddly_named(model)
+    onnx.save(model, path, save_as_external_data=each.external, location="weights", size_threshold=0)
+    original = read_original(path)
+    samples = [{names.get(name, name): value for name, value in sample.items()} for sample in each.samples[:1]]
+    for chosen in (*([name] for name in REPAIRS), list(REPAIRS)):
+        result = repaired(original, chosen)
+        onnx.checker.check_model(result.model, full_check=True)
+        difference = compare(original, result.model, samples, path).difference
+        assert difference is not None
+        assert difference <= EQUAL

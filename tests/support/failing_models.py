@@ -243,7 +243,7 @@ CASES = (
     PlantedCase("channels", channels, 400, 1),
     PlantedCase("branch", branch, 200, 1),
     PlantedCase("loop", loop, 120, 1),
-    PlantedCase("data-dependent-target", data_dependent_target, 250, 2),
+    PlantedCase("data-dependent-target", data_dependent_target, 250, 16),
     PlantedCase("non-zero", non_zero, 500, 1),
     PlantedCase("resize-large", resize, 2000, 1),
     PlantedCase("fp16-square", square, 200, 1, "fp16"),
@@ -252,4 +252,8 @@ CASES = (
     PlantedCase("fp16-product", product, 3000, 1, "fp16"),
     PlantedCase("fp16-square-small", square, 50, 1, "fp16"),
 )
-"""Parser and builder errors of TensorRT-RTX, then overflows in FP16."""
+"""Parser and builder errors of TensorRT-RTX, then overflows in FP16.
+
+Of the data-dependent target, two nodes fail too, but in another check of TensorRT-RTX 1.7.1 than the original: the
+same error needs a branch and a join above them.
+"""

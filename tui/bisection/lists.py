@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.tui.exporting import PaneTable
-from trtforensics.tui.rows.bisection_rows import HEADING, probe_row, verdict_of
+from trtforensics.tui.rows.bisection_rows import heading, probe_row, verdict_of
 from trtforensics.tui.rows.pieces import Line, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -80,7 +80,7 @@ class ProbeList(VirtualList):
 
     def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls with the rows
         """Return the names of the columns."""
-        return (HEADING,)
+        return () if self.view is None else (heading(self.view),)
 
     def log_line(self, index: int) -> None:
         """Return None: a probe has logs of its own."""

@@ -26,29 +26,53 @@ _ROLES = {Verdict.GOOD: Role.GOOD, Verdict.BAD: Role.ERROR, Verdict.UNRESOLVED: 
 _SHOWN = 200
 _LEAST_PATH = 14
 
-HEADING: Line = (Piece(f"    # {fit('verdict', 12)}{fit_right('active', 7)} {fit('suspects', BAR + 8)}  time  why"),)
+
+def heading(view: DirectoryView) -> Line:
+    """Return the heading of the list of probes; a reduction's tells the nodes that are left."""
+    first, second = ("nodes", fit("left", BAR + 1)) if view.mode == REDUCE else ("active", fit("suspects", BAR + 8))
+    return (Piece(f"    # {fit('verdict', 12)}{fit_right(first, 7)} {second}  time  why"),)
 
 
 def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Line:
     """Lay out a probe: number, verdict, size of its subset, number of suspects before it, time, purpose.
 
-    ``marked``: another probe will be compared with it.
+    Of a reduction: the nodes that are left, and why it was not judged where it was not. ``marked``: another probe will
+    be compared with it.
     """
     word, role = verdict_of(view, probe)
-    total = len(view.items)
-    suspects = len(probe.suspects)
-    share = bar(suspects / total, BAR) if total else " " * BAR
     seconds = f"{sum(finished.seconds for finished in probe.finished):6.1f} s" if probe.finished else " " * 8
     return (
         Piece("▸" if marked else " ", Role.ACCENT),
         Piece(f"{probe.number:>4} ", Role.DIM),
         Piece(fit(word, 12), role),
-        Piece(fit_right(f"{len(probe.active):,}", 7)),
-        Piece(f" {share}", Role.BAR),
-        Piece(fit_right(f"{suspects:,}", 7), Role.DIM),
+        *_sizes(view, probe),
         Piece(f" {seconds} ", Role.DIM),
-        Piece(probe.purpose),
+        Piece(_why(view, probe)),
     )
+
+
+def _sizes(view: DirectoryView, probe: Probe) -> Line:
+    """Return the size of a probe's subset, and the share that is suspected, or left of a model."""
+    if view.mode == REDUCE:
+        nodes = [index for index, item in enumerate(view.items) if "op" in item]
+        left = sum(index in probe.active for index in nodes)
+        return (Piece(fit_right(f"{left:,}", 7)), Piece(f" {_share(left, len(nodes))}", Role.BAR))
+    suspects = len(probe.suspects)
+    return (
+        Piece(fit_right(f"{len(probe.active):,}", 7)),
+        Piece(f" {_share(suspects, len(view.items))}", Role.BAR),
+        Piece(fit_right(f"{suspects:,}", 7), Role.DIM),
+    )
+
+
+def _share(part: int, total: int) -> str:
+    return bar(part / total, BAR) if total else " " * BAR
+
+
+def _why(view: DirectoryView, probe: Probe) -> str:
+    last = probe.last
+    is_told = view.mode == REDUCE and last is not None and last.verdict is Verdict.UNRESOLVED
+    return last.reason if is_told and last is not None else probe.purpose
 
 
 def verdict_of(view: DirectoryView, probe: Probe) -> tuple[str, Role]:

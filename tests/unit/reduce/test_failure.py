@@ -8,7 +8,7 @@ import pytest
 from trtforensics.bisect.runner.command import Ended
 from trtforensics.bisect.runner.probe import ProbeOutcome
 from trtforensics.bisect.search import Verdict
-from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure
+from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 
 NAMES = Names({"/a/Resize": "Resize", "/b/Add": "Add", "/c/If": "If"}, {"/b/out": "/b/Add"}, frozenset({"x"}))
 PARSER = """[11/22/2026-17:05:59] [TRT] [V] Parsing node: {node} [{op}]
@@ -100,3 +100,42 @@ def test_wrong_numbers_are_loosely_the_same_however_wrong() -> None:
     other = replace(one, ended="differ beyond the tolerance")
     assert one.difference(other, Sameness.LOOSE) == ""
     assert one.difference(other, Sameness.STRICT) == "they differ beyond the tolerance"
+
+
+def test_an_error_on_the_other_stream_is_the_failure(tmp_path: Path) -> None:
+    banner = "&&&& {} TensorRT.trtexec [TensorRT v101601] # trtexec --onnx=m.onnx\n"
+    (tmp_path / "build.err").write_text(log())
+    failure = built(tmp_path, banner.format("RUNNING") + banner.format("FAILED"))
+    assert (failure.code, failure.operator) == ("TF108", "Resize")
+
+
+def test_the_result_of_a_node_that_was_cut_off_is_no_operator(tmp_path: Path) -> None:
+    text = (
+        "[11/22/2026-17:05:59] [TRT] [E] ITensor::getDimensions: Error Code 4: API Usage Error (Network input {} is a "
+        "shape tensor and must have type Int32 or Int64. Type is Float. In demandAndResolveInputTensor at a/b.cpp:1846)"
+    )
+    (tmp_path / "build.log").write_text(text.format("x"))
+    outcome = ProbeOutcome(Verdict.BAD, "", Ended(1, 1.0, 1))
+    whole = failure_of(tmp_path, outcome, NAMES)
+    (tmp_path / "build.log").write_text(text.format("/b/out"))
+    cut = failure_of(tmp_path, outcome, NAMES.among({"/a/Resize"}))
+    assert whole.code
+    assert whole.difference(cut, Sameness.STRICT) == ""
+    assert whole.difference(failure_of(tmp_path, outcome, NAMES), Sameness.STRICT) != ""
+
+
+MISMATCH = "[E]         FAILED | Output: 'y' | Difference exceeds tolerance (rel=0.01, abs=0.01)\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "form", "lines"),
+    [
+        ("[I] run 1: y | Stats: mean=0.1, max=2\n" + MISMATCH, ": outputs differ", 1),
+        ("[I] run 1: y | Stats: mean=nan, max=inf\n" + MISMATCH, ": outputs are not finite", 1),
+        ("nothing that is known\n", "", 0),
+    ],
+)
+def test_a_built_in_check_tells_how_outputs_are_wrong(tmp_path: Path, log: str, form: str, lines: int) -> None:
+    (tmp_path / "check.log").write_text(log)
+    failure = wrong_numbers("against", tmp_path / "check.log")
+    assert (failure.form, len(failure.lines)) == (f"builtin:against does not hold{form}", lines)

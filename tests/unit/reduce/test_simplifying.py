@@ -4,13 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support import failing_models as failing
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.reduce.deriving import Derived, Deriver
-from trtforensics.reduce.simplifying import Aspect, simplifications_of
+from trtforensics.reduce.simplifying import Aspect, Simplification, kept_texts, simplifications_of
 
 Apart = Callable[..., Deriver]
+Fault = Callable[[failing.Growing, str], str]
 
 
 def convolution() -> onnx.ModelProto:
@@ -97,3 +100,54 @@ def test_names_are_replaced_everywhere_and_the_model_computes_the_same(apart: Ap
     assert not isinstance(one, str)
     assert not isinstance(two, str)
     assert [value.tobytes() for value in one.values()] == [value.tobytes() for value in two.values()]
+
+
+@pytest.mark.parametrize("fault", [failing.determinant, failing.branch, failing.loop, failing.data_dependent_target])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_not_relevant_changes_nothing(apart: Apart, fault: Fault, seed: int) -> None:
+    """The search leaves irrelevant simplifications out, which must not change the model that was seen to fail."""
+    plain = apart(failing.model_with(fault, 20))
+    simpler = simplifications_of(plain.original, anonymous=False, sample=plain.recording.values)
+    deriver = Deriver(plain.original, plain.recording, simpler)
+    count = len(plain.original.nodes)
+    random = np.random.default_rng(seed)
+    size = int(random.integers(1, 6))
+    nodes = frozenset(int(index) for index in random.choice(count, size, replace=False))
+    seen = deriver.derive(nodes | set(range(count, count + len(simpler))))
+    left = deriver.derive(nodes | deriver.relevant(nodes))
+    assert left.model == seen.model
+    assert {name: value.tolist() for name, value in left.inputs.items()} == {
+        name: value.tolist() for name, value in seen.inputs.items()
+    }
+
+
+def longest(graph: failing.Growing, current: str) -> str:
+    """Take the 200 largest of 256 values: 200 is a size of the result, and a constant spells it."""
+    flat = graph.add("Reshape", current, graph.constant("flat", [1, -1], np.int64))
+    graph.nodes.append(
+        helper.make_node("TopK", [flat, graph.constant("k", [200], np.int64)], ["top", "at"], name="top")
+    )
+    return graph.add("Add", current, graph.add("ReduceMean", "top", keepdims=0))
+
+
+def test_a_size_that_only_a_constant_spells_stays_as_it_was(apart: Apart) -> None:
+    plain = apart(failing.model_with(longest, 20))
+    deriver = Deriver(plain.original, plain.recording, simplifications_of(plain.original, anonymous=False))
+    top = frozenset({plain.original.by_name["top"]})
+    (k,) = deriver.derive(top | deriver.relevant(top)).model.graph.initializer
+    assert numpy_helper.to_array(k).tolist() == [200]
+
+
+def test_the_batch_of_the_sample_becomes_one(apart: Apart) -> None:
+    plain = whole(apart)
+    simpler = simplifications_of(plain.original, anonymous=False, sample=plain.recording.values)
+    deriver = Deriver(plain.original, plain.recording, simpler)
+    model = simplified(deriver, Aspect.DYNAMIC, Aspect.SIZE, keys=("batch", "2")).model
+    assert [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim] == [1, 4, 8, 8]
+
+
+def test_a_size_is_listed_once_with_what_is_left_of_it() -> None:
+    whole = [Simplification(Aspect.SIZE, "8", step=step) for step in (1, 2, 3)]
+    part = [Simplification(Aspect.SIZE, "768", step=step) for step in range(3, 10)]
+    names = Simplification(Aspect.NAMES)
+    assert kept_texts([*whole, *part, names]) == ["the size 8", "the size 768, as far as 192", "the names"]

@@ -25,7 +25,7 @@ EXCERPTS = {
     ),
     "TF156": (
         "| [8] Assertion failed: This version of TensorRT only supports floor nearest_mode!",
-        "| [8] Assertion failed: mode is known",
+        "W This version of TensorRT does not support parser.set_builder_config(). Some flags may not work correctly.",
     ),
     "TF157": ("| Description: Assertion failed: dims.nbDims == 3", "| Description: Assertion failed: dims.size() == 3"),
     "TF223": (

@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.bisection_rows import answer_rows, probe_row, set_title, subsets_of
+from trtforensics.bisect.search import Verdict
+from trtforensics.tui.rows.bisection_rows import answer_rows, heading, probe_row, set_title, subsets_of
 
 if TYPE_CHECKING:
     from tests.support.artifacts import Directory
@@ -58,3 +59,16 @@ def test_a_probe_of_a_reduction_tells_what_is_left_and_what_was_cut(directory: D
         ("5 nodes cut", ["node1", "node3", "node4", "node5", "node6"]),
         ("as it was", ["the names"]),
     ]
+
+
+def test_a_row_of_a_reduction_counts_nodes_and_tells_why_a_probe_was_not_judged(directory: Directory) -> None:
+    view = directory.look()
+    nodes: list[dict[str, object]] = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
+    reduction = replace(view, mode="reduce", items=(*nodes, {"item": "the names"}))
+    finished = replace(view.probes[1].finished[0], verdict=Verdict.UNRESOLVED, reason="fails otherwise: TF615")
+    probe = replace(view.probes[1], active=frozenset({0, 2, 7}), finished=[finished])
+    row = "".join(piece.text for piece in probe_row(reduction, probe))
+    assert row.split()[:3] == ["2", "unresolved", "2"]
+    assert row.endswith("fails otherwise: TF615")
+    assert "nodes left" in "".join(piece.text for piece in heading(reduction))
+    assert "active suspects" in "".join(piece.text for piece in heading(view))
