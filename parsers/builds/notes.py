@@ -13,7 +13,7 @@ from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
-from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_WRAPPED, cause_openers
+from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_OF_MESSAGE, MOST_WRAPPED, cause_openers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
-    texts = {line: text for kind in SAYING for line, text in log.each(kind, "text")}
+    texts = {line: text[:MOST_OF_MESSAGE] for kind in SAYING for line, text in log.each(kind, "text")}
     excerpt = len(texts) <= MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     for line, text in texts.items():
