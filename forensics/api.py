@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, model: Path | None = None) -> LoadedLog:
-    """Read what tells of one engine, and join it by the layers' names.
+    """Read files about one engine, and join them by the layers' names.
 
     ``paths`` are build logs (plain, ``.gz``, ``.zst``; several are parts of one build), engine-layer JSON, profiles,
     times and an ONNX model, in any order; their content tells their kind. ``profile``, ``layers`` and ``model`` are

@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         streams.print_result("")
     except ForensicsError as failure:
-        return _failed(_told(failure), ExitCode.USAGE, debug="--debug" in arguments)
+        return _failed(_sentence(failure), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it
@@ -311,7 +311,7 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _told(failure: ForensicsError) -> str:
+def _sentence(failure: ForensicsError) -> str:
     from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
 
     return str(named(failure))

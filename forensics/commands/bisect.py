@@ -293,13 +293,13 @@ def _tactics(args: Namespace) -> Lever:
 
     recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
     if is_request(args.good):
-        good, bad, told = pinned_replays(args.bad, args.good, max_bytes=args.max_bytes)
+        good, bad, known = pinned_replays(args.bad, args.good, max_bytes=args.max_bytes)
     else:
         good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
-        told = {}, {}
+        known = {}, {}
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
-    lever = TacticsLever(good, bad, edges, recipe, told=told)
+    lever = TacticsLever(good, bad, edges, recipe, known=known)
     if not args.quiet:
         notes = [f"skipped {line}" for line in (*good.skipped, *bad.skipped)]
         if len(good.replays) + len(bad.replays) > len("ab"):

@@ -85,7 +85,7 @@ def examine() -> Health:
     from trtforensics.model.version import __version__
     from trtforensics.trt.interpreter import described
 
-    found, told = _tensorrt()
+    found, versions = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
     programs = {name: shutil.which(name) or _MISSING for name in _PROGRAMS}
     gpu = next((f"{one.gpu}, driver {one.driver}" for one in found if one.gpu), _MISSING)
@@ -97,7 +97,7 @@ def examine() -> Health:
         extras=extras,
         programs=programs,
         builder_python=described(),
-        tensorrt=told,
+        tensorrt=versions,
         gpu=gpu,
         abilities=tuple(_abilities(found, extras, programs)),
     )
@@ -109,16 +109,16 @@ def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
     from trtforensics.trt.installed import look
     from trtforensics.trt.interpreter import installed_modules
 
-    found, told, there = [], {}, installed_modules()
+    found, versions, there = [], {}, installed_modules()
     for name in MODULES:
-        told[name] = _MISSING
+        versions[name] = _MISSING
         if name in there:
             try:
                 found.append(look(name))
-                told[name] = found[-1].version
+                versions[name] = found[-1].version
             except UsageError as error:
-                told[name] = error.what
-    return found, told
+                versions[name] = error.what
+    return found, versions
 
 
 def _version(package: str) -> str:

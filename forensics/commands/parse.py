@@ -99,7 +99,7 @@ def _read_log(args: Namespace) -> BuildLog:
 
 
 def _joined_log(args: Namespace) -> BuildLog:
-    """Read the parts of a log, and join what tells of its engine."""
+    """Read the parts of a log, and join the files about its engine."""
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import is_engine_file, load_joined, say_unjoined
 

@@ -115,8 +115,8 @@ def _figures(inputs: Inputs) -> tuple[Figure, ...]:
     from trtforensics.plots.choosing import figures_of
 
     builds = inputs.logs[0].log.builds if len(inputs.logs) == 1 else ()
-    told = [build for build in builds if build.engine_layers or build.tuning]
-    return tuple(figures_of(facts_of(told[-1], inputs.logs[0].log.source.path, inputs.model))) if told else ()
+    described = [build for build in builds if build.engine_layers or build.tuning]
+    return tuple(figures_of(facts_of(described[-1], inputs.logs[0].log.source.path, inputs.model))) if described else ()
 
 
 def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:

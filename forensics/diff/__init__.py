@@ -1,4 +1,4 @@
-"""What differs between good and bad builds, whatever tells of them: logs, replays, engine layers, timing caches.
+"""What differs between good and bad builds, from any source: logs, replays, engine layers, timing caches.
 
 Called, the package is :func:`trtforensics.api.diff`.
 """

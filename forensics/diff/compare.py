@@ -76,7 +76,7 @@ class _LayerComparison:
         }
         sides = [sum(number < self.goods for number in layers_of), sum(number >= self.goods for number in layers_of)]
         if layers_of and not all(sides):
-            self.notes.append(f"{name} are told by the {'bad' if sides[1] else 'good'} side only and not compared")
+            self.notes.append(f"{name} are known of the {'bad' if sides[1] else 'good'} side only and not compared")
             layers_of = {}
         layers_of, left_out = comparable(layers_of, self._kinds)
         self.notes += left_out
@@ -100,7 +100,7 @@ class _LayerComparison:
             what = f"{self._other_helpers} layers differ in name by helpers of the ONNX parser only"
             self.notes.append(f"{what}: a replay of one side does not find them on the other")
         if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
-            self.notes.append("only the names of layers are told in common: their tactics cannot be compared")
+            self.notes.append("both sides have only the names of layers: their tactics cannot be compared")
         elif silent:
             self.notes.append(f"of {silent} layers the sources tell nothing in common but the name")
         return rows

@@ -174,7 +174,7 @@ class _ReportWriter:
 
     def _entry(self, entry: SideValue) -> str:
         times = f"{entry.count} × " if self._many else ""  # noqa: RUF001 - a multiplication sign
-        text = visible(f"{times}{_short(entry.text or 'not told', _VALUE)}")
+        text = visible(f"{times}{_short(entry.text or 'unknown', _VALUE)}")
         return text + self._paint(_DIM, _places(entry.spans, named=self._many))
 
     def _bold(self, text: str) -> str:

@@ -217,7 +217,7 @@ def of_profile(profile: ProfileInfo) -> BuildView:
 
 
 def of_times(times: InferenceTimes) -> BuildView:
-    """Return what a times file tells of the last run in it."""
+    """Return the times of the last run in a times file."""
     count = len(times.runs)
     what = f"run {count} of {count}" if count > 1 else ""
     return BuildView(times.source.path, Kind.TIMES, what, None, run=runs.of_samples(times.runs[-1]))

@@ -110,7 +110,7 @@ class Alternatives:
         return min(same, key=lambda choice: choice.layer != result.layer, default=None)
 
     def margin(self, result: Result) -> float | None:
-        """Return the time of the runner-up in the same formats over that of the winner; None where it is not told."""
+        """Return the time of the runner-up in the same formats over that of the winner; None where it is unknown."""
         timed = self.timed(result)
         if timed is None or not timed.time_ms or timed.runner_up_ms is None:
             return None

@@ -129,7 +129,7 @@ class LayerFacts:
         return self._sum(self.outputs)
 
     def _sum(self, tensors: Sequence[TensorFacts]) -> int | None:
-        """Add tensors; a layer of which only the name is known tells of none."""
+        """Add tensors; a layer of which only the name is known has none."""
         return known_sum([tensor.bytes for tensor in tensors]) if self.layer.type else None
 
     @property

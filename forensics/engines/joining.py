@@ -1,4 +1,4 @@
-"""One engine from whatever tells of it: a log, engine-layer JSON, profiles, times, the ONNX model, or several of them.
+"""One engine from all files about it: a log, engine-layer JSON, profiles, times, the ONNX model, or several of them.
 
 Files join by the names of layers. What comes out is a :class:`~trtforensics.model.log.BuildLog`, so that whoever reads
 logs reads engine files too: engine layers of a file become those of the log's build that has most of their names, with
@@ -128,7 +128,7 @@ def load_joined(
     """Read files about one engine and join them.
 
     ``kind``, for a single path, replaces the kind that its content shows. ``model`` is a further ONNX model, which is
-    told by its ending.
+    known by its ending.
 
     Raises:
         SourceError: a source cannot be read.
@@ -197,7 +197,7 @@ def goes_together(paths: Sequence[str]) -> bool:
 
 
 def _divide(paths: Sequence[str], kind: Kind | None, *, strict: bool = True) -> dict[str, list[str]]:
-    """Sort paths by kind; an ONNX model is told by its ending.
+    """Sort paths by kind; an ONNX model is known by its ending.
 
     Raises:
         UsageError: a path is of a kind that tells of no engine, or is named twice.

@@ -47,7 +47,7 @@ def dense_bytes(tensor: EngineTensor) -> int | None:
 
 
 def stored_bytes(tensor: EngineTensor, tuned: str = "", version: str | None = None) -> int | None:
-    """Return the bytes that a tensor takes in its format, padding included; None where that cannot be told.
+    """Return the bytes that a tensor takes in its format, padding included; None where that is unknown.
 
     ``tuned`` is the autotuner's format of the tensor (``Half(100352,50176:2,224,1)``); its strides count in packs.
     Without it, channels are padded to whole packs. TensorRT 7 prints strides in another order, so that they are not
@@ -93,7 +93,7 @@ def _padded(tensor: EngineTensor) -> list[int | str]:
 
 
 def channel_axis(tensor: EngineTensor, spatial: int | None = None) -> int | None:
-    """Return which dimension holds the channels: the one before the spatial ones, of which there are two unless told.
+    """Return which dimension holds the channels: the one before the spatial ones, two unless the caller says otherwise.
 
     None where the tensor has too few dimensions.
     """

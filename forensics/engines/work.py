@@ -1,6 +1,6 @@
 """How much a layer computes, where its operation tells it: convolutions, matrix products, pooling, attention.
 
-What other layers compute is not told: nothing in an engine says what is inside a ForeignNode, a plugin or a kernel that
+What other layers compute is unknown: nothing in an engine says what is inside a ForeignNode, a plugin or a kernel that
 TensorRT generated.
 """
 
@@ -34,7 +34,7 @@ class Work(NamedTuple):
 
 
 def work_of(layer: EngineLayer, kind: str) -> Work | None:
-    """Return what a layer of a kind (``Convolution``, ``Pooling``, …) computes; None where that is not told."""
+    """Return what a layer of a kind (``Convolution``, ``Pooling``, …) computes; None where that is unknown."""
     if kind in {"Convolution", "Deconvolution", "ConvActPool"}:
         macs = _convolution(layer, kind)
     elif kind == "FullyConnected":
@@ -98,7 +98,7 @@ def _dense(layer: EngineLayer) -> int | None:
 
 
 def _matrix_product(layer: EngineLayer) -> int | None:
-    """Return the products of two matrices whose transposition is not told, where all readings agree on their number."""
+    """Return the products of two matrices whose transposition is unknown, where all readings agree on their number."""
     if len(layer.inputs) < _MATRIX_RANK or not layer.outputs:
         return None
     first, second, made = layer.inputs[0].dims, layer.inputs[1].dims, layer.outputs[0].dims

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def coverage_of(log: BuildLog) -> Coverage:
-    """Return what a log tells of every one of its builds; its lines are added up."""
+    """Return what a log says about all of its builds together; its lines are added up."""
     each = [build.coverage for build in log.builds]
     return Coverage(
         verdict=all(one.verdict for one in each),
@@ -36,7 +36,7 @@ def _times(each: Sequence[TimeSource | None]) -> TimeSource | None:
 
 
 def in_words(coverage: Coverage, builds: int = 1) -> str:
-    """Return what a log tells of every one of its ``builds``, and what it does not tell of every one."""
+    """Return what a log says about all of its ``builds``, and what it leaves out for some."""
     facts = {
         "verdict": coverage.verdict,
         "engine layers": coverage.engine_layers,

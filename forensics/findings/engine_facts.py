@@ -88,7 +88,7 @@ def output_types(layer: EngineLayer) -> set[str]:
 
 
 def layer_types(layer: EngineLayer) -> set[str]:
-    """Return the types that a layer writes and the one that it computes in, where that is told; TF32 is of FP32."""
+    """Return the types that a layer writes and the one that it computes in, where known; TF32 counts as FP32."""
     known = layer.compute_precision
     own = {_SPELLINGS[known.type]} if known is not None and known.type in _SPELLINGS else set()
     return output_types(layer) | own

@@ -124,7 +124,7 @@ class Finding:
 class ReportSource:
     """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not.
 
-    ``coverage`` is what it tells of each of its builds; ``wrapped_in`` says in words what stood around its lines.
+    ``coverage`` is what it says about each of its builds; ``wrapped_in`` says in words what stood around its lines.
     """
 
     path: str

@@ -55,12 +55,12 @@ def search(rules: Sequence[Rule], query: str) -> list[Hit]:
 
 def _texts(rule: Rule) -> list[tuple[float, str, str]]:
     """Return the texts of a rule: what a word in each counts, the text to search, the text to show."""
-    told = rule.explanation
-    sentences = re.split(r"(?<=[.;:]) ", told.cause)
+    explanation = rule.explanation
+    sentences = re.split(r"(?<=[.;:]) ", explanation.cause)
     parts = [(_TITLE, rule.title), *((_MESSAGE, one) for one in messages_read(rule))]
     parts += [
         *((_CAUSE, one) for one in sentences),
-        *((_FIX, fix.text) for fix in told.fixes),
-        (_CONFIRM, told.confirm),
+        *((_FIX, fix.text) for fix in explanation.fixes),
+        (_CONFIRM, explanation.confirm),
     ]
     return [(worth, " ".join(text.casefold().split()), text) for worth, text in parts]

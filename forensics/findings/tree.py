@@ -29,7 +29,7 @@ _NOT_SHOWN = "TF705"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FindingWithCauses:
-    """A finding about one build, with what tells which finding it follows from.
+    """A finding about one build, with the fields by which the finding it follows from is looked up.
 
     ``cited`` are all of its lines; ``because`` the lines that state its cause; ``follows`` the codes it may follow
     from.

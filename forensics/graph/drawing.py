@@ -152,7 +152,7 @@ class _Canvas:
             label = quoted(f"{own['hidden']} hidden")
             return {"style": "dashed", "label": label, "tooltip": label}
         if own.get("order"):
-            return {"style": "dashed", "tooltip": quoted("only their order is told")}
+            return {"style": "dashed", "tooltip": quoted("only their order is known")}
         words = [own.get("dtype", ""), own.get("layout", "")]
         dims = "x".join(map(str, own["dims"])) if "dims" in own else ""
         style = {"tooltip": quoted(" ".join(filter(None, (own.get("tensor", ""), *words, dims)))[:_TOOLTIP])}

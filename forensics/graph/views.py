@@ -55,7 +55,7 @@ def viewed(graph: BuildGraph, view: View) -> nx.MultiDiGraph:
 def _flow(graph: BuildGraph, kind: NodeKind) -> nx.MultiDiGraph:
     """Return the nodes of a kind with edges from who writes a tensor to who reads it.
 
-    Where no tensors are told, edges with ``order`` tell in which order the nodes stand.
+    Where the tensors are unknown, edges with ``order`` link the nodes in the order of the log.
     """
     nodes = graph.engine_layers() if kind is NodeKind.ENGINE else graph.nodes(kind)
     found = nx.MultiDiGraph(**graph.graph.graph)

@@ -1,4 +1,4 @@
-"""What a kernel's name tells of its arithmetic.
+"""The arithmetic that a kernel's name states.
 
 The name is the only place where TensorRT tells in which type a tactic multiplies and sums; no API does. NVIDIA does not
 document these names: each field carries how well the name supports it.
@@ -61,7 +61,7 @@ class KernelFacts:
 
     @property
     def text(self) -> str:
-        """Everything told, for people: ``sums in Half; tile 64x64x32, 5 stages, sm80``; may be empty."""
+        """All facts, for people: ``sums in Half; tile 64x64x32, 5 stages, sm80``; may be empty."""
         split = {True: "split-K", False: "K not split", None: ""}[self.split_k]
         cores = {True: "tensor cores", False: "no tensor cores", None: ""}[self.tensor_core]
         words = (

@@ -200,7 +200,7 @@ class EngineLayer:
     """One layer of the engine, from the dump at the end of a build or from ``--dumpLayerInfo``.
 
     ``output_types`` lists the distinct types that it writes; ``compute_precision`` is what it computes in, None where
-    that cannot be told. ``choice`` and ``cached`` index the build's lists; both None when nothing in the log says where
+    that is unknown. ``choice`` and ``cached`` index the build's lists; both None when nothing in the log says where
     the layer came from (``origin`` says why). ``time_ms`` is its average time in the build's profile (``time_is``
     measured) or, in a build without a profile, its time when it was tuned; None where it has none of its own, as a
     kernel of a ForeignNode that was tuned as a whole. ``profile`` indexes the build's profile. ``fields`` holds

@@ -81,7 +81,7 @@ class ReplayTensor:
 
     ``dtype`` and ``format`` are enumerators without their class (``HALF``, ``CHW32``); ``strides`` are in elements,
     outermost first; ``vectorized_dim`` is -1 and ``components`` 1 where nothing is packed, and TensorRT before 8.6
-    told neither.
+    known for neither.
     """
 
     dtype: str | None

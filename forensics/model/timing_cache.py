@@ -18,7 +18,7 @@ KIND = "timing-cache"
 
 @dataclass(frozen=True, slots=True)
 class TimingCache:
-    """A timing-cache export. ``made_from`` is the path of the log or the cache it tells of.
+    """A timing-cache export. ``made_from`` is the path of the log or the cache that it was read from.
 
     A key from a binary cache has no ``op`` (empty) and no candidates: only a log names them. Spans are of the file
     that was read: the export's own lines, or the log's.

@@ -64,10 +64,10 @@ def _silent(one: PinnedSlot) -> bool:
     return all(offer.facts.accumulator is None for offer in one.slot.offers)
 
 
-def _section(title: str, found: Sequence[PinnedSlot], told: Any) -> list[str]:  # noqa: ANN401 - a function of one slot
+def _section(title: str, found: Sequence[PinnedSlot], describe: Any) -> list[str]:  # noqa: ANN401 - a function of one slot
     lines = [f"{title} ({len(found)}):"] if found else []
     for one in found[:_SHOWN]:
-        lines += told(one)
+        lines += describe(one)
     return lines + ([f"  … {len(found) - _SHOWN} more; `--json` has all"] if len(found) > _SHOWN else [])
 
 
@@ -85,7 +85,7 @@ def _stays(one: PinnedSlot) -> Iterator[str]:
 
 
 def _offer(offer: PinOffer) -> str:
-    time = "time not told" if offer.time_ms is None else f"{offer.time_ms:.6g} ms"
+    time = "time unknown" if offer.time_ms is None else f"{offer.time_ms:.6g} ms"
     accumulator = offer.facts.accumulator
     evidence = f", accumulates in {accumulator} ({offer.facts.evidence('accumulator')})" if accumulator else ""
     kernel = f" {offer.kernel}" if offer.kernel else ""

@@ -24,7 +24,7 @@ def side_by_side(times: LayerTimes) -> Figure:
     shown = [one for one in times.types if one.good_ms or one.bad_ms]
     rows = [
         BarRow(
-            one.type or "type not told",
+            one.type or "type unknown",
             f"{one.good_ms:.4g} -> {one.bad_ms:.4g} ms",
             (
                 (BarPart(one.good_ms, _GOOD, f"first {one.good_ms:.4g} ms"),),

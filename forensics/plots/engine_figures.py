@@ -65,7 +65,7 @@ def types(engine: EngineFacts) -> Figure | None:
         ordered = sorted(parts.items(), key=lambda pair: -pair[1])
         segments = tuple(BarPart(ms, colours.of_precision(name), f"{_word(name)} {ms:.4g} ms") for name, ms in ordered)
         text = f"{group.time_ms:.4g} ms, {_layers(len(group.layers))}"
-        rows.append(BarRow(group.name or "type not told", text, (segments,)))
+        rows.append(BarRow(group.name or "type unknown", text, (segments,)))
         data += [(group.name, name, ms) for name, ms in ordered]
     draw_bars(canvas, rows)
     alt = f"Time by type of layer and precision. Most: {rows[0].label} with {rows[0].text}."

@@ -158,7 +158,7 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
 
 
 def wrong_numbers(check: str) -> Failure:
-    """Return the failure that a built-in check tells of; a cut model has other outputs, so that these do not count."""
+    """Return the failure that a built-in check reports; outputs do not count, since a cut model has others."""
     return Failure("check", "failed", form=f"builtin:{check} does not hold")
 
 
@@ -230,8 +230,8 @@ def read_failure(folder: Path, check: str | None) -> Failure | None:
         return None
     if not isinstance(fields, dict) or fields.pop("check", None) != digest(check):
         return None
-    told: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in fields.items()}
+    decoded: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in fields.items()}
     try:
-        return Failure(**told)
+        return Failure(**decoded)
     except TypeError:
         return None

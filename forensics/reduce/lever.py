@@ -181,15 +181,15 @@ class ReductionLever(Lever):
         if outcome.verdict not in {Verdict.GOOD, Verdict.BAD} or outcome.not_run:
             return outcome
         ended = tuple(each for each in (outcome.build, *outcome.checks) if each)
-        told = replace(outcome, build=None, checks=ended)
+        checked = replace(outcome, build=None, checks=ended)
         if outcome.verdict is Verdict.GOOD:
             write_failure(folder, _PASSED, self._check)
             self._tidy(folder)
-            return told
+            return checked
         wrong = outcome.checks and self._builtin
         failure = wrong_numbers(self._builtin) if wrong else failure_of(folder, outcome, self._names)
         verdict, reason = self._kept(folder, failure, outcome.reason)
-        return replace(told, verdict=verdict, reason=reason)
+        return replace(checked, verdict=verdict, reason=reason)
 
     def emulated(self, spec: ProbeSpec, storage: Storage) -> ProbeOutcome:
         """Judge a probe by its twin."""

@@ -67,8 +67,8 @@ def summarise(cache: TimingCache) -> str:
     version = f", TensorRT {cache.tensorrt_version}" if cache.tensorrt_version else ""
     lines = [f"{cache.source.path}: {len(cache.keys)} timing-cache keys{version}, made from {cache.made_from}"]
     for key in cache.keys:
-        time = f"{key.time_ms:g} ms" if key.time_ms is not None else "time not told"
+        time = f"{key.time_ms:g} ms" if key.time_ms is not None else "time unknown"
         count = f", {len(key.candidates)} candidates" if key.candidates else ""
-        lines.append(f"  {key.op or '(name not told)'}  (line {key.span.line})")
-        lines.append(f"    {key.key}  {tactic_text(key.selected) or 'no tactic told'}  {time}{count}")
+        lines.append(f"  {key.op or '(name unknown)'}  (line {key.span.line})")
+        lines.append(f"    {key.key}  {tactic_text(key.selected) or 'no tactic known'}  {time}{count}")
     return "".join(f"{visible(line)}\n" for line in lines)

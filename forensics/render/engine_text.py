@@ -44,7 +44,7 @@ def _engine(engine: Engine, files: EngineFiles) -> Iterator[str]:
     else:
         yield f"  types        {_tally(layer.type for layer in engine.layers)}"
         yield f"  computes in  {_tally(_computes(layer) for layer in engine.layers)}"
-        yield f"  outputs      {_tally(', '.join(layer.output_types) or 'not told' for layer in engine.layers)}"
+        yield f"  outputs      {_tally(', '.join(layer.output_types) or 'unknown' for layer in engine.layers)}"
         form = "TensorRT 11 or RTX" if engine.split_formats else "TensorRT 8.2 to 10"
         yield f"  form         {form}"
     timed = [(time, layer) for layer, time in zip(engine.layers, files.times(engine), strict=True) if time is not None]
@@ -56,7 +56,7 @@ def _engine(engine: Engine, files: EngineFiles) -> Iterator[str]:
 
 
 def _computes(layer: EngineLayer) -> str:
-    return "not told" if layer.compute_precision is None else layer.compute_precision.type
+    return "unknown" if layer.compute_precision is None else layer.compute_precision.type
 
 
 def _slowest(run: ProfileRun) -> Iterator[str]:

@@ -22,12 +22,12 @@ _FIELDS = (
 
 
 def kernel_facts(facts: KernelFacts) -> dict[str, Any] | None:
-    """Return the object that docs/reference/commands/parse.md describes; None where nothing is told."""
+    """Return the object that docs/reference/commands/parse.md describes; None where nothing is known."""
     if _tells_nothing(facts):
         return None
-    told = {name: getattr(facts, name) for name in _FIELDS}
-    told["tile"] = list(facts.tile) if facts.tile else None
-    return {**told, "by_convention": sorted(facts.by_convention)}
+    values = {name: getattr(facts, name) for name in _FIELDS}
+    values["tile"] = list(facts.tile) if facts.tile else None
+    return {**values, "by_convention": sorted(facts.by_convention)}
 
 
 def kernel_facts_json(facts: KernelFacts) -> str:

@@ -97,7 +97,7 @@ def _understood(log: BuildLog) -> str:
 
 
 def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
-    version = f"TensorRT {build.tensorrt_version}" if build.tensorrt_version else "TensorRT version not told"
+    version = f"TensorRT {build.tensorrt_version}" if build.tensorrt_version else "TensorRT version unknown"
     number = f"Build {build.index + 1} of {len(log.builds)}"
     place = f"lines {build.first_line}-{build.last_line}"
     title = visible("  ".join((number, place, build.tool, version, f"outcome {build.outcome}")))
@@ -125,7 +125,7 @@ def _setting(build: Build) -> Iterator[Row]:
         capability = build.option("device", "Compute Capability")
         yield "GPU", f"{device}, compute capability {capability}" if capability else device
     elif build.stages or build.choices:
-        yield "GPU", "not told by this log"
+        yield "GPU", "not in this log"
     yield from _list("options", _options(build))
 
 
@@ -163,7 +163,7 @@ def _network(build: Build) -> Iterator[Row]:
 
 
 def _pass(index: int, backend: BackendPass) -> str:
-    verdict = {True: "the engine", False: "discarded", None: "not told whether the engine is from it"}[backend.chosen]
+    verdict = {True: "the engine", False: "discarded", None: "unknown whether the engine is from it"}[backend.chosen]
     strategy = f"backend strategy {backend.backend_strategy}" if backend.backend_strategy is not None else "pass"
     estimate = f", estimated {backend.estimated_ms:g} ms" if backend.estimated_ms is not None else ""
     return f"{index}: {strategy}, lines {backend.first_line}-{backend.last_line}, {verdict}{estimate}"
@@ -252,16 +252,16 @@ def _sums(build: Build) -> Iterator[str]:
     counts = Counter(one.accumulator for one in facts if one.accumulator is not None)
     implied = sum(one.evidence("accumulator") is NameEvidence.CONVENTION for one in facts)
     if counts:
-        told = ", ".join(f"{count:,} in {name}" for name, count in counts.most_common())
-        yield f"{told}{f'; {implied:,} of them by convention of the kernel names' if implied else ''}"
+        sums = ", ".join(f"{count:,} in {name}" for name, count in counts.most_common())
+        yield f"{sums}{f'; {implied:,} of them by convention of the kernel names' if implied else ''}"
     ways = {
         "on tensor cores": sum(one.tensor_core is True for one in facts),
         "with K split": sum(one.split_k is True for one in facts),
         "2:4 sparse": sum(one.sparse is True for one in facts),
     }
-    told = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
-    if told:
-        yield f"{told}, as far as names and lines tell"
+    listed = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
+    if listed:
+        yield f"{listed}, as far as names and lines say"
 
 
 def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
@@ -286,7 +286,7 @@ def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
 
 def _computes(layer: EngineLayer) -> str:
     known = layer.compute_precision
-    return "not told" if known is None else f"{known.type} (by {known.source})"
+    return "unknown" if known is None else f"{known.type} (by {known.source})"
 
 
 def _slowest(log: BuildLog, build: Build) -> Iterator[str]:

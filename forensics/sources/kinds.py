@@ -44,7 +44,7 @@ def add_kind_argument(parser: ArgumentParser, kinds: tuple[Kind, ...]) -> None:
     """Declare ``--kind``, which takes the kinds that a command reads."""
     words = [kind.value for kind in kinds]
     what = f"what the source is, whatever its content looks like: {', '.join(words)}"
-    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: told by content)")
+    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: by content)")
 
 
 def kind_of(path: str) -> Kind:

@@ -42,11 +42,11 @@ def read_timing_cache(document: Document) -> TimingCache:
         said = top["schema"].value
         what = f"has schema {said if isinstance(said, int) else '?'}, and this version reads schema {SCHEMA}"
         raise NotATimingCacheError(str(top["schema"].span), what, "Use the version of trtforensics that wrote it")
-    made_from, version = (_told(top, name) for name in ("made_from", "tensorrt_version"))
+    made_from, version = (_optional_text(top, name) for name in ("made_from", "tensorrt_version"))
     return TimingCache(info, made_from or "", version, tuple(_key(record) for record in keys.value))
 
 
-def _told(top: dict[str, PlacedValue], name: str) -> str | None:
+def _optional_text(top: dict[str, PlacedValue], name: str) -> str | None:
     if name not in top or top[name].value is None:
         return None
     value, span = top[name]

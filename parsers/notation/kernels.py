@@ -37,7 +37,7 @@ _TYPES = {
 """The words and letters of all families for a type, in lower case, and TensorRT's spelling of it."""
 
 
-class _Told(NamedTuple):
+class _NameFacts(NamedTuple):
     """Fields of :class:`KernelFacts`: those that the name spells, and those that are so by convention."""
 
     stated: dict[str, Any]
@@ -62,13 +62,13 @@ def read_tactic(kernel: str, splits: int | None, outputs: tuple[str, ...] = ()) 
     ``outputs`` are the formats that the layer writes (``Half(1,2:8)``): where all have one type, the kernel writes it.
     """
     facts = read_kernel(kernel)
-    told: dict[str, Any] = {}
+    by_lines: dict[str, Any] = {}
     if splits is not None:
-        told["split_k"] = splits > 1
+        by_lines["split_k"] = splits > 1
     types = {text.partition("(")[0] for text in outputs}
     if facts.family is not None and len(types) == 1:
-        told["output"] = types.pop()
-    return replace(facts, **told, by_convention=facts.by_convention - told.keys()) if told else facts
+        by_lines["output"] = types.pop()
+    return replace(facts, **by_lines, by_convention=facts.by_convention - by_lines.keys()) if by_lines else facts
 
 
 @cache
@@ -86,9 +86,9 @@ def _facts(name: str, rule: str, fields: Fields) -> KernelFacts:
     for word, regex, names in _compiled(KERNEL_WORD) if stated or conventional else ():
         match = regex.search(name)
         if match is not None:
-            told = _word(word, _captured(names, match), stated)
-            stated |= told.stated
-            conventional |= told.conventional
+            word_facts = _word(word, _captured(names, match), stated)
+            stated |= word_facts.stated
+            conventional |= word_facts.conventional
     stated, conventional = _known(stated), _known(conventional)
     return KernelFacts(
         name,
@@ -127,69 +127,69 @@ def _division(fields: Fields) -> dict[str, Any]:
     return {"tile": (*tile, int(depth)) if depth else tile, "stages": int(stages) if stages else None}
 
 
-def _xmma(fields: Fields) -> _Told:
+def _xmma(fields: Fields) -> _NameFacts:
     sparse = "sparse" in fields["operation"].split("_") or None
-    return _Told(_types(fields) | {"sparse": sparse}, {"sparse": False, "operand": _type(fields, "stored")})
+    return _NameFacts(_types(fields) | {"sparse": sparse}, {"sparse": False, "operand": _type(fields, "stored")})
 
 
-def _plain_xmma(fields: Fields) -> _Told:
-    return _Told(_types(fields) | {"tensor_core": True if "unit" in fields else None}, {})
+def _plain_xmma(fields: Fields) -> _NameFacts:
+    return _NameFacts(_types(fields) | {"tensor_core": True if "unit" in fields else None}, {})
 
 
-def _library(fields: Fields) -> _Told:
+def _library(fields: Fields) -> _NameFacts:
     by_letter = _TYPES[fields["letter"]]
     tensor_core = "unit" in fields
     operand = {"h": "Half", "s": None if tensor_core else "Float"}.get(fields["letter"])
     conventional = {"accumulator": by_letter, "output": by_letter, "operand": operand, "tensor_core": tensor_core}
-    return _Told(_types(fields) | _division(fields), conventional)
+    return _NameFacts(_types(fields) | _division(fields), conventional)
 
 
-def _cutlass(fields: Fields) -> _Told:
+def _cutlass(fields: Fields) -> _NameFacts:
     by_letter = _TYPES[fields["letter"]]
     scalar = fields["class"] == "simt"
     operand = {"h": "Half", "s": "Float" if scalar else "TF32"}.get(fields["letter"])
     stated = _types(fields) | _division(fields) | _class(fields)
-    return _Told(stated, {"accumulator": by_letter, "output": by_letter, "operand": operand})
+    return _NameFacts(stated, {"accumulator": by_letter, "output": by_letter, "operand": operand})
 
 
-def _cutlass3(fields: Fields) -> _Told:
-    return _Told(_types(fields) | _division(fields) | _class(fields), {})
+def _cutlass3(fields: Fields) -> _NameFacts:
+    return _NameFacts(_types(fields) | _division(fields) | _class(fields), {})
 
 
 def _class(fields: Fields) -> dict[str, Any]:
     return {"tensor_core": fields["class"] != "simt", "sparse": fields["class"] == "sptensorop"}
 
 
-def _nvjet(fields: Fields) -> _Told:
-    return _Told({}, _types(fields) | _division(fields))
+def _nvjet(fields: Fields) -> _NameFacts:
+    return _NameFacts({}, _types(fields) | _division(fields))
 
 
-def _no_types(_: Fields) -> _Told:
-    return _Told({}, {})
+def _no_types(_: Fields) -> _NameFacts:
+    return _NameFacts({}, {})
 
 
-def _word(word: str, fields: Fields, stated: Mapping[str, Any]) -> _Told:
-    told = _WORDS.get(word)
-    if told is not None:
-        return told
+def _word(word: str, fields: Fields, stated: Mapping[str, Any]) -> _NameFacts:
+    word_facts = _WORDS.get(word)
+    if word_facts is not None:
+        return word_facts
     tile, stages, depth = stated.get("tile"), fields.get("stages"), fields.get("depth")
     if "sizes" in fields:
         tile = _sizes(fields["sizes"])
     elif depth and tile:
         tile = (*tile[:2], int(depth))
-    return _Told({"tile": tile, "stages": int(stages) if stages else stated.get("stages")}, {})
+    return _NameFacts({"tile": tile, "stages": int(stages) if stages else stated.get("stages")}, {})
 
 
 _WORDS = {
-    "tensor": _Told({"tensor_core": True}, {}),
-    "sparse_tensor": _Told({"tensor_core": True, "sparse": True}, {}),
-    "warp_group": _Told({}, {"tensor_core": True}),
-    "scalar": _Told({"tensor_core": False}, {}),
-    "split_k": _Told({"split_k": True}, {}),
+    "tensor": _NameFacts({"tensor_core": True}, {}),
+    "sparse_tensor": _NameFacts({"tensor_core": True, "sparse": True}, {}),
+    "warp_group": _NameFacts({}, {"tensor_core": True}),
+    "scalar": _NameFacts({"tensor_core": False}, {}),
+    "split_k": _NameFacts({"split_k": True}, {}),
 }
 """What the words without a number tell; the others tell of tiles and stages."""
 
-_READERS: dict[str, tuple[Callable[[Fields], _Told], str]] = {
+_READERS: dict[str, tuple[Callable[[Fields], _NameFacts], str]] = {
     "xmma": (_xmma, "xmma"),
     "xmma_pooling": (_plain_xmma, "xmma"),
     "xmma_depthwise": (_plain_xmma, "xmma"),

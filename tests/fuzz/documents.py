@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import random
 import re
 import tempfile
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from tests.fuzz.checks import patience
 from tests.support.diff_samples import replay_text
 from tests.support.engine_files import DETAILED, ELEVEN, NAMES, PROFILE
+from tests.support.folders import working_in
 from trtforensics.cli import main
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.sessions import BisectionSession
@@ -111,23 +111,13 @@ _OTHER_VALUES = 0.7
 _CUTS = 0.15
 
 
-@contextlib.contextmanager
-def _working_in(folder: str) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
 def check_document(name: str, data: bytes) -> str:
     """Have every command that reads such a file read it; return ``refused`` or ``read``.
 
     Raises:
         AssertionError: a command ended with a bug.
     """
-    with tempfile.TemporaryDirectory() as folder, _working_in(folder), patience():
+    with tempfile.TemporaryDirectory() as folder, working_in(folder), patience():
         for other, text in FILES.items():
             if other in COMMANDS and other != "trtforensics.toml":
                 Path(other).write_text(text)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.folders import working_in
 from trtforensics.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).resolve().parent / "mistakes" / "mistakes.txt"
@@ -77,16 +72,6 @@ MISTAKES = (
 )
 LONG = 12
 """Lines of an answer that are kept: a list of all codes is no mistake's answer."""
-
-
-@contextlib.contextmanager
-def working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 @pytest.fixture

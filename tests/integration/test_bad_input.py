@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import resource
 import socket
 import struct
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
 
 from tests.emulator.engine import build
+from tests.support.folders import working_in
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.integration.conftest import Terminal
 
@@ -78,11 +78,8 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")
     (tmp_path / "dangling.log").symlink_to("nowhere")
-    with socket.socket(socket.AF_UNIX) as server:
-        here = Path.cwd()
-        os.chdir(tmp_path)  # the path of a socket may not be long
-        server.bind("socket")
-        os.chdir(here)
+    with socket.socket(socket.AF_UNIX) as server, working_in(tmp_path):
+        server.bind("socket")  # the path of a socket may not be long
     return tmp_path
 
 

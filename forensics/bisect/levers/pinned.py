@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from trtforensics.pin.slots import PinOffer
 
     Sides = tuple[Mapping[str, Described], Mapping[str, Described]]
-    """By layer, what a log tells of the tactics of good and of bad beside what a replay says."""
+    """By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where the log names them."""
 
 
 def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySide, ReplaySide, Sides]:
-    """Return the good and the bad replay of a log and a ``pin:…`` request, and what the log tells of their tactics.
+    """Return the good and the bad replay of a log and a ``pin:…`` request, and what the log says about their tactics.
 
     Raises:
         SourceError: the log, or that of ``same-as``, cannot be read.
@@ -37,8 +37,8 @@ def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySid
         UsageError: the request changes no tactic.
     """
     good, bad = _plans(log, request, PinForm.REPLAY, max_bytes)
-    told = tuple({one.slot.name: _told(one.offer) for one in side.pinned} for side in (good, bad))
-    return ReplaySide((replay_of_plan(good),)), ReplaySide((replay_of_plan(bad),)), (told[0], told[1])
+    known = tuple({one.slot.name: _known(one.offer) for one in side.pinned} for side in (good, bad))
+    return ReplaySide((replay_of_plan(good),)), ReplaySide((replay_of_plan(bad),)), (known[0], known[1])
 
 
 def pinned_caches(log: str, request: str, *, max_bytes: int) -> tuple[TimingCache, TimingCache]:
@@ -64,12 +64,12 @@ def _plans(path: str, request: str, form: PinForm, max_bytes: int) -> tuple[PinP
     return good, plan(good.pinnable, PinConditions())
 
 
-def _told(offer: PinOffer) -> Described:
-    told: Described = {}
+def _known(offer: PinOffer) -> Described:
+    known: Described = {}
     if offer.kernel:
-        told["kernel"] = offer.kernel
+        known["kernel"] = offer.kernel
     if offer.facts.accumulator:
-        told["accumulator"] = offer.facts.accumulator
+        known["accumulator"] = offer.facts.accumulator
     if offer.time_ms is not None:
-        told["time_ms"] = offer.time_ms
-    return told
+        known["time_ms"] = offer.time_ms
+    return known

@@ -63,11 +63,11 @@ class TacticsLever(Lever):
         edges: Iterable[DataflowEdge] = (),
         recipe: Recipe | None = None,
         *,
-        told: tuple[Mapping[str, Described], Mapping[str, Described]] = ({}, {}),
+        known: tuple[Mapping[str, Described], Mapping[str, Described]] = ({}, {}),
     ) -> None:
         """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
 
-        ``told`` is by layer what a log tells of good's and of bad's tactic beside the replays: kernel, time in ms.
+        ``known`` holds, by layer, what a log says about good's and about bad's tactic: kernel, time in ms.
 
         Raises:
             UsageError: no layer differs, or the two cannot stand in one replay.
@@ -75,7 +75,7 @@ class TacticsLever(Lever):
         self.good, self.bad, self._mixer = closest(good, bad)
         self._entries = (_by_layer(self.good), _by_layer(self.bad))
         self._recipe = recipe
-        self._told = told
+        self._known = known
         self.build = None if recipe is None else build_command()
         sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
         layers = self._mixer.differing
@@ -99,8 +99,8 @@ class TacticsLever(Lever):
         """Return a layer and what each side pins for it; None where a side has no such layer."""
         layer = self.items[index].name
         good, bad = (
-            _described(entries.get(layer), told.get(layer, {}))
-            for entries, told in zip(self._entries, self._told, strict=True)
+            _described(entries.get(layer), known.get(layer, {}))
+            for entries, known in zip(self._entries, self._known, strict=True)
         )
         return with_cost({"item": layer, "good": good, "bad": bad})
 
@@ -240,11 +240,11 @@ def with_cost(described: Described) -> Described:
     return described if good is None or bad is None else {**described, "cost_ms": float(f"{good - bad:.6g}")}
 
 
-def _described(entry: ReplayEntry | None, told: Described) -> Described | None:
+def _described(entry: ReplayEntry | None, known: Described) -> Described | None:
     if entry is None:
         return None
     return {
-        **told,
+        **known,
         "runner": None if entry.runner_id is None else f"0x{entry.runner_id:08x}",
         "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
         "inputs": [tensor.text for tensor in entry.inputs],

@@ -70,7 +70,7 @@ def _programs(command: str) -> Iterator[tuple[str, Path]]:
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a shell command, as far as they can be told without running it."""
+    """Return the words of a shell command, as far as they are known without running it."""
     lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""

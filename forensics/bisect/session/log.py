@@ -2,7 +2,7 @@
 
 A line of the copy is a verdict, the items from bad as indexes (``-``: none), and which build and check of them it was;
 a ``#`` begins a comment. ``job`` and ``check`` lines say what the verdicts below them belong to. The comment of a
-verdict begins with the verdict that was measured, so that a verdict that a person changed or wrote can be told from it.
+verdict begins with the verdict that was measured, so that a verdict that a person changed or wrote differs from it.
 """
 
 from __future__ import annotations

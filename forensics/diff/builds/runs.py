@@ -64,7 +64,7 @@ _PATHS = {"Save engine", "Load engine", "timingCacheFile", "Available Devices", 
 
 
 def of_build(build: Build) -> RunView:
-    """Return what a log tells of a build and of the engine's run."""
+    """Return what a log says about a build and of the engine's run."""
     totals = {key: measured for key in TOTALS if (result := build.result(key)) and (measured := _of_result(result))}
     stated: list[Circumstance] = []
     if build.tensorrt_version:

@@ -82,7 +82,7 @@ class LayerView:
 
     @property
     def types_text(self) -> str:
-        """The types of its inputs and outputs as text (``Half, Half -> Float``); empty where not told."""
+        """The types of its inputs and outputs as text (``Half, Half -> Float``); empty where unknown."""
         return self.arrow(self.tensors.types or ())
 
     def arrow(self, texts: tuple[str, ...]) -> str:
@@ -113,7 +113,7 @@ class BuildView:
     """A build. ``layers``, ``operations`` and ``fusions`` are None where the source has none of that sort.
 
     ``source`` is its path; ``what`` names the build for people (``build 2 of 3 in a log of …``). ``run`` is what the
-    source tells of the engine's speed and of what it was built and run with.
+    source says about the engine's speed and of what it was built and run with.
     """
 
     source: str

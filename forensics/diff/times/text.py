@@ -103,7 +103,7 @@ def _layers(layers: LayerTimes, limit: int | None) -> Iterator[str]:
     for one in types if limit is None else types[:_TYPES]:
         counts = f" ({one.good_layers:g} -> {one.bad_layers:g} layers)"
         yield visible(
-            f"  {one.delta_ms:>+9.4f} {one.good_ms:>9.4f} {one.bad_ms:>9.4f}  {one.type or 'type not told'}{counts}"
+            f"  {one.delta_ms:>+9.4f} {one.good_ms:>9.4f} {one.bad_ms:>9.4f}  {one.type or 'type unknown'}{counts}"
         )
     yield ""
     yield visible(f"  {'Δms':>9} {'good ms':>9} {'bad ms':>9}  by layer{_files(layers)}")

@@ -50,7 +50,7 @@ def test_operations_on_one_side_only_are_noted_not_missing() -> None:
     both = BuildView("y", Kind.BUILD_LOG, "", (layer("a", tactic=1),), (layer("op", tactic=2, key="0x1"),))
     found = compared([cache], [both])
     assert rows(found) == [("tactic", "op")]
-    assert any("engine layers are told by the bad side only" in note for note in found.notes)
+    assert any("engine layers are known of the bad side only" in note for note in found.notes)
 
 
 def test_a_near_tie_is_marked_with_its_margin() -> None:

@@ -115,8 +115,8 @@ def test_the_outcome_is_the_logs(outcome: Outcome, single: BuildLog) -> None:
 
 def test_what_the_log_does_not_tell_is_called_so(single: BuildLog) -> None:
     text = summary(single, tensorrt_version=None, options={}, command=None)
-    assert "TensorRT version not told" in text
-    assert rows(text, "GPU") == ["not told by this log"]
+    assert "TensorRT version unknown" in text
+    assert rows(text, "GPU") == ["not in this log"]
     assert rows(text, "command") == rows(text, "options") == []
 
 
@@ -157,7 +157,7 @@ def test_where_no_pass_is_known_to_be_the_engines_the_counts_are_said_to_be_of_a
     text = summary(passes, passes=tuple(replace(one, chosen=None) for one in build.passes))
     assert rows(text, "fusions")[0].startswith(f"{len(build.fusions)} over 3 passes: ")
     assert rows(text, "stages")[0].startswith("layers over 3 passes: ")
-    assert rows(text, "passes")[0].count("not told whether the engine is from it") == 1
+    assert rows(text, "passes")[0].count("unknown whether the engine is from it") == 1
 
 
 def test_the_results_the_engine_uses_are_counted(passes: BuildLog) -> None:
@@ -264,7 +264,7 @@ def test_how_the_choices_sum_is_counted_by_names_and_lines(single: BuildLog) -> 
     )
     assert rows(summary(single, choices=own), "sums") == [
         "2 in Half; 1 of them by convention of the kernel names",
-        "2 on tensor cores, 1 with K split, as far as names and lines tell",
+        "2 on tensor cores, 1 with K split, as far as names and lines say",
     ]
     assert rows(summary(single, choices=(replace(base, kernel="whatever"),)), "sums") == []
 

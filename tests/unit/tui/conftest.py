@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
 
+LOOKS = 3
+"""Looks in a row at which a screen that has come to rest is the same."""
+
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -98,6 +101,23 @@ def until() -> Callable[[Pilot[object], Callable[[], bool]], Awaitable[None]]:
 
 
 @pytest.fixture
+def settled() -> Callable[[Pilot[object]], Awaitable[None]]:
+    """Wait until no work is left and the screen stays the same; a busy machine is no sign that it will."""
+
+    async def wait(pilot: Pilot[object]) -> None:
+        app = pilot.app
+        shown, same, end = None, 0, time.monotonic() + PATIENCE
+        while same < LOOKS:
+            assert time.monotonic() < end, "the screen never came to rest"
+            await app.workers.wait_for_complete()
+            await pilot.pause(0.02)
+            before, shown = shown, app.screen._compositor.render_strips()
+            same = same + 1 if shown == before else 0
+
+    return wait
+
+
+@pytest.fixture
 def parsed(
     until: Callable[[Pilot[object], Callable[[], bool]], Awaitable[None]],
 ) -> Callable[[Pilot[object]], Awaitable[None]]:
@@ -107,7 +127,7 @@ def parsed(
         app = pilot.app
         assert isinstance(app, LogApp)
         await until(pilot, lambda: app.build is not None)
-        await until(pilot, lambda: not any(worker.group == "judge" and worker.is_running for worker in app.workers))
+        await until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group == "judge"))
         await pilot.pause()
 
     return wait

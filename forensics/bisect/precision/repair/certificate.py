@@ -40,7 +40,7 @@ class Certificate:
         self.search = search
         self.safe: SafeRepair | None = None
         self.verdicts: dict[Ask, Verdict] = {}
-        self.told: list[tuple[Ask, Verdict]] = []
+        self.given: list[tuple[Ask, Verdict]] = []
         self._safer = safer
         self._on_building = on_building
         self._builds = builds
@@ -77,7 +77,7 @@ class Certificate:
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Take the verdict of a probe."""
-        self.told.append((ask, verdict))
+        self.given.append((ask, verdict))
         if ask in self._asked:
             self.verdicts[ask] = verdict
         else:

@@ -72,7 +72,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = any(option.startswith("--loadEngine") for option in options(case))
     if not case.log.lines.total:
-        return  # no log was given: the engine is told by its files
+        return  # no log was given: the engine's own files describe it
     missing = [] if known.verdict or failed else ["how the build ended"]
     shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
     missing += [] if shown or failed else ["the engine's layers"]

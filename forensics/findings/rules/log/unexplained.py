@@ -58,17 +58,17 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?
 def no_engine(case: Case) -> Iterator[Observation]:
     """Report the verdict and the messages that only pass an error on; it follows from the errors before them."""
     build = case.build
-    told = [m for m in build.messages if _says(m, (*_NO_ENGINE, *_NO_RUN))]
+    ends = [m for m in build.messages if _says(m, (*_NO_ENGINE, *_NO_RUN))]
     verdicts = [note.span for note in case.notes("banner") if note.text("verdict") == "FAILED"]
-    spans = sorted({*(message.span for message in told), *verdicts}, key=lambda span: span.line)
+    spans = sorted({*(message.span for message in ends), *verdicts}, key=lambda span: span.line)
     if not spans or build.outcome is Outcome.PASSED:
         return
-    engine = any(_says(message, _NO_ENGINE) for message in told) or not build.results
+    engine = any(_says(message, _NO_ENGINE) for message in ends) or not build.results
     last = spans[-1].line
     yield Observation(
         "The build gave no engine" if engine else "The run failed",
         spans,
-        because=[m.span for m in build.messages if m.severity == "E" and m.span.line <= last and m not in told],
+        because=[m.span for m in build.messages if m.severity == "E" and m.span.line <= last and m not in ends],
         same_as="no engine" if engine else "no run",
     )
 
