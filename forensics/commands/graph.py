@@ -9,6 +9,7 @@ from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
 
     import networkx as nx
 
@@ -69,7 +70,7 @@ def run(args: Namespace) -> int:
     """
     # Imported here so that no other command waits for networkx.
     from trtforensics.console import streams
-    from trtforensics.console.output import write_bytes
+    from trtforensics.console.output import open_output
     from trtforensics.console.progress import ProgressLine
     from trtforensics.console.terminal import visible
     from trtforensics.engines.joining import load_joined
@@ -85,16 +86,19 @@ def run(args: Namespace) -> int:
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
     graph = build_graph(select_build(joined.log, args.build))
+    blocks: Iterable[bytes]
     if form is GraphForm.ONNX:
         if not graph.engine_layers():
             raise UsageError(args.sources[0], "names no engine layers", "Give a verbose log or engine-layer JSON")
-        data, size = to_onnx(graph), f"{len(graph.engine_layers())} layers"
+        blocks, size = [to_onnx(graph)], f"{len(graph.engine_layers())} layers"
     else:
         shown = _selected(graph, args, joined, picture=form.drawn)
-        data, size = _written(shown, args, form, graph), f"{len(shown)} nodes, {shown.number_of_edges()} edges"
+        blocks, size = _written(shown, args, form, graph), f"{len(shown)} nodes, {shown.number_of_edges()} edges"
         if form.drawn:
-            data = rendered(data, form.value.removeprefix("."), args.output)
-    write_bytes(args.output, data)
+            blocks = [rendered(b"".join(blocks), form.value.removeprefix("."), args.output)]
+    with open_output(args.output) as sink:
+        for block in blocks:
+            sink.write(block)
     if not args.quiet:
         streams.tell(f"{visible(args.output)}: {size}\n")
         for one in joined.unjoined:
@@ -150,8 +154,8 @@ def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, pict
     return shown
 
 
-def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: BuildGraph) -> bytes:
-    """Return the document of a form; a picture's is its DOT."""
+def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: BuildGraph) -> Iterable[bytes]:
+    """Return the document of a form in blocks; a picture's is its DOT."""
     from trtforensics.graph.drawing import Colouring, Drawing, drawn
     from trtforensics.graph.export import GraphForm, export, without_secrets
 
@@ -160,4 +164,4 @@ def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: Bu
         return export(shown, form)
     version = f", TensorRT {graph.build.tensorrt_version}" if graph.build.tensorrt_version else ""
     title = f"{PurePath(args.sources[0]).name}{version}: {len(graph.engine_layers())} engine layers"
-    return drawn(without_secrets(shown), Drawing(Colouring(args.colour), title))
+    return [drawn(without_secrets(shown), Drawing(Colouring(args.colour), title))]

@@ -32,6 +32,8 @@ _NEXT_STEPS = {
     errno.ENOSPC: "Free some space or name a file on another disk",
     errno.EACCES: "Name a file in a folder you may write to",
     errno.EISDIR: "Name a file inside it",
+    errno.EROFS: "Name a place on another disk",
+    errno.EEXIST: "A file or a broken link has this name; remove it or choose another name",
 }
 
 

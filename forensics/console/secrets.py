@@ -82,7 +82,7 @@ _FORMS = (
     ),
     _form(r"(\blogin[ \t]{1,8}\S{1,99}[ \t]{1,8}password[ \t]{1,8})\S+", "login"),
     _form(r"(\bsshpass[ \t]{1,8}-p[ \t]{0,8})\S+", "sshpass"),
-    _form(r"(\bcurl\b[^\n]{0,200}?[ \t](?:-u|--user)[ \t=]{1,8})\S+", "curl"),
+    _form(r"(\bcurl\b(?:(?!\bcurl\b)[^\n]){0,200}?[ \t](?:-u|--user)[ \t=]{1,8})\S+", "curl", "-"),
     _form(rf"{_ALONE}(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}}(?![A-Z0-9])", "akia asia abia acca"),
     _form(rf"{_ALONE}(?:gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}})", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
     _form(rf"{_ALONE}gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{{16,}}", "glpat- gldt- glrt- glcbt- glptt- glft- glsoat-"),

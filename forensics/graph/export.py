@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from io import BytesIO
 from itertools import count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -30,12 +29,13 @@ from trtforensics.graph.build import EdgeKind, NodeKind
 from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NOT_XML = "\ufffe\uffff"
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _PLAIN = re.compile(r"[ -\[\]-~]*")
+_BLOCK = 1 << 20
 
 _DOT_NODES = {
     NodeKind.ONNX: "shape=ellipse",
@@ -90,11 +90,13 @@ def form_of(path: str) -> GraphForm:
         raise UsageError(path, what, f"Name a file that ends in {_ENDINGS}") from None
 
 
-def export(graph: nx.MultiDiGraph, form: GraphForm) -> bytes:
-    """Render a graph as node-link JSON, GraphML or DOT, as the bytes of the file, with secrets masked."""
-    graph = without_secrets(graph)
+def export(graph: nx.MultiDiGraph, form: GraphForm) -> Iterator[bytes]:
+    """Render a graph as node-link JSON, GraphML or DOT, with secrets masked; give the bytes of the file in blocks.
+
+    A name stands at its node and at each of its edges: a document may be many times as long as the log's names.
+    """
     writers = {GraphForm.JSON: to_json, GraphForm.GRAPHML: to_graphml, GraphForm.DOT: to_dot}
-    return writers[form](graph)
+    return _blocks(writers[form](without_secrets(graph)))
 
 
 def without_secrets(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
@@ -113,35 +115,63 @@ def without_secrets(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
     return plain
 
 
-def to_json(graph: nx.MultiDiGraph) -> bytes:
-    """Render node-link JSON, in ASCII, one value a line."""
-    text = json.dumps(nx.node_link_data(graph, edges="edges"), indent=1, allow_nan=False)
-    return f"{text}\n".encode("ascii")
+def _blocks(texts: Iterable[str]) -> Iterator[bytes]:
+    """Encode texts, the short ones together, so that each block is worth a write."""
+    held, size = list[str](), 0
+    for text in texts:
+        if size + len(text) >= _BLOCK:
+            yield "".join(held).encode()
+            yield text.encode()
+            held, size = [], 0
+        else:
+            held.append(text)
+            size += len(text)
+    yield "".join(held).encode()
 
 
-def to_graphml(graph: nx.MultiDiGraph) -> bytes:
+def to_json(graph: nx.MultiDiGraph) -> Iterator[str]:
+    """Render node-link JSON, in ASCII, one value a line; give it in pieces."""
+    yield from json.JSONEncoder(indent=1, allow_nan=False).iterencode(nx.node_link_data(graph, edges="edges"))
+    yield "\n"
+
+
+def to_graphml(graph: nx.MultiDiGraph) -> Iterator[str]:
     """Render GraphML, in UTF-8, with names escaped and lists as JSON text."""
     plain = nx.MultiDiGraph(**_graphml_attributes(graph.graph))
+    ids = {node: escape(node) for node in graph}
     for node, attributes in graph.nodes(data=True):
-        plain.add_node(escape(node), **_graphml_attributes(attributes))
+        plain.add_node(ids[node], **_graphml_attributes(attributes))
     for number, (source, target, attributes) in enumerate(graph.edges(data=True)):
-        plain.add_edge(escape(source), escape(target), key=f"e{number}", **_graphml_attributes(attributes))
-    stream = BytesIO()
-    nx.write_graphml_xml(plain, stream)  # not write_graphml: its bytes depend on whether lxml is installed
-    stream.write(b"\n")
-    return stream.getvalue()
+        plain.add_edge(ids[source], ids[target], key=f"e{number}", **_graphml_attributes(attributes))
+    written = _Written()
+    nx.write_graphml_xml(plain, written)  # not write_graphml: its bytes depend on whether lxml is installed
+    for piece in written.pieces:
+        yield piece.decode()
+    yield "\n"
 
 
-def to_dot(graph: nx.MultiDiGraph) -> bytes:
-    """Render Graphviz DOT, in UTF-8; a label holds the name and the node's most important attributes."""
-    return "".join(f"{line}\n" for line in _dot_lines(graph)).encode()
+class _Written:
+    """A file that keeps what is written to it, whole characters in UTF-8, without a second copy."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Keep a piece."""
+        self.pieces.append(data)
+        return len(data)
+
+
+def to_dot(graph: nx.MultiDiGraph) -> Iterator[str]:
+    """Render Graphviz DOT; a label holds the name and the node's most important attributes. Give it line by line."""
+    for line in _dot_lines(graph):
+        yield line
+        yield "\n"
 
 
 def escape(text: str) -> str:
     r"""Escape characters that do not print (0x1E: ``\x1e``) and double backslashes."""
-    if _PLAIN.fullmatch(text):
-        return text
-    return "".join(map(_escape_character, text))
+    return text if _PLAIN.fullmatch(text) else text.translate(_ESCAPES)
 
 
 def unescape(text: str) -> str:
@@ -163,6 +193,17 @@ def _escape_character(character: str) -> str:
     if code <= 0xFF:  # noqa: PLR2004 - what two hex digits hold
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - what four hold
+
+
+class _Escapes(dict[int, str]):
+    """A table for ``str.translate`` that fills itself as it meets new characters."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _escape_character(chr(code))
+        return self[code]
+
+
+_ESCAPES = _Escapes()
 
 
 def _graphml_attributes(attributes: Mapping[str, object]) -> dict[str, Any]:

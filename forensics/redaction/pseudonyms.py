@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOKEN = re.compile(
-    r"(?P<version>(?:TensorRT|[Vv]ersion|\bv)[ :=v_-]*\d[\d.]*)"
+    r"(?=[\w:])(?:(?P<version>(?:TensorRT|[Vv]ersion|\bv)[ :=v_-]*\d[\d.]*)"
     r"|(?P<serial>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b)"
     r"|(?P<hardware>(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\w:]))"
     r"|(?P<address>(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]|\.\d))"
     r"|(?P<address6>(?<![\w:])(?:(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}"
     r"|(?:[0-9a-fA-F]{1,4}:){1,6}(?::[0-9a-fA-F]{1,4}){1,6}|::(?:[0-9a-fA-F]{1,4}:){0,6}[0-9a-fA-F]{1,4})(?![\w:]))"
     r"|(?P<number>(?<![^\W_])0x[0-9a-fA-F]{1,32}(?![^\W_]))"
-    r"|(?P<name>\w+)"
+    r"|(?P<name>\w+))"
 )
 """What a text is read in. A version of four numbers looks like an address, so that it comes first.
+Every token begins with a letter, a digit, an underscore or a colon; to ask for that first makes the others cheap.
 
 A hexadecimal number of at most 32 digits is a tactic or a key of a timing cache, whose letters are no words.
 """

@@ -13,7 +13,7 @@ from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.singly import named_fields
-from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_WRAPPED, cause_openers
+from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_OF_MESSAGE, MOST_WRAPPED, cause_openers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,8 @@ def _texts(log: Log) -> dict[int, list[str]]:
     """
     texts: dict[int, list[str]] = {}
     for kind in SAYING:
-        for line, text in log.each(kind, "text"):
+        for line, whole in log.each(kind, "text"):
+            text = whole[:MOST_OF_MESSAGE]
             shorter = [other for other in texts.get(line, ()) if other not in text]
             if not any(text in other for other in shorter):
                 texts[line] = [*shorter, text]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""
+MOST_OF_MESSAGE = 1 << 16
+"""Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
 _MENTION = re.compile(
     rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
@@ -62,7 +64,7 @@ class UnreadLines:
         """Return which of some lines name a cause."""
         if not len(lines):
             return set()
-        tells = self._memo.values(index, _spans(index, lines), lambda new: _tells(new.texts(index.data)))
+        tells = self._memo.values(index, _spans(index, lines), lambda new: _tells(_openings(new.texts(index.data))))
         return set(lines[tells > 0].tolist())
 
 
@@ -73,8 +75,12 @@ def is_pasted(opening: bytes) -> bool:
 
 def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
     """Whether any of some lines names TensorRT or something of it, or a cause of the grammar."""
-    texts = _spans(index, lines).texts(index.data)
+    texts = _openings(_spans(index, lines).texts(index.data))
     return any(map(_MENTION.search, texts)) or any(_names_own_cause(text) for text in texts)
+
+
+def _openings(texts: list[bytes]) -> list[bytes]:
+    return [text[:MOST_OF_MESSAGE] for text in texts]
 
 
 def _names_own_cause(text: bytes) -> bool:

@@ -70,7 +70,7 @@ def _renders(log: BuildLog) -> None:
     for build in log.builds:
         graph = build_graph(build)
         for form in DATA_FORMS:
-            export(graph.graph, form)
+            assert b"".join(export(graph.graph, form))
         if graph.engine_layers():
             to_onnx(graph)
             drawn(without_secrets(viewed(graph, View.ENGINE)), Drawing())

@@ -809,3 +809,20 @@ def test_what_could_not_be_judged_is_built_again_if_asked_for(bench: Bench) -> N
     assert bench.result()["status"] == "inconclusive"
     assert bench.run(*commands, "--retry-unresolved").returncode == 0
     assert bench.culprits() == [["item3"]]
+
+
+def test_a_broken_link_for_a_directory_is_refused_and_a_good_one_goes_on(bench: Bench) -> None:
+    (bench.folder / "out").symlink_to(bench.folder / "away" / "real")
+    refused = bench.run("--check", bad_if("item7"))
+    assert refused.returncode == 2
+    assert "broken link" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    (bench.folder / "away" / "real").mkdir(parents=True)
+    assert bench.run("--check", bad_if("item7")).returncode == 0
+    builds = len(bench.events())
+    (bench.folder / "away").rename(bench.folder / "moved")
+    (bench.folder / "out").unlink()
+    (bench.folder / "out").symlink_to("moved/../moved/real")
+    assert bench.run("--check", bad_if("item7")).returncode == 0
+    assert bench.culprits() == [["item7"]]
+    assert len(bench.events()) == builds + 1

@@ -57,10 +57,14 @@ HOSTILE: dict[str, Callable[[], str]] = {
 MEASURED = """
 import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)
 sys.exit(status)
 """
-"""Runs a command from a small process: a child's peak begins with the size of what it was forked from."""
+"""Runs a command from a small process: a child's peak begins with the size of what it was forked from.
+
+It prints the peak in MiB and the processor time in seconds.
+"""
 
 
 def refused(*arguments: str) -> str:
@@ -69,7 +73,7 @@ def refused(*arguments: str) -> str:
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
-    assert int(done.stdout) < MOST_MIB * 1024
+    assert float(done.stdout.split()[0]) < MOST_MIB
     return done.stderr
 
 
@@ -78,6 +82,49 @@ def test_it_is_refused_in_one_sentence_and_little_memory(name: str, tmp_path: Pa
     path = tmp_path / "hostile.json"
     path.write_text(HOSTILE[name]())
     assert str(path) in refused("parse", str(path), "--json")
+
+
+LAYER_LOG = (
+    "[01/01/2024-00:00:00] [V] [TRT] Layer(CaskConvolution): %s, Tactic: 0x1, in (Float[1,2]) -> out (Float[1,2])\n"
+)
+MESSAGE_LOG = "[01/01/2024-00:00:00] [E] [TRT] %s\n"
+LAYERS = '{"Layers": [{"Name": "%s", "LayerType": "Shuffle", "Inputs": [], "Outputs": []}], "Bindings": []}'
+LONG_NAMES = {
+    "emoji": "😀" * (SIZE // 4),
+    "marks": "e" + "\u0301" * (SIZE // 2),
+    "overrides": "\u202e" * (SIZE // 3),
+    "brackets": "{" * SIZE,
+    "curl": "curl-" * (SIZE // 5),
+}
+MOST_CPU_S = 20
+"""Processor time that no command takes for 8 MB, on a busy machine too; time that grows with the square is hours."""
+
+
+@pytest.mark.parametrize("name", LONG_NAMES)
+@pytest.mark.parametrize(
+    ("form", "command"),
+    [
+        *(
+            (form, command)
+            for form in (LAYER_LOG, MESSAGE_LOG)
+            for command in ("graph -o out.json", "redact -o out.log")
+        ),
+        *((form, "report --format json") for form in (LAYER_LOG, MESSAGE_LOG, LAYERS)),
+        (LAYERS, "graph -o out.json"),
+        (LAYERS, "table --of layers"),
+    ],
+    ids=lambda value: "layer log" if value is LAYER_LOG else "messages" if value is MESSAGE_LOG else None,
+)
+def test_a_name_of_megabytes_is_borne(form: str, command: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / ("a.json" if form is LAYERS else "a.log")
+    path.write_text(form % LONG_NAMES[name], encoding="utf-8")
+    verb, *options = command.split()
+    line = [sys.executable, "-c", MEASURED, sys.executable, "-m", "trtforensics", verb, str(path), *options]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode in {0, 2}, done.stderr
+    most_mib, cpu_s = map(float, done.stdout.split())
+    assert most_mib < MOST_MIB
+    assert cpu_s < MOST_CPU_S
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.runner.command import Command, Ended, run
 from trtforensics.bisect.runner.placeholders import fill, mentions, variable, variables
+from trtforensics.bisect.runner.room import said_bytes
 from trtforensics.bisect.search import Verdict
 from trtforensics.console.exit_status import NOT_RUN, describe_exit
 
@@ -81,7 +82,7 @@ def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
     free = [ended.least_free for ended in (outcome.build, *outcome.checks) if ended and ended.least_free is not None]
     if outcome.verdict in {None, Verdict.GOOD} or min(free, default=spec.need_free) >= spec.need_free:
         return outcome
-    return replace(outcome, verdict=None, reason=f"only {min(free):,} bytes were free while it ran", no_room=True)
+    return replace(outcome, verdict=None, reason=f"only {said_bytes(min(free))} were free", no_room=True)
 
 
 def _run_and_judge(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:

@@ -32,6 +32,11 @@ def free_bytes(folder: Path) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
+def said_bytes(size: int) -> str:
+    """Return a size as an error says it: in MiB, a small one in KiB."""
+    return f"{size / (1 << 20):,.0f} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
 class RoomWatch:
     """The least room seen while a command runs: ``least`` in bytes."""
 

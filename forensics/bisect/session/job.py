@@ -27,8 +27,8 @@ SCHEMA = 2
 NAME = "job.json"
 
 _SHORT = 16
-_RESTORE = "Restore it, or name a new directory"
 """Hex digits of a digest that are kept."""
+_RESTORE = "Restore it, or name a new directory"
 
 _TOOLS = ("tensorrt", "tensorrt-cu13", "tensorrt-cu12", "tensorrt-rtx", "polygraphy")
 _PARTS = {

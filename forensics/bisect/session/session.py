@@ -14,7 +14,7 @@ from trtforensics.bisect.runner.command import Urgency
 from trtforensics.bisect.runner.executors import make_executor
 from trtforensics.bisect.runner.leftovers import end_orphans
 from trtforensics.bisect.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
-from trtforensics.bisect.runner.room import free_bytes
+from trtforensics.bisect.runner.room import free_bytes, said_bytes
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session import index_sets
 from trtforensics.bisect.session.artifacts import Artifacts
@@ -219,7 +219,7 @@ class Session:
                 self._shelf.clear()
             free = free_bytes(directory)
         if free < need:
-            raise _no_room(directory, f"has {_mb(free)} free before a probe", need)
+            raise _no_room(directory, f"has {said_bytes(free)} free before a probe", need)
 
     def _begin(self, ask: Ask, *, builds: bool) -> Probe:
         """Journal a probe's start, and whether it builds."""
@@ -423,9 +423,5 @@ def _named(journal: Journal, names: Collection[str]) -> list[int]:
 
 
 def _no_room(directory: Path, what: str, need: int) -> OutputError:
-    next_step = f"Free some space and run the same command again; `--need-free` is {_mb(need)}"
+    next_step = f"Free some space and run the same command again; `--need-free` is {said_bytes(need)}"
     return OutputError(str(directory), what, next_step)
-
-
-def _mb(size: int) -> str:
-    return f"{size / (1 << 20):,.0f} MiB"

@@ -37,10 +37,10 @@ def test_a_build_that_fails_on_a_full_disk_is_no_verdict(tmp_path: Path, monkeyp
     room = {True: 0, False: DEFAULT_NEED}
     for module in (probe_room, session):
         monkeypatch.setattr(module, "free_bytes", lambda _folder: room[(tmp_path / "began").exists()])
-    with pytest.raises(OutputError, match=r"ran out of room while probe 0001-\w+ ran: only 0 bytes were free"):
+    with pytest.raises(OutputError, match=r"ran out of room while probe 0001-\w+ ran: only 0 KiB were free"):
         collect(out, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
     assert events(out) == ["run", "start", "stopped"]
-    with pytest.raises(OutputError, match=r"has 0 MiB free before a probe\. .*`--need-free` is 64 MiB"):
+    with pytest.raises(OutputError, match=r"has 0 KiB free before a probe\. .*`--need-free` is 64 MiB"):
         collect(out, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
     assert events(out) == ["run", "start", "stopped", "run"]
     monkeypatch.undo()

@@ -29,6 +29,11 @@ def test_a_value_for_every_few_bytes(unit: str) -> None:
     assert "values in" in error.what
 
 
+def test_marks_in_texts_are_no_values_and_those_between_texts_are() -> None:
+    check_json(b"[" + b'"a, [b], {c}, d", ' * MANY + b"1]", "made.json")
+    assert "values in" in refusal("[" + "1," * MANY * 2 + '"[,{", ' * (MANY // 8) + "1]").what
+
+
 def test_a_small_text_may_be_dense() -> None:
     check_json(b"[" + b"1," * 1000 + b"1]", "made.json")
 
