@@ -15,20 +15,10 @@ import numpy as np
 from trtforensics.console import streams
 from trtforensics.console.terminal import visible
 from trtforensics.engines.deriving import facts_of
+from trtforensics.engines.empty import empty_build
 from trtforensics.errors import UsageError
-from trtforensics.model.log import (
-    Autotuning,
-    Build,
-    BuildLog,
-    Coverage,
-    EngineLayer,
-    LineCounts,
-    MessageCounts,
-    Outcome,
-    Tool,
-)
+from trtforensics.model.log import BuildLog, EngineLayer, LineCounts
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.timings import TacticTimings
 from trtforensics.parsers.builds.kernels import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.profiles import with_times
@@ -51,7 +41,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.alternatives import Result
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.log import Build, SourceInfo
     from trtforensics.model.samples import InferenceTimes
     from trtforensics.sources.onnx_model import OnnxModel
 
@@ -342,51 +332,10 @@ def _log_of(source: SourceInfo) -> BuildLog:
 
 def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int) -> Build:
     """Return a build of which nothing but the engine's layers is known."""
-    times = TacticTimings(
-        line=np.zeros(0, np.int64),
-        tactic=np.zeros(0, np.uint64),
-        ms=np.zeros(0, np.float64),
-        kernel=np.zeros(0, np.int32),
-        runner_line=np.zeros(0, np.int64),
-        runner_layer=np.zeros(0, np.int32),
-        runner_name=np.zeros(0, np.int32),
-        texts=(),
+    build = empty_build(index, 1, max(source.lines, 1))
+    known = replace(
+        build.coverage,
+        engine_layers=any(layer.type for layer in layers),
+        tactics=any(layer.tactic is not None for layer in layers),
     )
-    tactics = any(layer.tactic is not None for layer in layers)
-    return Build(
-        index=index,
-        first_line=1,
-        last_line=max(source.lines, 1),
-        tool=Tool.UNKNOWN,
-        tensorrt_version=None,
-        command=None,
-        outcome=Outcome.UNKNOWN,
-        options={},
-        passes=(),
-        stages=(),
-        fusions=(),
-        reformats=(),
-        onnx_nodes=(),
-        foreign_nodes=(),
-        autotuning=Autotuning(0, 0, 0, 0),
-        timings=times,
-        tuning=(),
-        choices=(),
-        cached=(),
-        engine_layers=layers,
-        layer_names=(),
-        myelin_operations=(),
-        message_counts=MessageCounts(0, 0),
-        messages=(),
-        results=(),
-        coverage=Coverage(
-            verdict=False,
-            engine_layers=any(layer.type for layer in layers),
-            tactics=tactics,
-            times=None,
-            options=False,
-            model=False,
-            own_lines=0,
-            other_lines=0,
-        ),
-    )
+    return replace(build, engine_layers=layers, coverage=known)
