@@ -8,6 +8,7 @@ their origins in its tuning; without a log each engine of a file is a build of i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +51,7 @@ _SHOWN = 3
 _HALF = 2
 _WHAT_GOES = "Give a build log, engine-layer JSON, a profile, times and the ONNX model of one engine"
 _ONNX = ".onnx"
+_SORTS = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, _ONNX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,27 +183,37 @@ def _joined(
 
 
 def goes_together(paths: Sequence[str]) -> bool:
-    """Whether files are about one engine rather than two to compare: of no sort but profiles are there two."""
-    divided = _divide(paths, None, strict=False)
-    return len(divided) > 1 and all(len(own) <= 1 for of, own in divided.items() if of != Kind.PROFILE)
+    """Whether files are about one engine rather than two to compare: of no kind but profiles are there two.
+
+    Raises:
+        SourceError: a path cannot be read.
+    """
+    if any(Path(path).is_dir() for path in paths):
+        return False
+    kinds = [_kind(path) for path in paths]
+    several = {kind for kind in kinds if kinds.count(kind) > 1}
+    return len(set(kinds)) > 1 and several <= {Kind.PROFILE} and set(kinds) <= set(_SORTS)
 
 
-def _divide(paths: Sequence[str], kind: Kind | None, *, strict: bool = True) -> dict[str, list[str]]:
+def _divide(paths: Sequence[str], kind: Kind | None) -> dict[str, list[str]]:
     """Sort paths by kind; an ONNX model is known by its ending.
 
     Raises:
         UsageError: a path is of a kind that tells of no engine, or is named twice.
     """
-    sorts = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, _ONNX)
-    divided: dict[str, list[str]] = {of: [] for of in sorts} if strict else {}
+    divided: dict[str, list[str]] = {of: [] for of in _SORTS}
     for path in paths:
-        of = _ONNX if path.endswith(_ONNX) else (kind if kind and len(paths) == 1 else kind_of(path))
-        if strict and of not in sorts:
+        of = kind if kind and len(paths) == 1 else _kind(path)
+        if of not in _SORTS:
             raise UsageError(path, f"is of kind {of}, which tells of no engine's layers", _WHAT_GOES)
-        if strict and paths.count(path) > 1:
+        if paths.count(path) > 1:
             raise UsageError(path, "is named twice", "Name each file once")
-        divided.setdefault(of, []).append(path)
+        divided[of].append(path)
     return divided
+
+
+def _kind(path: str) -> str:
+    return _ONNX if path.endswith(_ONNX) else kind_of(path)
 
 
 class _Joining:

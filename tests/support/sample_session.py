@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trtforensics.console.progress import Progress
+    from trtforensics.engines.numbering import NumberedFile
     from trtforensics.parsers.text.matching import LineMatcher
 
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
@@ -91,6 +92,11 @@ class ReplayedSession:
     gate: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
+    files: Sequence[NumberedFile] = ()
+
+    def place(self, line: int) -> tuple[str, int]:
+        """Return a line of the log."""
+        return self.name, line
 
     @property
     def is_file(self) -> bool:
