@@ -12,9 +12,11 @@ import pytest
 import trtforensics
 
 if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.integration.conftest import Run
+    Run = Callable[..., subprocess.CompletedProcess[str]]
 
 DOT_LIMIT = 16_384
 """Characters of a string that Graphviz reads."""
