@@ -44,7 +44,6 @@ def run(args: Namespace) -> int:
         ForensicsError: A source cannot be used. If that shows only while the TUI runs, the TUI closes first.
         UsageError: There is no terminal, or the sources are not what the TUI can show.
     """
-    from trtforensics.bisect.session import job
     from trtforensics.console import keyboard
     from trtforensics.parsers.text.source import open_source
     from trtforensics.sources.kinds import Kind, kind_of
@@ -64,7 +63,7 @@ def run(args: Namespace) -> int:
             return app.browse_diff(*sources, kind=given, max_bytes=max_bytes)
     (path,) = sources
     kind = given or kind_of(path)
-    if (Path(path) / job.NAME).is_file():
+    if _is_bisection(Path(path)):
         with keyboard.on_standard_input():
             return app.browse_bisection(Path(path), max_bytes=max_bytes)
     if kind is Kind.BUILD_LOG:
@@ -94,3 +93,11 @@ def _browse_joined(paths: Sequence[str], max_bytes: int) -> int:
     files = [path for path in paths if path != first]
     with open_source(first, max_bytes=max_bytes) as source, keyboard.on_standard_input():
         return app.browse_joined(source, files, has_log=log is not None)
+
+
+def _is_bisection(path: Path) -> bool:
+    if not path.is_dir():
+        return False  # the first picture of a log does not wait for the modules of a bisection
+    from trtforensics.bisect.session import job
+
+    return (path / job.NAME).is_file()

@@ -121,18 +121,22 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
     on_log: Callable[[BuildLog], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     excerpt: bool = False,
+    apart: bool = False,
 ) -> BuildLog:
     """Read an open source to its end, close it, and parse its lines.
 
-    ``on_progress`` and ``on_window`` are called after each window of lines. ``on_log`` is called every few seconds with
-    the log so far, where the length of the source is not known (a pipe, a FIFO). All run in the caller's thread. For an
-    ``excerpt`` see :func:`load_build_log`.
+    With ``apart`` another process scans a large file, so that this one can answer a user meanwhile. ``on_progress`` and
+    ``on_window`` are called after each window of lines. ``on_log`` is called every few seconds with the log so far,
+    where the length of the source is not known (a pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see
+    :func:`load_build_log`.
 
     Raises:
         SourceError: the source cannot be read to its end.
         NotABuildLogError: no line carries a TensorRT or trtexec prefix, or an excerpt names neither.
         ReadingCancelled: ``cancelled`` returned True.
     """
+    if apart and source.size is not None and source.size >= halves.LEAST_BYTES:
+        return _read_apart(source, on_progress=on_progress, on_window=on_window, cancelled=cancelled, excerpt=excerpt)
     scanner = Scanner()
     live = _Live(scanner.scanned, source, on_log) if on_log is not None and source.size is None else None
 
@@ -151,6 +155,29 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
             attend()
         info = source.info()
     return _assembled(scanner.scanned, info, excerpt=excerpt)
+
+
+def _read_apart(
+    source: Source,
+    *,
+    on_progress: Callable[[Progress], None],
+    on_window: Callable[[Window], None],
+    cancelled: Callable[[], bool],
+    excerpt: bool,
+) -> BuildLog:
+    """Read a file whose lines another process scans; see :func:`read_build_log`."""
+    from trtforensics.parsers.lines.apart import ScannerApart  # noqa: PLC0415 - only the TUI, with a large file
+
+    with source, ScannerApart(source.path) as scanner:
+        for window in source.windows():
+            on_window(window)  # first: a line can be shown while the other process takes it
+            scanner.feed(window)
+            on_progress(Progress(source.position, source.size, window.first_line - 1 + window.count))
+            if cancelled():
+                raise ReadingCancelled
+        scanned = scanner.scanned()
+        info = source.info()
+    return _assembled(scanned, info, excerpt=excerpt)
 
 
 class _Live:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.text.matching import LineMatcher
     from trtforensics.parsers.text.windows import Window
 
-MEMORY_BYTES = 64 << 20
+MEMORY_BYTES = 16 << 20
 """Text held in memory; windows beyond it go to a temporary file."""
 
 
@@ -42,7 +42,7 @@ class _Block:
 class LogText:
     """The lines of a source for display, by number; grows while the source is read.
 
-    Each window is one bytes object and four bytes a line. The first 64 MB stay in memory, so a usual log never touches
+    Each window is one bytes object and four bytes a line. The first 16 MB stay in memory, so a usual log never touches
     the disk. The text behind them goes to an anonymous temporary file (in ``$TMPDIR``), so a log of gigabytes costs
     memory only for its line starts. One thread may append while another one reads.
     """
@@ -59,17 +59,17 @@ class LogText:
         Raises:
             OutputError: the temporary file cannot be written.
         """
-        lengths = np.fromiter(map(len, window.lines), np.uint32, len(window.lines))
-        starts = np.zeros(len(lengths) + 1, np.uint32)
-        np.cumsum(lengths + 1, dtype=np.uint32, out=starts[1:])
-        text = b"\n".join(window.lines)
+        text = window.text.removesuffix(b"\n")
+        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+        starts = np.zeros(len(ends) + 2, np.uint32)
+        starts[1:-1], starts[-1] = ends + 1, len(text) + 1
         if self._memory + len(text) <= MEMORY_BYTES:
             self._memory += len(text)
             block = _Block(self._count + 1, starts, text)
         else:
             block = _Block(self._count + 1, starts, self._spill.append(text))
         self._blocks.append(block)
-        self._count += len(lengths)
+        self._count += len(starts) - 1
 
     def __len__(self) -> int:
         """Lines known so far."""

@@ -40,6 +40,8 @@ class Terminal:
             os.execvp(command[0], command)  # noqa: S606 - the command of the benchmark
         fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self.output = b""
+        self.tree_mib = 0.0
+        """The most memory that the program and its children had at one look, in MiB."""
 
     def read(self, seconds: float) -> bytes:
         """Return what comes within some time, at once when something has come."""
@@ -93,6 +95,17 @@ class Terminal:
         found = re.search(r"VmHWM:\s+(\d+)", status)
         return int(found[1]) / 1024 if found else 0.0
 
+    def look_at_memory(self) -> None:
+        """Add up what the program and its children have now."""
+        total, processes = 0, [self.pid]
+        for process in processes:  # it grows while it is walked
+            with contextlib.suppress(OSError):
+                folder = Path(f"/proc/{process}")
+                processes += map(int, " ".join(p.read_text() for p in folder.glob("task/*/children")).split())
+                found = re.search(r"VmRSS:\s+(\d+)", (folder / "status").read_text())
+                total += int(found[1]) if found else 0
+        self.tree_mib = max(self.tree_mib, total / 1024)
+
     def end(self) -> None:
         """End the program."""
         with contextlib.suppress(ProcessLookupError):
@@ -116,6 +129,7 @@ def while_parsing(terminal: Terminal) -> list[float]:
         pressed = terminal.write(b"?")
         seconds.append(terminal.until(rb"Go somewhere", at) - pressed)
         terminal.write(b"q")
+        terminal.look_at_memory()
         time.sleep(0.05)
         terminal.read(0)
     return seconds
@@ -141,7 +155,7 @@ def tui(path: str) -> None:
             print(f"{name}, 30 keys at once: {terminal.settle():,} bytes, what follows the cursor included")
         terminal.answer(b"f")
         shown("filter, a key", [terminal.answer(bytes([key]))[0] for key in b"conv"])
-        print(f"peak memory: {terminal.peak_mib():.0f} MiB")
+        print(f"peak memory: {terminal.peak_mib():.0f} MiB, while parsing with children {terminal.tree_mib:.0f} MiB")
     finally:
         terminal.end()
 

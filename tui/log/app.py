@@ -219,7 +219,7 @@ class LogApp(BuildApp):
         self._count_layers()
 
     def _count_layers(self) -> None:
-        self._tab("layers").count_up(self._panes.layer_tree.count_text if self._index else "")
+        self._panes.tabs["layers"].count_up(self._panes.layer_tree.count_text if self._index else "")
         self._show_status()
 
     def on_search_ended(self, event: SearchEnded) -> None:

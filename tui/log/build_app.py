@@ -9,7 +9,7 @@ from textual.widgets import Footer
 from trtforensics.findings.coverage import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tui.log.history import Trail
-from trtforensics.tui.log.panes import Panes, Tab
+from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.log.reading import ReadingApp
 from trtforensics.tui.log.searching import LogSearch
 from trtforensics.tui.rows.build_strip import first_failed, strip_line
@@ -54,6 +54,7 @@ class BuildApp(ReadingApp):
         self._parsed: BuildLog | None = None
         self._number = 0
         self._index: LayerIndex | None = None
+        self._prepared: LayerIndex | None = None
         self._shown: LayerEntry | Subject | None = None
 
     @property
@@ -103,7 +104,7 @@ class BuildApp(ReadingApp):
             return
         empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
         self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
-        self._tab("findings").count_up(f"{len(findings):,}")
+        self._panes.tabs["findings"].count_up(f"{len(findings):,}")
         self._show_overview(keep=True)
 
     def _findings(self) -> Sequence[Finding] | None:
@@ -118,6 +119,15 @@ class BuildApp(ReadingApp):
             files = self.session.files
             rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on, files=files)
             self._panes.overview.show_rows(rows, keep=keep)
+
+    def prepare(self, log: BuildLog) -> None:
+        """Make the index of the build that comes into view, and answer its questions."""
+        if log.builds:
+            known = self.build is not None
+            number = min(self._number, len(log.builds) - 1) if known else first_failed(log.builds)
+            index = LayerIndex(log.builds[number])
+            index.questions(TIES[self._tie])
+            self._prepared = index
 
     def take(self, log: BuildLog) -> None:
         """Show the first build; if a build is in view already, update it."""
@@ -140,7 +150,7 @@ class BuildApp(ReadingApp):
             panes.overview.show_rows([OverviewRow("file", self.session.name), OverviewRow("state", "holds no build")])
             self._show_status()
             return
-        self._index = LayerIndex(build)
+        self._index = self._prepared if self._prepared and self._prepared.build is build else LayerIndex(build)
         self._show_overview(keep=keep)
         layers = None if self._goes_on and not self._index.rows() else self._index
         if keep:
@@ -151,8 +161,8 @@ class BuildApp(ReadingApp):
         panes.nodes.show_build(build, keep=keep)
         self._show_findings()
         self._show_candidates(keep=keep)
-        self._tab("layers").count_up(panes.layer_tree.count_text)
-        self._tab("messages").count_up(f"{len(build.messages):,}")
+        panes.tabs["layers"].count_up(panes.layer_tree.count_text)
+        panes.tabs["messages"].count_up(f"{len(build.messages):,}")
         self._show_title()
         self._show_status()
 
@@ -210,9 +220,6 @@ class BuildApp(ReadingApp):
         """Show a note in the status line until the next event."""
         self._note = note
         self._show_status()
-
-    def _tab(self, pane: str) -> Tab:
-        return self.query_one(f"#tab-{pane}", Tab)
 
     def _show_strip(self) -> None:
         """Show the outcomes of the builds where there are several, or several passes."""

@@ -110,6 +110,7 @@ class Panes(Container):
             self.log_view,
         )
         self._lists = {each.id: each for each in lists}
+        self.tabs = {pane: Tab(pane) for pane in TABS}
         self._switcher = ContentSwitcher(initial="overview")
         self._heading = LineBar(classes="heading")
 
@@ -117,8 +118,7 @@ class Panes(Container):
         """Lay the lists out, each below its heading."""
         with Vertical(id="left", classes="pane"):
             with Horizontal(classes="heading"):
-                for pane in TABS:
-                    yield Tab(pane)
+                yield from self.tabs.values()
             with self._switcher:
                 yield self.overview
                 yield self.layer_tree
@@ -144,7 +144,7 @@ class Panes(Container):
         self.set_class(self.narrow, "narrow")
         self.set_class(STACKED <= width < BESIDE, "stacked")
         tabs = width if width < BESIDE else width // 2
-        for tab in self.query(Tab):
+        for tab in self.tabs.values():
             tab.narrow(tabs < COUNTED)
 
     @property
@@ -174,7 +174,7 @@ class Panes(Container):
         if name in TABS:
             self._switcher.current = name
             self.set_class(name == "layers", "with-candidates")
-            for tab in self.query(Tab):
+            for tab in self.tabs.values():
                 tab.set_class(tab.id == f"tab-{name}", "open")
         if name == "log":
             self.add_class("drawer")
@@ -187,8 +187,9 @@ class Panes(Container):
             target.go_to(target.cursor, announce=announce)
 
     def pull_drawer(self) -> None:
-        """Show the log on a narrow screen; the focus stays."""
+        """Show the log, on a narrow screen or beside a zoomed list; the focus stays."""
         self.add_class("drawer")
+        self._unzoom_unless("log")
 
     def push_drawer(self) -> bool:
         """Hide the log of a narrow screen, and return whether it was in view."""

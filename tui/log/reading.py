@@ -91,6 +91,10 @@ class ReadingApp(CopyingApp):
         """Show the builds of the log so far, or of the whole log."""
         raise NotImplementedError
 
+    def prepare(self, log: BuildLog) -> None:
+        """Work out what :meth:`take` will show; called in the thread that parses, so that keys are answered."""
+        raise NotImplementedError
+
     def lines_arrived(self) -> None:
         """Show the lines read so far, and the progress."""
         raise NotImplementedError
@@ -112,6 +116,7 @@ class ReadingApp(CopyingApp):
             self.post_message(ParseFailed(error))
         else:
             if log is not None:
+                self.prepare(log)
                 self.post_message(Parsed(log))
 
     def _report(self, progress: Progress) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.tables.filtering import FieldKind, FilterField, RowFilterExpression, parse_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    Fields = Mapping[str, object]
+
+class NamedFields(Protocol):
+    """A row as named fields: a mapping, or what reads them when a filter asks."""
+
+    def get(self, name: str, /) -> object:
+        """Return a field, None where the row does not tell it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,7 @@ class RowFilter:
     text: str = ""
     expression: RowFilterExpression | None = None
 
-    def keeps(self, fields: Fields) -> bool:
+    def keeps(self, fields: NamedFields) -> bool:
         """Whether a row stays."""
         return self.expression is None or self.expression.keeps(fields)
 
@@ -60,7 +66,7 @@ def numbers(unit: str, *names: str, aliases: tuple[str, ...] = ()) -> tuple[Filt
     )
 
 
-def _field(name: str, row: Fields) -> object:
+def _field(name: str, row: NamedFields) -> object:
     return row.get(name)
 
 

@@ -130,6 +130,7 @@ class VirtualList(ScrollView, can_focus=True):
         self.cursor = 0
         self.kept_by = NO_FILTER
         """Which rows stay."""
+        self._pinned: tuple[Sequence[Line], Sequence[Line]] = (), ()
 
     def row_count(self) -> int:
         """Return how many rows there are now."""
@@ -218,13 +219,18 @@ class VirtualList(ScrollView, can_focus=True):
     def _fixed_lines(self, width: int) -> int:
         return len(self.header(width)) + len(self.footer(width))
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint some lines of the viewport; what stays above and below the rows is laid out once for all of them."""
+        width = self.scrollable_content_region.width
+        self._pinned = self.header(width), self.footer(width)
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Paint one line of the viewport."""
         width = self.scrollable_content_region.width
-        header = self.header(width)
+        header, footer = self._pinned
         if y < len(header):
             return self._scrolled(header[y], self.get_component_rich_style("row--header"), width)
-        footer = self.footer(width)
         below = y - (self.scrollable_content_region.height - len(footer))
         if footer and below >= 0:
             return self._fixed(footer[below], self.get_component_rich_style("row--header"), width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.alternatives import tuned_type
@@ -29,7 +30,7 @@ COPIES = "·"
 _MOST_TYPES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayerEntry:
     """A layer by name: its engine layer if there is one, and the tuning results for its name.
 
@@ -59,7 +60,7 @@ class LayerEntry:
         kind = self.kind
         return kind.endswith("Reformat") or (is_reformat(self.name) and kind != "NoOp")
 
-    @property
+    @cached_property
     def subject(self) -> Choice | CachedResult | None:
         """The result to show: the engine's if known, else the fastest."""
         return self.final or min(self.tuned, key=lambda r: math.inf if r.time_ms is None else r.time_ms, default=None)

@@ -15,7 +15,7 @@ from trtforensics.model.times import shares, timed_note
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.tui.rows.layers.columns import ORDERS, time_source
 from trtforensics.tui.rows.layers.entries import FOREIGN, UNKNOWN, LayerEntry
-from trtforensics.tui.rows.layers.fields import fields_of
+from trtforensics.tui.rows.layers.fields import LayerFields
 from trtforensics.tui.rows.layers.questions import questions
 from trtforensics.tui.rows.pieces import plural
 
@@ -66,7 +66,8 @@ class LayerIndex:
     """The layers of one build: engine layers, layers that were tuned but are not in the engine, and mere names."""
 
     def __init__(self, build: Build) -> None:
-        self._build = build
+        self.build = build
+        self._asked: dict[float, tuple[Question, ...]] = {}
         self._reasons = Reasons(build)
         self.alternatives = self._reasons.alternatives
         """What was tuned for each layer."""
@@ -75,22 +76,24 @@ class LayerIndex:
         in_engine = {entry.name for entry in self.engine} | {r.layer for entry in self.engine for r in entry.tuned}
         self.others = tuple(self._entry(name) for name in self.alternatives.names() if name not in in_engine)
 
-    @property
+    @cached_property
     def time_source(self) -> TimeSource | None:
         """Where the layers' times are from."""
         return time_source(self.engine or self.others)
 
     def questions(self, tie: float = NEAR_TIE_RATIO) -> tuple[Question, ...]:
         """Return the questions about the engine's layers; without an engine dump, about the layers that were tuned."""
-        return questions(self.engine or self.others, self._reasons.asked, tie)
+        if tie not in self._asked:
+            self._asked[tie] = questions(self.engine or self.others, self._reasons.asked, tie)
+        return self._asked[tie]
 
     def why(self, entry: LayerEntry, tie: float = NEAR_TIE_RATIO) -> Sequence[Reason]:
         """Return the facts that bear on why a layer is as it is; see :class:`~trtforensics.engines.why.Reasons`."""
         return self._reasons.why(entry.layer, tie=tie) if entry.layer else ()
 
-    def fields(self, entry: LayerEntry) -> dict[str, object]:
+    def fields(self, entry: LayerEntry) -> LayerFields:
         """Return what a filter can ask of a layer, by name."""
-        return fields_of(entry, self.why(entry))
+        return LayerFields(entry, self.why)
 
     def rows(
         self,
@@ -105,8 +108,8 @@ class LayerIndex:
         engine = [entry for entry in self.engine if keeps is None or keeps(entry)]
         others = [layer_row(entry) for entry in self.others if keeps is None or keeps(entry)]
         by_name = mentions or (lambda _: keeps is None)
-        names = [_name_row(name) for name in self._build.layer_names if by_name(name)]
-        inner = [_inner_row(op) for op in self._build.myelin_operations if by_name(op.op)]
+        names = [_name_row(name) for name in self.build.layer_names if by_name(name)]
+        inner = [_inner_row(op) for op in self.build.myelin_operations if by_name(op.op)]
         if order is ORDERS[0]:
             rows = [*self._repeats(), *self._grouped(engine), *(() if keeps else self._coverage())]
         else:
@@ -155,7 +158,7 @@ class LayerIndex:
 
     @cached_property
     def _blocks(self) -> list[Choice]:
-        return sorted(self._build.choices, key=lambda choice: choice.first_line)
+        return sorted(self.build.choices, key=lambda choice: choice.first_line)
 
     @cached_property
     def _block_starts(self) -> list[int]:
@@ -163,7 +166,7 @@ class LayerIndex:
 
     @cached_property
     def _cached_at(self) -> dict[int, CachedResult]:
-        return {cached.span.line: cached for cached in self._build.cached}
+        return {cached.span.line: cached for cached in self.build.cached}
 
     @cached_property
     def _by_name(self) -> dict[str, LayerEntry]:
@@ -175,7 +178,7 @@ class LayerIndex:
 
     @cached_property
     def _by_line(self) -> dict[int, LayerEntry]:
-        printed = chain.from_iterable(dump.layers for dump in self._build.engine_dumps)
+        printed = chain.from_iterable(dump.layers for dump in self.build.engine_dumps)
         named = (layer for layer in printed if layer.name in self._by_name)
         lines = {layer.span.line: self._by_name[layer.name] for layer in named}
         return lines | {entry.layer.span.line: entry for entry in self.engine if entry.layer}
@@ -186,7 +189,7 @@ class LayerIndex:
 
     @cached_property
     def _onnx(self) -> dict[str, tuple[str, int]]:
-        return {node.name: (node.op, node.span.line) for node in self._build.onnx_nodes}
+        return {node.name: (node.op, node.span.line) for node in self.build.onnx_nodes}
 
     def _engine_entry(self, number: int, layer: EngineLayer, share: float | None) -> LayerEntry:
         """Join an engine layer with its tuning results, by the parser's link and else by name."""
@@ -209,9 +212,9 @@ class LayerIndex:
 
     def _repeats(self) -> Iterator[TreeRow]:
         """Yield a remark if the log prints the engine's layers more than once."""
-        dumps = self._build.engine_dumps
+        dumps = self.build.engine_dumps
         if len(dumps) > 1:
-            shown = self._build.engine_layers[0].span.line
+            shown = self.build.engine_layers[0].span.line
             text = f"printed {len(dumps)} times, this is from line {shown:,}"
             first = next(dump for dump in dumps if dump.span.line != shown).span.line
             yield TreeRow(RowKind.SECTION, text, first, label=f"also from line {first:,}")
@@ -221,7 +224,7 @@ class LayerIndex:
         source = self.time_source
         unknown = sum(entry.compute == UNKNOWN for entry in self.engine)
         if source is not None:
-            yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self._build))
+            yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self.build))
         if unknown:
             text = "what it computes in is not told"
             yield TreeRow(RowKind.SECTION, text, label=f"{unknown:,} of {plural(len(self.engine), 'layer')}")
@@ -240,7 +243,7 @@ class LayerIndex:
         """Yield a combination of formats and, for a ForeignNode, the operations that Myelin timed in it."""
         yield _combination_row(result)
         if isinstance(result, Choice) and FOREIGN in result.layer:
-            yield from map(_inner_row, self._build.operations_of(result))
+            yield from map(_inner_row, self.build.operations_of(result))
 
     def _onnx_rows(self, entry: LayerEntry) -> Iterator[TreeRow]:
         """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""

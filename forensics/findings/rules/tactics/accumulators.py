@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
@@ -66,8 +67,8 @@ def _close(one: TunedSum) -> SumTactic | None:
     if one.chosen.facts.accumulator != _HALF or not one.chosen.time_ms:
         return None
     bound = one.chosen.time_ms * (1 + MARGIN)
-    fitting = (r for r in one.rivals if r.facts.accumulator == _SINGLE and r.time_ms is not None and r.time_ms <= bound)
-    return min(fitting, key=lambda rival: rival.time_ms or 0.0, default=None)
+    near = takewhile(lambda rival: rival.time_ms is not None and rival.time_ms <= bound, one.rivals())
+    return next((rival for rival in near if rival.facts.accumulator == _SINGLE), None)
 
 
 @rule(
@@ -84,14 +85,18 @@ def _close(one: TunedSum) -> SumTactic | None:
 )
 def only_half(case: Case) -> Iterator[Observation]:
     """Name the layers with several tactics that all accumulate in Half."""
-    found = [
-        one
-        for one in sums_of(case.build, case.log)
-        if one.rivals and all(tactic.facts.accumulator == _HALF for tactic in (one.chosen, *one.rivals))
-    ]
+    found = [one for one in sums_of(case.build, case.log) if _all_half(one)]
     if found:
         title = f"{count(len(found), 'layer')} can only sum in FP16: {{names}}"
         yield _observed(case, found, title, [one.chosen for one in found], pin=False)
+
+
+def _all_half(one: TunedSum) -> bool:
+    """Whether there are several tactics and all accumulate in Half."""
+    if one.chosen.facts.accumulator != _HALF:
+        return False
+    types = (rival.facts.accumulator for rival in one.rivals())
+    return next(types, None) == _HALF and all(accumulator == _HALF for accumulator in types)
 
 
 @rule(

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.membership import in_engine
+from trtforensics.model.timings import TimedTactics
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_tactic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.model.kernel import KernelFacts
     from trtforensics.model.log import Build, BuildLog
@@ -29,18 +30,42 @@ class SumTactic:
 
 
 @dataclass(frozen=True, slots=True)
+class _Offers:
+    """The tactics timed for a sum, fastest first, read one by one: a build may have timed a million."""
+
+    timed: Sequence[Candidate]
+    spans: Spans
+    outputs: tuple[str, ...] = ()
+
+    def chosen(self, tactic: int | None) -> SumTactic | None:
+        """Return the chosen tactic; None where it is not among those timed."""
+        return next((self._read(one) for one in self.timed if one.tactic == tactic), None)
+
+    def without(self, tactic: int | None) -> Iterator[SumTactic]:
+        """Give all tactics but one."""
+        return (self._read(one) for one in self.timed if one.tactic != tactic)
+
+    def _read(self, one: Candidate) -> SumTactic:
+        facts = read_tactic(one.kernel, one.splits, self.outputs)
+        return SumTactic(one.tactic, one.time_ms, facts, self.spans.of(one.line))
+
+
+@dataclass(frozen=True, slots=True)
 class TunedSum:
     """A layer, or an operation inside a ForeignNode, whose chosen kernel tells in what it accumulates.
 
-    ``rivals`` are the other tactics of the same formats, fastest first. ``used`` is False where the log does not tell
-    that the engine uses the choice.
+    ``used`` is False where the log does not tell that the engine uses the choice.
     """
 
     name: str
     nodes: tuple[str, ...]
     chosen: SumTactic
-    rivals: tuple[SumTactic, ...]
+    offers: _Offers
     used: bool
+
+    def rivals(self) -> Iterator[SumTactic]:
+        """Give the other tactics of the same formats, fastest first and untimed ones last."""
+        return self.offers.without(self.chosen.tactic)
 
 
 def sums_of(build: Build, log: BuildLog) -> list[TunedSum]:
@@ -53,7 +78,8 @@ def sums_of(build: Build, log: BuildLog) -> list[TunedSum]:
 def _layers(build: Build, spans: Spans) -> Iterator[TunedSum]:
     for choice in build.choices:
         if choice.final is not False and in_engine(build, choice.pass_index):
-            offers = _read(build.candidates(choice), spans, choice.outputs)
+            timed = TimedTactics(build.timings, build.timings.rows(choice.first_line, choice.span.line))
+            offers = _Offers(timed, spans, choice.outputs)
             yield from _sum(choice.layer, (), choice.tactic, offers, used=choice.final is True)
 
 
@@ -63,21 +89,12 @@ def _operations(build: Build, spans: Spans) -> Iterator[TunedSum]:
         block = blocks.get(operation.foreign_node)
         inside = block is not None and block.first_line <= operation.span.line <= block.span.line
         if (block is None or inside) and in_engine(build, operation.pass_index):
-            offers = _read(operation.candidates, spans)
+            offers = _Offers(operation.candidates, spans)
             yield from _sum(operation.op, operation.onnx_nodes, operation.selected, offers, used=inside)
 
 
-def _read(offers: Iterable[Candidate], spans: Spans, outputs: tuple[str, ...] = ()) -> list[SumTactic]:
-    return [
-        SumTactic(one.tactic, one.time_ms, read_tactic(one.kernel, one.splits, outputs), spans.of(one.line))
-        for one in offers
-    ]
-
-
-def _sum(
-    name: str, nodes: tuple[str, ...], tactic: int | None, offers: Sequence[SumTactic], *, used: bool
-) -> Iterator[TunedSum]:
+def _sum(name: str, nodes: tuple[str, ...], tactic: int | None, offers: _Offers, *, used: bool) -> Iterator[TunedSum]:
     """Give the sum, where the chosen tactic's kernel tells in what it accumulates."""
-    chosen = next((one for one in offers if one.tactic == tactic), None)
+    chosen = offers.chosen(tactic)
     if chosen is not None and chosen.facts.accumulator is not None:
-        yield TunedSum(name, nodes, chosen, tuple(one for one in offers if one.tactic != tactic), used)
+        yield TunedSum(name, nodes, chosen, offers, used)
