@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.detours import Detour, DiffDetour
-from trtforensics.tui.sessions import BisectionSession, DiffSession, LogSession, SourceSession
+from trtforensics.tui.sessions import BisectionSession, DiffSession, JoinedSession, LogSession, SourceSession
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from trtforensics.parsers.text.source import Source
@@ -34,6 +35,17 @@ def browse_log(source: Source) -> int:
     from trtforensics.tui.log.app import LogApp
 
     return _run(LogApp(LogSession(source)))
+
+
+def browse_joined(source: Source, files: Sequence[str], *, has_log: bool) -> int:
+    """Show files about one engine; ``source`` is the log, or the first of the files where there is none.
+
+    Raises:
+        ForensicsError: A file cannot be read, or is about another engine.
+    """
+    from trtforensics.tui.log.app import LogApp
+
+    return _run(LogApp(JoinedSession(source, files, has_log=has_log)))
 
 
 def browse_diff(good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> int:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from trtforensics.console.progress import Progress
     from trtforensics.diff.builds.views import BuildView
     from trtforensics.diff.differences import Comparison
+    from trtforensics.engines.joining import JoinedSources
+    from trtforensics.engines.numbering import NumberedFile
+    from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
@@ -36,6 +39,8 @@ class LogSession:
 
         self.name = source.path
         self.text = LogText()
+        self.files: Sequence[NumberedFile] = ()
+        """The files that were joined to the log; none before it is parsed."""
         self._source = source
         self._seen = self._stat()
 
@@ -80,6 +85,10 @@ class LogSession:
         """Close the file."""
         self._source.close()
 
+    def place(self, line: int) -> tuple[str, int]:
+        """Return the file that a line of the text is of, and its number there."""
+        return self.name, line
+
     def parse(
         self,
         on_progress: Callable[[Progress], None],
@@ -120,14 +129,88 @@ class LogSession:
         Raises:
             ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
         """
-        from pathlib import Path
-
-        from trtforensics.findings.engine import Inputs, judge
-        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.findings.engine import Inputs
         from trtforensics.sources.quoting import ShownLog
 
-        suppression = Suppression.of((), settings_for(Path.cwd()))
-        return judge(Inputs([ShownLog(log, self.text)]), suppression)
+        return _judged(Inputs([ShownLog(log, self.text)]))
+
+
+class JoinedSession(LogSession):
+    """Files about one engine: a log with layers, profiles, times and the model, or such files without a log.
+
+    Its text is that of all files, one behind the other. Without a log, ``source`` is the first file.
+    """
+
+    def __init__(self, source: Source, files: Sequence[str], *, has_log: bool) -> None:
+        self._paths = tuple(files)
+        self._has_log = has_log
+        self._joined: JoinedSources | None = None
+        super().__init__(source)
+
+    def _stat(self) -> tuple[int, ...] | None:
+        """Return what changes when any of the files does; None where one is gone."""
+        try:
+            stats = [Path(path).stat() for path in (self.name, *self._paths) if path != "-"]
+        except OSError:
+            return None
+        return tuple(value for one in stats for value in (one.st_dev, one.st_ino, one.st_size, one.st_mtime_ns))
+
+    def again(self) -> JoinedSession:
+        """Open the files anew.
+
+        Raises:
+            SourceError: A file cannot be read.
+        """
+        from trtforensics.parsers.text.source import open_source
+
+        source = open_source(self.name, max_bytes=self._source.max_bytes)
+        return JoinedSession(source, self._paths, has_log=self._has_log)
+
+    def place(self, line: int) -> tuple[str, int]:
+        """Return the file that a line of the text is of, and its number there."""
+        firsts = ((one.path, one.first_line) for one in reversed(self.files) if one.first_line is not None)
+        path, first = next((found for found in firsts if found[1] <= line), (self.name, 1))
+        return path, line - first + 1
+
+    def parse(
+        self,
+        on_progress: Callable[[Progress], None],
+        on_log: Callable[[BuildLog], None],
+        cancelled: Callable[[], bool],
+    ) -> BuildLog | None:
+        """Parse the log, if there is one, and join the files; see :meth:`LogSession.parse`.
+
+        Raises:
+            ForensicsError: A file cannot be read, or is about another engine.
+        """
+        from trtforensics.engines.joining import join_files, load_joined
+        from trtforensics.engines.numbering import number_on
+
+        max_bytes = self._source.max_bytes
+        if self._has_log:
+            log = super().parse(on_progress, on_log, cancelled)
+            if log is None:
+                return None
+            joined = join_files(log, self._paths, max_bytes=max_bytes)
+        else:
+            self._source.close()
+            joined = load_joined((self.name, *self._paths), max_bytes=max_bytes)
+        self.files = number_on(joined, len(self.text))
+        for file in self.files:
+            if file.first_line is not None:
+                _read_into(self.text, file.path, max_bytes)
+        self._joined = joined
+        return joined.log
+
+    def judge(self, log: BuildLog) -> Report:
+        """Check what the files say against the rules; see :meth:`LogSession.judge`."""
+        from trtforensics.findings.engine import Inputs
+        from trtforensics.sources.quoting import ShownLog
+
+        joined = self._joined
+        layers = joined.layer_files[-1] if joined is not None and joined.layer_files else None
+        model = joined.model if joined is not None else None
+        return _judged(Inputs([ShownLog(log, self.text)], model=model, engine_info=layers))
 
 
 @contextmanager
@@ -259,12 +342,24 @@ class BisectionSession:
         return datetime.now(timezone.utc)
 
 
+def _judged(inputs: Inputs) -> Report:
+    from trtforensics.findings.engine import judge
+    from trtforensics.findings.suppression import Suppression, settings_for
+
+    return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
+
+
 def _text(path: str, max_bytes: int) -> LogText:
-    from trtforensics.parsers.text.source import open_source
     from trtforensics.parsers.text.text import LogText
 
     text = LogText()
+    _read_into(text, path, max_bytes)
+    return text
+
+
+def _read_into(text: LogText, path: str, max_bytes: int) -> None:
+    from trtforensics.parsers.text.source import open_source
+
     with open_source(path, max_bytes=max_bytes) as source:
         for window in source.windows():
             text.append(window)
-    return text

@@ -9,6 +9,7 @@ from trtforensics.engines.facts import ChannelAlignment, EngineFacts, LayerFacts
 from trtforensics.engines.memory import bias_bytes, bits_of, channel_axis, dense_bytes, stored_bytes, weights_bytes
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.engines.work import work_of
+from trtforensics.model.operation import operation_of
 from trtforensics.model.times import NO_KERNEL
 from trtforensics.parsers.notation.names import is_reformat, members
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _HOST = frozenset({"TrainStation", "signal", "wait", "shape_call", "ShapeHostToDevice", "DeviceToShapeHost"})
 """Types of layers that synchronise streams or run on the host."""
-_DECONVOLUTIONS = frozenset({"CaskDeconvolution", "CaskDeconvolutionV2", "CudaDeconvolution", "Deconvolution"})
 _REFORMATS = frozenset({"Reformat", "MyelinReformat"})
 _OPAQUE = frozenset({"Myelin", "kgen", "gemm", "runtime_fusion", "PluginV2", "PluginV3", "Plugin"})
 """Types of layers whose weights no dump tells."""
@@ -52,7 +52,7 @@ class _Derivation:
     def layer(self, index: int) -> LayerFacts:
         """Return the facts of one layer, by its index in the engine."""
         layer = self._build.engine_layers[index]
-        kind, origin = kind_of(layer), self._origins.origin(layer)
+        kind, origin = operation_of(layer), self._origins.origin(layer)
         own = None if origin is None or self._origins.inside(layer) or is_reformat(layer.name) else origin
         nodes = layer.onnx_nodes or tuple(name for name in members(layer.name) if name in self._operators)
         before, after = self._reformats(layer)
@@ -97,13 +97,6 @@ class _Derivation:
         sides = ({id(one.layer): one.layer for one in side if one.layer is not None} for side in (producers, consumers))
         before, after = (sum(other.type in _REFORMATS for other in side.values()) for side in sides)
         return before, after
-
-
-def kind_of(layer: EngineLayer) -> str:
-    """Return what a layer does: the operation that a detailed dump tells (``Convolution``), else its type."""
-    if layer.type in _DECONVOLUTIONS:
-        return "Deconvolution"
-    return layer.fields.get("ParameterType") or layer.type
 
 
 def _known_weights(layer: EngineLayer, counted: int | None) -> int | None:

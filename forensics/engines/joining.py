@@ -8,6 +8,7 @@ their origins in its tuning; without a log each engine of a file is a build of i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,20 +16,10 @@ import numpy as np
 from trtforensics.console import streams
 from trtforensics.console.terminal import visible
 from trtforensics.engines.deriving import facts_of
+from trtforensics.engines.empty import empty_build
 from trtforensics.errors import UsageError
-from trtforensics.model.log import (
-    Autotuning,
-    Build,
-    BuildLog,
-    Coverage,
-    EngineLayer,
-    LineCounts,
-    MessageCounts,
-    Outcome,
-    Tool,
-)
+from trtforensics.model.log import BuildLog, EngineLayer, LineCounts
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.timings import TacticTimings
 from trtforensics.parsers.builds.kernels import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.profiles import with_times
@@ -51,7 +42,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.alternatives import Result
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.log import Build, SourceInfo
     from trtforensics.model.samples import InferenceTimes
     from trtforensics.sources.onnx_model import OnnxModel
 
@@ -60,6 +51,7 @@ _SHOWN = 3
 _HALF = 2
 _WHAT_GOES = "Give a build log, engine-layer JSON, a profile, times and the ONNX model of one engine"
 _ONNX = ".onnx"
+_SORTS = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, _ONNX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,27 +183,37 @@ def _joined(
 
 
 def goes_together(paths: Sequence[str]) -> bool:
-    """Whether files are about one engine rather than two to compare: of no sort but profiles are there two."""
-    divided = _divide(paths, None, strict=False)
-    return len(divided) > 1 and all(len(own) <= 1 for of, own in divided.items() if of != Kind.PROFILE)
+    """Whether files are about one engine rather than two to compare: of no kind but profiles are there two.
+
+    Raises:
+        SourceError: a path cannot be read.
+    """
+    if any(Path(path).is_dir() for path in paths):
+        return False
+    kinds = [_kind(path) for path in paths]
+    several = {kind for kind in kinds if kinds.count(kind) > 1}
+    return len(set(kinds)) > 1 and several <= {Kind.PROFILE} and set(kinds) <= set(_SORTS)
 
 
-def _divide(paths: Sequence[str], kind: Kind | None, *, strict: bool = True) -> dict[str, list[str]]:
+def _divide(paths: Sequence[str], kind: Kind | None) -> dict[str, list[str]]:
     """Sort paths by kind; an ONNX model is known by its ending.
 
     Raises:
         UsageError: a path is of a kind that tells of no engine, or is named twice.
     """
-    sorts = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, _ONNX)
-    divided: dict[str, list[str]] = {of: [] for of in sorts} if strict else {}
+    divided: dict[str, list[str]] = {of: [] for of in _SORTS}
     for path in paths:
-        of = _ONNX if path.endswith(_ONNX) else (kind if kind and len(paths) == 1 else kind_of(path))
-        if strict and of not in sorts:
+        of = kind if kind and len(paths) == 1 else _kind(path)
+        if of not in _SORTS:
             raise UsageError(path, f"is of kind {of}, which tells of no engine's layers", _WHAT_GOES)
-        if strict and paths.count(path) > 1:
+        if paths.count(path) > 1:
             raise UsageError(path, "is named twice", "Name each file once")
-        divided.setdefault(of, []).append(path)
+        divided[of].append(path)
     return divided
+
+
+def _kind(path: str) -> str:
+    return _ONNX if path.endswith(_ONNX) else kind_of(path)
 
 
 class _Joining:
@@ -342,51 +344,10 @@ def _log_of(source: SourceInfo) -> BuildLog:
 
 def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int) -> Build:
     """Return a build of which nothing but the engine's layers is known."""
-    times = TacticTimings(
-        line=np.zeros(0, np.int64),
-        tactic=np.zeros(0, np.uint64),
-        ms=np.zeros(0, np.float64),
-        kernel=np.zeros(0, np.int32),
-        runner_line=np.zeros(0, np.int64),
-        runner_layer=np.zeros(0, np.int32),
-        runner_name=np.zeros(0, np.int32),
-        texts=(),
+    build = empty_build(index, 1, max(source.lines, 1))
+    known = replace(
+        build.coverage,
+        engine_layers=any(layer.type for layer in layers),
+        tactics=any(layer.tactic is not None for layer in layers),
     )
-    tactics = any(layer.tactic is not None for layer in layers)
-    return Build(
-        index=index,
-        first_line=1,
-        last_line=max(source.lines, 1),
-        tool=Tool.UNKNOWN,
-        tensorrt_version=None,
-        command=None,
-        outcome=Outcome.UNKNOWN,
-        options={},
-        passes=(),
-        stages=(),
-        fusions=(),
-        reformats=(),
-        onnx_nodes=(),
-        foreign_nodes=(),
-        autotuning=Autotuning(0, 0, 0, 0),
-        timings=times,
-        tuning=(),
-        choices=(),
-        cached=(),
-        engine_layers=layers,
-        layer_names=(),
-        myelin_operations=(),
-        message_counts=MessageCounts(0, 0),
-        messages=(),
-        results=(),
-        coverage=Coverage(
-            verdict=False,
-            engine_layers=any(layer.type for layer in layers),
-            tactics=tactics,
-            times=None,
-            options=False,
-            model=False,
-            own_lines=0,
-            other_lines=0,
-        ),
-    )
+    return replace(build, engine_layers=layers, coverage=known)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         OnnxNode,
         ReformatLayer,
     )
+    from trtforensics.model.span import SourceSpan
 
 _PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
 _REFORMAT_NAME = re.compile(r"Reformat(?:ting CopyNode for|ted) ")
@@ -100,7 +101,7 @@ class BuildGraph:
         return str(self.graph.nodes[node]["name"])
 
     def line(self, node: str) -> int:
-        """Return the first line that states the node."""
+        """Return the first line that states the node, as its file counts it."""
         return int(self.graph.nodes[node]["line"])
 
     def engine_layer(self, node: str) -> EngineLayer:
@@ -234,25 +235,25 @@ class _Assembly:
                 self._add_onnx_node(onnx)
 
     def _add_onnx_node(self, onnx: OnnxNode) -> None:
-        line = onnx.span.line
-        node = self._new_node(NodeKind.ONNX, onnx.name, line, op=onnx.op or None)
+        span = onnx.span
+        node = self._new_node(NodeKind.ONNX, onnx.name, span, op=onnx.op or None)
         for name in onnx.inputs:
-            self._edge(self._node(NodeKind.TENSOR, name, line), node, EdgeKind.CONSUMES)
+            self._edge(self._node(NodeKind.TENSOR, name, span), node, EdgeKind.CONSUMES)
         for name in onnx.outputs:
-            self._edge(node, self._node(NodeKind.TENSOR, name, line), EdgeKind.PRODUCES)
+            self._edge(node, self._node(NodeKind.TENSOR, name, span), EdgeKind.PRODUCES)
         for name in onnx.layers:
-            self._edge(node, self._node(NodeKind.LAYER, name, line), EdgeKind.IMPORTED_AS)
+            self._edge(node, self._node(NodeKind.LAYER, name, span), EdgeKind.IMPORTED_AS)
 
     def add_fused_layers(self) -> None:
         """Add the network layers that fusions name; some of them are in no engine layer."""
         for fusion in self.build.fusions:
             for name in _members(fusion.inputs):
-                self._node(NodeKind.LAYER, name, fusion.span.line)
+                self._node(NodeKind.LAYER, name, fusion.span)
 
     def add_engine_layers(self) -> None:
         """Add the engine's layers, their tensors (as their producers describe them) and the network layers in them."""
         for layer in self.build.engine_layers:
-            node = self._new_node(NodeKind.ENGINE, layer.name, layer.span.line, **_engine_facts(self.build, layer))
+            node = self._new_node(NodeKind.ENGINE, layer.name, layer.span, **_engine_facts(self.build, layer))
             self.layers[node] = layer
         for node, layer in self.layers.items():
             for tensor in layer.outputs:
@@ -261,7 +262,7 @@ class _Assembly:
             for tensor in layer.inputs:
                 self._edge(self._tensor(tensor, layer), node, EdgeKind.CONSUMES)
             for name in members(layer.name):
-                self._node(NodeKind.LAYER, name, layer.span.line)
+                self._node(NodeKind.LAYER, name, layer.span)
 
     def add_origins(self) -> None:
         """Connect network layers and ONNX nodes with the engine layers that contain them, and name the fusions."""
@@ -282,7 +283,7 @@ class _Assembly:
         network_layer = node_id(NodeKind.LAYER, name)
         if not from_onnx:
             return network_layer
-        onnx = self._node(NodeKind.ONNX, name, layer.span.line)
+        onnx = self._node(NodeKind.ONNX, name, layer.span)
         if network_layer not in self.graph:
             return onnx
         self._edge(onnx, network_layer, EdgeKind.IMPORTED_AS)
@@ -304,7 +305,7 @@ class _Assembly:
             yield from consumers or [made]
 
     def _tensor(self, tensor: EngineTensor, layer: EngineLayer) -> str:
-        node = self._node(NodeKind.TENSOR, tensor.name, layer.span.line)
+        node = self._node(NodeKind.TENSOR, tensor.name, layer.span)
         attributes = self.graph.nodes[node]
         if "dims" not in attributes:
             components = tensor.components if tensor.components > 1 else None
@@ -312,21 +313,21 @@ class _Assembly:
             attributes.update(_known(**facts, components=components))
         return node
 
-    def _node(self, kind: NodeKind, name: str, line: int) -> str:
+    def _node(self, kind: NodeKind, name: str, span: SourceSpan) -> str:
         """Return the first node of this kind and name, added where there is none."""
         node = node_id(kind, name)
         if node not in self.graph:
-            self.graph.add_node(node, kind=kind.value, name=name, line=line)
+            self.graph.add_node(node, kind=kind.value, name=name, file=span.file, line=span.line_in_file)
         return node
 
-    def _new_node(self, kind: NodeKind, name: str, line: int, **facts: object) -> str:
+    def _new_node(self, kind: NodeKind, name: str, span: SourceSpan, **facts: object) -> str:
         """Add a further node of this kind and name, with an id of its own."""
         first = node = node_id(kind, name)
         count = 1
         while node in self.graph:
             count += 1
             node = f"{first} #{count}"
-        self.graph.add_node(node, kind=kind.value, name=name, line=line, **_known(**facts))
+        self.graph.add_node(node, kind=kind.value, name=name, file=span.file, line=span.line_in_file, **_known(**facts))
         return node
 
     def _edge(self, source: str, target: str, kind: EdgeKind, **facts: object) -> None:

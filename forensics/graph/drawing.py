@@ -210,9 +210,9 @@ def _label(own: Mapping[str, Any]) -> str:
 
 
 def _tooltip(own: Mapping[str, Any]) -> str:
-    """Return what a reader finds under the pointer: the whole name, the tactic and the line."""
+    """Return what a reader finds under the pointer: the whole name, the tactic, the file and the line."""
     tactic = own.get("tactic_name") or own.get("tactic") or ""
-    said = (own.get("name", ""), own.get("type", ""), tactic, f"line {own['line']}" if "line" in own else "")
+    said = (own.get("name", ""), own.get("type", ""), tactic, f"{own['file']}:{own['line']}" if "line" in own else "")
     return " | ".join(str(one) for one in said if one)[:_TOOLTIP]
 
 

@@ -141,7 +141,8 @@ def _attributes(layer: EngineLayer) -> Iterator[tuple[str, str | float]]:
         yield "time_is", str(layer.time_is)
     yield "tactic", tactic_text(layer.tactic) or ""
     yield "tactic_name", _plain(layer.tactic_name)
-    yield "line", str(layer.span.line)
+    yield "file", _plain(layer.span.file)
+    yield "line", str(layer.span.line_in_file)
     for name, value in layer.fields.items():
         yield f"field_{name}", _plain(value)[:_MOST_FIELD]
 

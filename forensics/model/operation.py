@@ -12,12 +12,17 @@ _IMPLEMENTED = ("Deconvolution", "Convolution", "ConvActPool", "Pooling", "SoftM
 _VERSION = re.compile(r"V\d+\Z")
 
 
+_DECONVOLUTION = "Deconvolution"
+"""Its dump says ``ParameterType: Convolution``: only the type tells it from a convolution."""
+
+
 def operation_of(layer: EngineLayer) -> str:
     """Return the operation of a layer: its ``ParameterType`` where a dump has it, else that of its type.
 
     ``CaskConvolution``, ``CudaDepthwiseConvolution`` and ``FusedConvActConvolution`` are all ``Convolution``.
     """
-    return layer.fields.get("ParameterType") or operation_of_type(layer.type)
+    by_type = operation_of_type(layer.type)
+    return by_type if by_type == _DECONVOLUTION else layer.fields.get("ParameterType") or by_type
 
 
 def operation_of_type(type_: str) -> str:

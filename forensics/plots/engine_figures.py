@@ -43,8 +43,11 @@ def layers(engine: EngineFacts) -> Figure | None:
         f"Time of {_some(len(timed))} of {engine.source}, {engine.time_is}, {whole:.4g} ms in all. "
         f"The slowest: {timed[0].name} with {_time(timed[0])}."
     )
-    header = ("layer", "type", "compute_precision", "time_ms", "share", "line")
-    data = tuple((one.name, one.kind, one.precision, one.time_ms, one.share, one.span.line_in_file) for one in timed)
+    header = ("layer", "type", "compute_precision", "time_ms", "share", "file", "line")
+    data = tuple(
+        (one.name, one.kind, one.precision, one.time_ms, one.share, one.span.file, one.span.line_in_file)
+        for one in timed
+    )
     return Figure("layers", "Time by layer", alt, canvas.finished("Time by layer", alt), header, data, _rest(timed))
 
 

@@ -8,7 +8,7 @@ takes to make.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from trtforensics.render.kernel_facts import kernel_facts_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from trtforensics.model.log import (
         BackendPass,
@@ -65,10 +66,11 @@ def to_json(log: BuildLog) -> str:
 def in_pieces(log: BuildLog) -> Iterator[str]:
     """Give in pieces what :func:`to_json` returns: the document of a large log is tens of megabytes."""
     yield render(_head(log), _RECORD_DEPTH).removesuffix("\n}\n")
+    own = {log.source.path, *(part.path for part in log.source.parts)}
     opening = ',\n "builds": [\n  '
     for build in log.builds:
         yield opening
-        yield _build(build)
+        yield _build(build, own)
         opening = ",\n  "
     yield "\n ]\n}\n" if log.builds else ',\n "builds": []\n}\n'
 
@@ -103,7 +105,7 @@ def _parts(source: SourceInfo) -> dict[str, Any]:
     return {"parts": parts}
 
 
-def _build(build: Build) -> str:
+def _build(build: Build, own: AbstractSet[str]) -> str:
     tuned, messages = build.autotuning, build.message_counts
     return f"""{{
    "index": {build.index},
@@ -130,7 +132,7 @@ def _build(build: Build) -> str:
    "tuning_seconds": {_records(_layer_tuning, build.tuning)},
    "choices": {_records(_choice, build.choices)},
    "cached": {_records(_cached, build.cached)},
-   "engine_layers": {_records(_engine_layer, build.engine_layers)},
+   "engine_layers": {_records(partial(_engine_layer, own=own), build.engine_layers)},
    "engine_dumps": {_records(_dump, build.engine_dumps)},
    "layer_names": {_records(text, build.layer_names)},
    "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
@@ -275,14 +277,15 @@ def _cached(result: CachedResult) -> str:
     )
 
 
-def _engine_layer(layer: EngineLayer) -> str:
+def _engine_layer(layer: EngineLayer, own: AbstractSet[str]) -> str:
+    file = None if layer.span.file in own else layer.span.file
     return (
         f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
         f'"tactic_name": {_or_null(layer.tactic_name)}, "output_types": {_repeated(layer.output_types)}, '
         f'"compute_precision": {_precision(layer.compute_precision)}, "onnx_nodes": {_repeated(layer.onnx_nodes)}, '
         f'"time_ms": {number(layer.time_ms)}, "time_is": {text_or_null(layer.time_is)}, '
         f'"profile": {number(layer.profile)}, "choice": {number(layer.choice)}, "cached": {number(layer.cached)}, '
-        f'"origin": {_or_null(layer.origin)}, "line": {layer.span.line}}}'
+        f'"origin": {_or_null(layer.origin)}, "file": {text_or_null(file)}, "line": {layer.span.line}}}'
     )
 
 

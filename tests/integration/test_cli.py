@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import networkx as nx
 import pytest
 
+from tests.support.repository import LOGS
 from trtforensics import __version__
 from trtforensics.cli import COMMANDS
 
@@ -51,6 +52,9 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(line: s
     assert "--debug" in done.stdout
 
 
+THREE_LOGS = tuple(sorted(map(str, LOGS.glob("*.log")))[:3])
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -66,7 +70,7 @@ def test_the_help_of_every_command_has_an_example_and_the_shared_options(line: s
         (("graph", "build.log"), "graph: the following arguments are required: -o/--output"),
         (("graph", "build.log", "-o", "graph.txt"), "graph.txt: the ending does not name a form"),
         (("graph", "build.log", "-o", "-"), "-: a graph is written to a file"),
-        (("tui", "one.log", "two.log", "three.log"), "are more than two sources"),
+        (("tui", *THREE_LOGS), "are more than two sources to compare, and not the files of one engine"),
         (("tui", "-"), "tui: it needs a terminal to draw on and to read keys from"),
     ],
 )

@@ -38,8 +38,8 @@ def test_a_notebook_runs_and_is_stored_without_outputs(path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=label)
 def test_a_notebook_runs_in_a_kernel(path: Path) -> None:
-    pytest.importorskip("ipykernel", reason="runs a notebook's kernel; not part of the extra `dev`")
-    nbformat = pytest.importorskip("nbformat", reason="reads notebooks; not part of the extra `dev`")
-    nbclient = pytest.importorskip("nbclient", reason="runs notebooks; not part of the extra `dev`")
+    pytest.importorskip("ipykernel", reason="runs a notebook's kernel; part of the extra `readers`")
+    nbformat = pytest.importorskip("nbformat", reason="reads notebooks; part of the extra `readers`")
+    nbclient = pytest.importorskip("nbclient", reason="runs notebooks; part of the extra `readers`")
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()

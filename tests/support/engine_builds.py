@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.support.sample_session import Scribe, empty_build
+from tests.support.sample_session import Scribe, unknown_build
 from trtforensics.model.log import EngineLayer, EngineTensor, Fact
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def build_of(scribe: Scribe, choices: tuple[Choice, ...] = (), *layers: EngineLa
     """Return a build with these choices and engine layers, and trtexec's Precision line."""
     asked = Fact("Precision", precision, scribe.say(f"Precision: {precision}"))
     return replace(
-        empty_build(scribe),
+        unknown_build(scribe),
         timings=scribe.timings(),
         choices=choices,
         engine_layers=layers,

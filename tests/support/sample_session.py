@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.engines.empty import empty_build
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.finding import Confidence, Evidence, Finding, Report, Severity, Step
 from trtforensics.model.log import (
@@ -18,7 +19,6 @@ from trtforensics.model.log import (
     BuildLog,
     CachedResult,
     Choice,
-    Coverage,
     EngineDump,
     EngineLayer,
     EngineTensor,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trtforensics.console.progress import Progress
+    from trtforensics.engines.numbering import NumberedFile
     from trtforensics.parsers.text.matching import LineMatcher
 
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
@@ -91,6 +92,11 @@ class ReplayedSession:
     gate: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
+    files: Sequence[NumberedFile] = ()
+
+    def place(self, line: int) -> tuple[str, int]:
+        """Return a line of the log."""
+        return self.name, line
 
     @property
     def is_file(self) -> bool:
@@ -211,45 +217,11 @@ def _operation(scribe: Scribe, line: SourceSpan) -> MyelinOperation:
     return MyelinOperation("matMul1", "0x1814", 0x665D, 0.0112, table, line, "", ("matMul1",))
 
 
-def empty_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
-    """Return a build without any facts but its lines."""
-    return Build(
-        index=index,
-        first_line=first_line,
-        last_line=len(scribe.lines),
-        tool=Tool.UNKNOWN,
-        tensorrt_version=None,
-        command=None,
-        outcome=Outcome.UNKNOWN,
-        options={},
-        passes=(),
-        stages=(),
-        fusions=(),
-        reformats=(),
-        onnx_nodes=(),
-        foreign_nodes=(),
-        autotuning=Autotuning(0, 0, 0, 0),
-        timings=scribe.timings(),
-        tuning=(),
-        choices=(),
-        cached=(),
-        engine_layers=(),
-        layer_names=(),
-        myelin_operations=(),
-        message_counts=MessageCounts(0, 0),
-        messages=(),
-        results=(),
-        coverage=Coverage(
-            verdict=False,
-            engine_layers=False,
-            tactics=False,
-            times=None,
-            options=False,
-            model=False,
-            own_lines=len(scribe.lines),
-            other_lines=0,
-        ),
-    )
+def unknown_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
+    """Return a build of which only its lines and its timings are known."""
+    build = empty_build(index, first_line, len(scribe.lines))
+    known = replace(build.coverage, own_lines=len(scribe.lines))
+    return replace(build, timings=scribe.timings(), coverage=known)
 
 
 def log_of(scribe: Scribe, *builds: Build) -> BuildLog:
@@ -370,7 +342,7 @@ def _first_build(scribe: Scribe) -> Build:
     scribe.say("x" * 12_000)
     scribe.say("&&&& PASSED TensorRT.trtexec [TensorRT v8510]", "")
     return replace(
-        empty_build(scribe),
+        unknown_build(scribe),
         tool=Tool.TRTEXEC,
         tensorrt_version="8.5.1",
         command="trtexec --onnx=model.onnx --fp16",
@@ -403,7 +375,7 @@ def _second_build(scribe: Scribe) -> Build:
         "second_conv", ("Float(1)", "Float(1)"), {"CaskConvolution": {0xAB: 0.5, 0xCD: 0.75}}, final=None
     )
     return replace(
-        empty_build(scribe, start, 1),
+        unknown_build(scribe, start, 1),
         choices=(choice,),
         autotuning=Autotuning(1, 2, 0, 0),
         layer_names=("only a name",),

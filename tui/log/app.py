@@ -14,6 +14,7 @@ from trtforensics.tui.log.history import Place
 from trtforensics.tui.log.issue import finding_issue, layer_issue
 from trtforensics.tui.log.keys import KEYS
 from trtforensics.tui.log.neighbours import NeighbourScreen
+from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.terminal_app import STYLE
 from trtforensics.tui.widgets.help import HelpScreen
@@ -235,7 +236,7 @@ class LogApp(BuildApp):
         line = pane.log_line(pane.cursor) if pane.row_count() else None
         line = line or self._panes.log_view.current_line
         text = self.session.text
-        return (self.session.name, line, text.line(line)) if line <= len(text) else None
+        return (*self.session.place(line), text.line(line)) if line <= len(text) else None
 
     def next_command(self) -> str:
         """Return the command that the finding under the cursor says to run next."""
@@ -255,8 +256,9 @@ class LogApp(BuildApp):
         if build is None:
             return ""
         if finding is not None:
-            lines = [each.span.line for each in finding.evidence if each.span.line <= len(text)]
-            return finding_issue(build, finding, [(self.session.name, line, text.line(line)) for line in lines])
+            lines = filter(None, (line_in_view(each.span, self.session.name) for each in finding.evidence))
+            shown = [(*self.session.place(line), text.line(line)) for line in lines if line <= len(text)]
+            return finding_issue(build, finding, shown)
         if row is None:
             return ""
         return layer_issue(build, row, self._panes.candidates.table, [cited] if cited else [])

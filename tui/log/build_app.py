@@ -116,7 +116,8 @@ class BuildApp(ReadingApp):
     def _show_overview(self, *, keep: bool) -> None:
         build = self.build
         if self._parsed is not None and build is not None:
-            rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on)
+            files = self.session.files
+            rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on, files=files)
             self._panes.overview.show_rows(rows, keep=keep)
 
     def prepare(self, log: BuildLog) -> None:

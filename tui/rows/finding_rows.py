@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.finding import Finding
+    from trtforensics.model.span import SourceSpan
 
 ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.ACCENT}
 _HEAD = 12
@@ -49,9 +50,14 @@ def finding_fields(finding: Finding) -> dict[str, object]:
     }
 
 
+def line_in_view(span: SourceSpan, log: str) -> int | None:
+    """Return the line of the text in view: of the log, or of a file whose lines count on; None for another file's."""
+    return span.line if span.file == log or span.before else None
+
+
 def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:
     """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
-    first = next((cited.span.line for cited in finding.evidence if cited.span.file == log), None)
+    first = next(filter(None, (line_in_view(cited.span, log) for cited in finding.evidence)), None)
     arrow = (" ▾ " if expanded else " ▸ ") if finding.consequence_of is None else ("  ▾" if expanded else "  ▸")
     head: Line = (
         Piece(arrow, Role.DIM),
@@ -96,8 +102,9 @@ def _evidence(finding: Finding, log: str) -> Iterator[FindingRow]:
     for cited in finding.evidence:
         span = cited.span
         place = "" if span.file == log else f"{span.file} "
-        number = Piece(f"{'':{_INDENT}}{place}{span.line:>{gutter}} ", Role.DIM)
-        yield FindingRow(finding, (number, *log_pieces(cited.text, prefixes=False)), None if place else span.line)
+        number = Piece(f"{'':{_INDENT}}{place}{span.line_in_file:>{gutter}} ", Role.DIM)
+        row = (number, *log_pieces(cited.text, prefixes=False))
+        yield FindingRow(finding, row, line_in_view(span, log))
     if finding.evidence_total > len(finding.evidence):
         more = f"{'':{_INDENT}}and {finding.evidence_total - len(finding.evidence):,} more lines"
         yield FindingRow(finding, (Piece(more, Role.DIM),), None)

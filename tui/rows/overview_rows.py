@@ -18,12 +18,14 @@ from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.results import result_name, result_text
 from trtforensics.tui.rows.filtering import numbers, texts
+from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import UNNAMED
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trtforensics.engines.numbering import NumberedFile
     from trtforensics.findings.finding import Finding
 
 from trtforensics.model.log import (
@@ -106,17 +108,23 @@ def outcome_piece(build: Build, *, reading: bool = False) -> Piece:
 
 
 def overview_rows(
-    log: BuildLog, build: Build, findings: Sequence[Finding] | None = None, *, reading: bool = False
+    log: BuildLog,
+    build: Build,
+    findings: Sequence[Finding] | None = None,
+    *,
+    reading: bool = False,
+    files: Sequence[NumberedFile] = (),
 ) -> list[OverviewRow]:
     """Return all rows of the overview, most important first.
 
     ``findings`` are those about the build, worst first, None before the rules have run. ``reading``: the build may
-    still get lines.
+    still get lines. ``files`` were joined to the log.
     """
     counts = build.message_counts
     message_totals = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
-        ("Verdict", _verdict_rows(build, outcome_piece(build, reading=reading), findings)),
+        ("Verdict", _verdict_rows(log, build, outcome_piece(build, reading=reading), findings)),
+        ("Files of this engine", _file_rows(files)),
         ("Build", _build_rows(build)),
         ("Options that matter", _telling_rows(build)),
         ("Passes", _pass_rows(build)),
@@ -164,12 +172,14 @@ def waiting_rows(name: str) -> list[OverviewRow]:
     ]
 
 
-def _verdict_rows(build: Build, outcome: Piece, findings: Sequence[Finding] | None) -> Iterator[OverviewRow]:
+def _verdict_rows(
+    log: BuildLog, build: Build, outcome: Piece, findings: Sequence[Finding] | None
+) -> Iterator[OverviewRow]:
     """Yield what one looks for first: the outcome, what the log tells, what is wrong, what is slow, what is FP32."""
     truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
     yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
     yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
-    yield _worst_row(findings)
+    yield _worst_row(findings, log.source.path)
     slow = slowest_layers(build)
     for place, layer in enumerate(slow[:SLOWEST]):
         text = f"{milliseconds(layer.time_ms)} ms {layer.time_is}, {layer.share:.1%}  {layer.name or UNNAMED}"
@@ -179,7 +189,7 @@ def _verdict_rows(build: Build, outcome: Piece, findings: Sequence[Finding] | No
     yield from _full_precision_rows(build)
 
 
-def _worst_row(findings: Sequence[Finding] | None) -> OverviewRow:
+def _worst_row(findings: Sequence[Finding] | None, log: str) -> OverviewRow:
     if findings is None:
         return OverviewRow("worst finding", "findings come when the log is read", role=Role.DIM)
     if not findings:
@@ -187,7 +197,7 @@ def _worst_row(findings: Sequence[Finding] | None) -> OverviewRow:
     worst = findings[0]
     more = f" (and {plural(len(findings) - 1, 'more finding')}: 5 lists them)" if len(findings) > 1 else ""
     role = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING}.get(worst.severity, Role.ACCENT)
-    line = worst.evidence[0].span.line if worst.evidence else None
+    line = line_in_view(worst.evidence[0].span, log) if worst.evidence else None
     return OverviewRow("worst finding", f"{worst.code} {worst.title}{more}", line, role)
 
 
@@ -204,6 +214,16 @@ def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
     unknown = f"; of {silent:,} it is not told" if silent else ""
     role = Role.WARNING if wanted else Role.PLAIN
     yield OverviewRow("FP32", f"{full:,} of {plural(len(layers), 'layer')}{wanted}{unknown}", layers[0].span.line, role)
+
+
+def _file_rows(files: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
+    """Yield each file that was joined, and what of it joined nothing."""
+    for file in files:
+        last = (file.first_line or 0) + file.lines - 1
+        lines = "" if file.first_line is None else f", here lines {file.first_line:,} to {last:,}"
+        yield OverviewRow("file", f"{file.path}: {file.what}{lines}", file.first_line)
+        for what in file.unjoined:
+            yield OverviewRow("not joined", what, file.first_line, Role.WARNING)
 
 
 def _build_rows(build: Build) -> Iterator[OverviewRow]:

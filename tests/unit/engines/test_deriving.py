@@ -27,7 +27,7 @@ def test_sums_shares_and_reformats_follow_from_the_layers() -> None:
     assert [facts.name for facts in engine.running] == ["r", "c"]
     assert engine.whole.time_ms == 4.0
     assert engine.whole.activation_bytes == 2 * 256 + 2 * 128
-    assert [(group.name, group.time_ms) for group in engine.by_kind()] == [("CaskConvolution", 3.0), ("Reformat", 1.0)]
+    assert [(group.name, group.time_ms) for group in engine.by_kind()] == [("Convolution", 3.0), ("Reformat", 1.0)]
 
 
 def test_strides_of_the_choice_count_as_stored() -> None:

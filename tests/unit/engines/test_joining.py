@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,9 @@ from tests.support.engine_files import DETAILED, NAMES, PROFILE
 from tests.support.repository import LOGS
 from trtforensics.engines.joining import goes_together, is_engine_file, join_files, load_joined
 from trtforensics.errors import UsageError
+from trtforensics.graph.build import build_graph
 from trtforensics.model.profile import TimeSource
+from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
@@ -98,6 +102,16 @@ def test_files_that_do_not_go_together_are_refused(
         load_joined([paths[name] for name in names])
 
 
+def test_a_layer_from_another_file_names_it_in_the_documents_and_in_the_graph(files: dict[str, str]) -> None:
+    joined = load_joined([files["profile"], files["layers"]])
+    head, own = replace(joined.log, source=replace(joined.log.source, path="build.log")), joined.log
+    for log, file in ((head, files["layers"]), (own, None if own.source.path == files["layers"] else files["layers"])):
+        layer = json.loads(to_json(log))["builds"][0]["engine_layers"][0]
+        assert (layer["file"], layer["line"]) == (file, joined.build().engine_layers[0].span.line)
+    nodes = build_graph(joined.build()).graph.nodes
+    assert nodes["engine:conv1 + relu1"]["file"] == files["layers"]
+
+
 def test_a_build_is_chosen_by_its_number(files: dict[str, str]) -> None:
     joined = load_joined([files["layers"]])
     assert joined.build(1) is joined.build()
@@ -109,5 +123,7 @@ def test_files_of_one_engine_are_told_from_two_to_compare(files: dict[str, str])
     assert goes_together([str(LOG), files["layers"], files["profile"], files["model"]])
     assert not goes_together([files["layers"], files["names"]])
     assert not goes_together([str(LOG)])
+    assert goes_together([files["layers"], files["profile"], files["model"]])
+    assert not goes_together([files["model"], files["model"]])
     assert is_engine_file(files["times"])
     assert not is_engine_file(str(LOG))

@@ -22,6 +22,7 @@ def test_an_engine_layer_carries_what_the_log_says_of_it_and_nothing_else() -> N
     assert graph.graph.nodes["engine:conv1 + relu1"] == {
         "kind": "engine",
         "name": "conv1 + relu1",
+        "file": "build.log",
         "line": 100,
         "type": "CaskConvolution",
         "output_types": ["Half"],
@@ -49,9 +50,16 @@ def test_a_layer_without_a_working_tactic_has_no_tactic() -> None:
 
 def test_an_onnx_node_and_a_tensor_carry_their_facts() -> None:
     nodes = build_graph(small_build()).graph.nodes
-    assert nodes["onnx:conv1"] == {"kind": "onnx", "name": "conv1", "line": 10, "op": "Conv"}
-    assert nodes["tensor:r"] == {"kind": "tensor", "name": "r", "line": 11, "dtype": "Half", "dims": [1, 8]}
-    assert nodes["tensor:c"] == {"kind": "tensor", "name": "c", "line": 10}
+    assert nodes["onnx:conv1"] == {"kind": "onnx", "name": "conv1", "file": "build.log", "line": 10, "op": "Conv"}
+    assert nodes["tensor:r"] == {
+        "kind": "tensor",
+        "name": "r",
+        "file": "build.log",
+        "line": 11,
+        "dtype": "Half",
+        "dims": [1, 8],
+    }
+    assert nodes["tensor:c"] == {"kind": "tensor", "name": "c", "file": "build.log", "line": 10}
 
 
 def test_the_writer_of_a_tensor_describes_it_not_its_reader() -> None:

@@ -37,8 +37,8 @@ def test_layers_are_slowest_first_in_the_colour_of_their_precision() -> None:
     facts = facts_of(build(engine_layers=(timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", None))), "x.log")
     figure, texts = drawn(layers(facts))
     assert [row[:4] for row in figure.rows] == [
-        ("b", "CaskConvolution", "Float", 3.0),
-        ("a", "CaskConvolution", "Half", 1.0),
+        ("b", "Convolution", "Float", 3.0),
+        ("a", "Convolution", "Half", 1.0),
     ]
     assert "3 ms, 75.0%" in texts
     bars = [one.attrib["fill"] for one in figure.svg.iter("rect") if one.find("title") is not None]
@@ -57,8 +57,8 @@ def test_types_are_parted_by_precision() -> None:
     every = (timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", 1.0, type="Reformat"))
     figure, texts = drawn(types(facts_of(build(engine_layers=every), "x")))
     assert figure.rows == (
-        ("CaskConvolution", "Float", 3.0),
-        ("CaskConvolution", "Half", 1.0),
+        ("Convolution", "Float", 3.0),
+        ("Convolution", "Half", 1.0),
         ("Reformat", "Half", 1.0),
     )
     assert "4 ms, 2 layers" in texts

@@ -135,7 +135,7 @@ def test_parquet_is_read_back_by_other_tools(joined: JoinedSources, tmp_path: Pa
 @pytest.mark.parametrize("reader", ["polars", "duckdb"])
 def test_other_readers_of_parquet_see_the_same_times(joined: JoinedSources, tmp_path: Path, reader: str) -> None:
     pytest.importorskip("pyarrow", reason="writes Parquet; part of the extra `table`")
-    module = pytest.importorskip(reader, reason=f"{reader} reads Parquet here only to check our files")
+    module = pytest.importorskip(reader, reason=f"{reader} reads our files; part of the extra `readers`")
     path = tmp_path / "layers.parquet"
     path.write_bytes(forms.to_parquet(table_of("layers", joined.log.builds)))
     expected = [values[4] for values in table_of("layers", joined.log.builds).values()]
@@ -146,7 +146,7 @@ def test_other_readers_of_parquet_see_the_same_times(joined: JoinedSources, tmp_
 
 
 def test_pandas_keeps_integers_and_what_is_not_known(joined: JoinedSources) -> None:
-    pytest.importorskip("pandas", reason="makes data frames")
+    pytest.importorskip("pandas", reason="makes data frames; part of the extra `readers`")
     frame = forms.to_pandas(table_of("layers", joined.log.builds))
     assert str(frame.dtypes["line"]) == "Int64"
     assert frame["time_ms"].isna().sum() == sum(one.time_ms is None for one in joined.log.builds[0].engine_layers)

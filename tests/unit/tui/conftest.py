@@ -19,9 +19,9 @@ from tests.support.sample_session import (
     ReplayedSession,
     ReplayedText,
     Scribe,
-    empty_build,
     log_of,
     sample_session,
+    unknown_build,
 )
 from trtforensics.bisect.search import Verdict
 from trtforensics.tui import terminal_app
@@ -70,7 +70,7 @@ def make() -> SimpleNamespace:
         Scribe=Scribe,
         Session=ReplayedSession,
         Text=ReplayedText,
-        empty_build=empty_build,
+        unknown_build=unknown_build,
         log_of=log_of,
         markup_name=MARKUP_NAME,
         foreign_name=FOREIGN_NAME,

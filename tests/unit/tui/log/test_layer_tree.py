@@ -69,7 +69,7 @@ async def test_a_click_selects_a_row_and_its_arrow_opens_it(session: Any, parsed
 async def test_a_build_that_names_no_layer_yet_may_still_do_so(
     slow_session: Any, screen_text: ScreenText, parsed: Any, make: Any
 ) -> None:
-    slow_session.so_far = make.log_of(make.Scribe(), make.empty_build(make.Scribe()))
+    slow_session.so_far = make.log_of(make.Scribe(), make.unknown_build(make.Scribe()))
     app = LogApp(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)

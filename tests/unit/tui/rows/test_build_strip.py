@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.sample_session import Scribe, empty_build, log_of
+from tests.support.sample_session import Scribe, log_of, unknown_build
 from tests.support.screens import text_of
 from trtforensics.model.log import BackendPass, BuildLog, Outcome
 from trtforensics.tui.rows.build_strip import first_failed, strip_line
@@ -17,7 +17,7 @@ from trtforensics.tui.rows.pieces import width_of
 
 def log_with(outcomes: list[Outcome]) -> BuildLog:
     """Return a log whose builds ended so."""
-    builds = [replace(empty_build(Scribe()), index=index, outcome=outcome) for index, outcome in enumerate(outcomes)]
+    builds = [replace(unknown_build(Scribe()), index=index, outcome=outcome) for index, outcome in enumerate(outcomes)]
     return log_of(Scribe(), *builds)
 
 
@@ -34,10 +34,10 @@ def test_one_build_in_one_pass_needs_no_strip() -> None:
 
 def test_passes_say_which_was_kept() -> None:
     passes = [BackendPass(None, 1, 2, chosen) for chosen in (False, True, False)]
-    log = log_of(Scribe(), replace(empty_build(Scribe()), passes=passes))
+    log = log_of(Scribe(), replace(unknown_build(Scribe()), passes=passes))
     assert text_of(strip_line(log, log.builds[0], 120)).strip() == "3 passes, kept 2"
     silent = [BackendPass(None, 1, 2, None) for _ in range(2)]
-    log = log_of(Scribe(), replace(empty_build(Scribe()), passes=silent))
+    log = log_of(Scribe(), replace(unknown_build(Scribe()), passes=silent))
     assert "2 passes, the log does not tell which was kept" in text_of(strip_line(log, log.builds[0], 120))
 
 

@@ -104,5 +104,5 @@ def test_a_single_pass_without_strategy_is_not_worth_a_row(log: BuildLog) -> Non
 
 
 def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: BuildLog, make: Any) -> None:
-    build = make.empty_build(make.Scribe())
+    build = make.unknown_build(make.Scribe())
     assert any(row.label == "outcome" and row.value == "unknown" for row in overview_rows(log, build))

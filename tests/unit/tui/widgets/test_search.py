@@ -53,7 +53,7 @@ async def test_a_match_far_to_the_right_is_scrolled_into_view(
     scribe = make.Scribe()
     scribe.say("short")
     scribe.say("x" * 5000 + "needle" + "y" * 5000)
-    session = make.Session("a.log", make.Text(scribe.lines), make.log_of(scribe, make.empty_build(scribe)))
+    session = make.Session("a.log", make.Text(scribe.lines), make.log_of(scribe, make.unknown_build(scribe)))
     session.gate.set()
     app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:

@@ -1,0 +1,87 @@
+"""Files about one engine on the log's screen: their lines count on behind the log's, and what did not join is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.engine_files import DETAILED, PROFILE
+from tests.support.repository import LOGS
+from trtforensics.errors import UsageError
+from trtforensics.parsers.text.source import open_source
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.tui.log.app import LogApp
+from trtforensics.tui.sessions import JoinedSession
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.screens import ScreenText
+
+LOG = str(LOGS / "emulated-trtexec-8.6.log")
+
+
+def joined(*paths: str, has_log: bool) -> JoinedSession:
+    return JoinedSession(open_source(paths[0]), paths[1:], has_log=has_log)
+
+
+def parse(session: JoinedSession) -> Any:
+    return session.parse(lambda _: None, lambda _: None, lambda: False)
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> str:
+    """Return a profile of the log's engine that lacks a layer and times one that the engine does not have."""
+    names = [layer.name for layer in load_build_log([LOG]).builds[-1].engine_layers if layer.type != "NoOp"]
+    rows = [f'{{ "name" : "{name}", "timeMs" : 4, "averageMs" : 0.5, "percentage" : 10 }}' for name in names[1:]]
+    rows.append('{ "name" : "stranger", "timeMs" : 1, "averageMs" : 0.125, "percentage" : 5 }')
+    path = tmp_path / "profile.json"
+    path.write_text("[\n" + ",\n".join(('{ "count" : 8 }', *rows)) + "\n]\n")
+    return str(path)
+
+
+def test_every_fact_stands_in_the_text_at_its_line(profile: str) -> None:
+    session = joined(LOG, profile, has_log=True)
+    build = parse(session).builds[-1]
+    for row in build.profile:
+        assert row.name in session.text.line(row.span.line)
+        assert session.place(row.span.line) == (profile, row.span.line_in_file)
+    choice = build.choices[0]
+    assert session.place(choice.span.line) == (LOG, choice.span.line)
+    first = session.files[0].first_line
+    assert first is not None
+    assert len(session.text) == first + session.files[0].lines - 1
+
+
+def test_files_without_a_log_are_one_text_too(tmp_path: Path) -> None:
+    texts = {"layers.json": DETAILED, "profile.json": PROFILE.replace('"fc"', '"{ForeignNode[a...b]}"')}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name in texts]
+    session = joined(*reversed(paths), has_log=False)
+    (build,) = parse(session).builds
+    for fact in (*build.engine_layers, *build.profile):
+        assert fact.name in session.text.line(fact.span.line)
+        assert session.place(fact.span.line) == (fact.span.file, fact.span.line_in_file)
+    assert {file.path for file in session.files} == set(paths)
+
+
+async def test_the_overview_lists_the_files_and_what_did_not_join(
+    profile: str, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = LogApp(joined(LOG, profile, has_log=True))
+    async with app.run_test(size=(160, 50)) as pilot:
+        await parsed(pilot)
+        shown = screen_text(app)
+        assert "Files of this engine" in shown
+        assert "names no layer of the engine in 1 row (stranger)" in shown
+        assert "lacks 1 layer" in shown
+        assert "measured" in shown
+
+
+def test_a_file_of_another_engine_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "profile.json"
+    path.write_text(PROFILE)
+    with pytest.raises(UsageError, match="Give the profile that was exported from this build's engine"):
+        parse(joined(LOG, str(path), has_log=True))
