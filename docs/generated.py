@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import json
 import re
+from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +48,7 @@ def add_generated(pages: Path) -> None:
     _write_commands(pages / COMMAND_PAGES)
     _write(pages / "reference/findings.md", findings_page())
     _write(pages / "reference/python.md", api_page())
+    _write(pages / "reference/json.md", json_page())
 
 
 def command_pages(pages: Path) -> list[str]:
@@ -166,6 +169,48 @@ def _explained(rule: Rule) -> str:
     if explanation.sources:
         lines.append(f"**Sources.** {_escaped('; '.join(explanation.sources))}\n")
     return "\n".join(lines)
+
+
+def json_page() -> str:
+    """Return the page of the JSON Schemas, with every field that they name."""
+    page = [
+        "# JSON documents\n",
+        "Each document has a JSON Schema (draft 2020-12), installed in `trtforensics/render/schemas`. It names every",
+        "field that this version prints; a later version may print more of them.\n",
+    ]
+    folder = files("trtforensics.render") / "schemas"
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        rows = "\n".join(f"| `{place}` | {_cell(_escaped(what))} |" for place, what in _fields(schema, schema, ""))
+        page += [f"## {path.name}\n", f"{_escaped(schema['title'])}.\n", f"| field | |\n|---|---|\n{rows}\n"]
+    return "\n".join(page)
+
+
+def _fields(schema: dict[str, Any], whole: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:
+    """Give the places of the fields of a schema, outer ones first, each with its type and what it means."""
+    for part in (schema, *schema.get("anyOf", ())):
+        if "$ref" in part:
+            yield from _fields(whole["$defs"][part["$ref"].rpartition("/")[2]], whole, place)
+        if isinstance(part.get("items"), dict):
+            yield from _fields(part["items"], whole, f"{place}[]")
+        if isinstance(part.get("additionalProperties"), dict):
+            yield from _fields(part["additionalProperties"], whole, f"{place}.*")
+        for name, field in part.get("properties", {}).items():
+            inner = f"{place}.{name}".removeprefix(".")
+            yield inner, _meaning(field, is_optional=name not in part.get("required", ()))
+            yield from _fields(field, whole, inner)
+
+
+def _meaning(field: dict[str, Any], *, is_optional: bool) -> str:
+    """Return the values that a field may have, whether it may be absent, and its description."""
+    kinds = field.get("type", "any" if not field.keys() & {"enum", "const", "$ref", "anyOf"} else [])
+    words = [kinds] if isinstance(kinds, str) else list(kinds)
+    words += [json.dumps(value) for value in field.get("enum", [field["const"]] if "const" in field else [])]
+    words += ["object"] if "$ref" in field else []
+    for part in field.get("anyOf", ()):
+        words += [str(part.get("type", "object"))]
+    said = " or ".join(words) + (", may be absent" if is_optional else "")
+    return f"{said}: {field['description']}" if "description" in field else said
 
 
 def api_page() -> str:

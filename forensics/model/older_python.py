@@ -18,9 +18,13 @@ else:
         __format__ = str.__format__
 
 
-__all__ = ["StrEnum", "compiled"]
+__all__ = ["LARK_OPTIONS", "StrEnum", "compiled", "flags_here"]
 
 _FLAGS = ("ASCII", "DOTALL", "IGNORECASE", "MULTILINE")
+
+
+LARK_OPTIONS: dict[str, Any] = {} if sys.version_info >= (3, 11) else {"regex": True}
+"""What Lark is told so that it takes the regexes that :func:`compiled` takes."""
 
 
 def compiled(regex: AnyStr, flags: re.RegexFlag | int = 0) -> re.Pattern[AnyStr]:
@@ -29,7 +33,13 @@ def compiled(regex: AnyStr, flags: re.RegexFlag | int = 0) -> re.Pattern[AnyStr]
         return re.compile(regex, flags)
     import regex as newer  # noqa: PLC0415 - only there is it needed
 
-    same: Any = 0
-    for name in _FLAGS:
-        same |= getattr(newer, name) if flags & getattr(re, name) else 0
-    return newer.compile(regex, same)
+    return newer.compile(regex, flags_here(flags))
+
+
+def flags_here(flags: re.RegexFlag | int) -> int:
+    """Return flags of ``re`` as the numbers that they have in what :func:`compiled` uses."""
+    if sys.version_info >= (3, 11):
+        return int(flags)
+    import regex as newer  # noqa: PLC0415 - only there is it needed
+
+    return sum(int(getattr(newer, name)) for name in _FLAGS if flags & getattr(re, name))

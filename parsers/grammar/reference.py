@@ -11,6 +11,7 @@ from functools import cache
 from lark import Lark, Token, Tree
 from lark.exceptions import LarkError
 
+from trtforensics.model.older_python import LARK_OPTIONS, flags_here
 from trtforensics.parsers.grammar.grammar import field_of, grammar_text
 from trtforensics.parsers.grammar.line_kinds import LINE, REGEX_FLAGS
 
@@ -40,6 +41,7 @@ def _lalr(start: str) -> Lark:
         start=start,
         parser="lalr",
         lexer="contextual",
-        g_regex_flags=int(REGEX_FLAGS),
+        g_regex_flags=flags_here(REGEX_FLAGS),
         maybe_placeholders=False,
+        **LARK_OPTIONS,
     )

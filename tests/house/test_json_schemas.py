@@ -1,68 +1,161 @@
-"""The JSON Schemas that are shipped hold for what the commands print."""
+"""The JSON Schemas that are shipped hold for what the commands print, and name every field of it."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from tests.support.repository import LOGS, ROOT
+from tests.support.schemas import NAMES, problems, schema
+from trtforensics.cli import main
+from trtforensics.findings.forms.table import finding_table
+from trtforensics.tables.catalogue import TABLE_NAMES, table_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-SCHEMAS = ROOT / "forensics" / "render" / "schemas"
-GOLDEN = sorted((ROOT / "tests" / "golden" / "json").glob("*.json"))
-SMALL = 60_000
-"""Bytes of a log of the corpus that the schemas are tried on; larger ones have the same records, only more."""
-COMMANDS = {
-    "doctor": ("doctor", "--json"),
-    "parse": ("parse", "--json", str(min(LOGS.glob("*.log")))),
+    from trtforensics.findings.finding import Report
+
+GOLDEN = ROOT / "tests" / "golden"
+GOLDEN_DOCUMENTS = {
+    **dict.fromkeys(sorted((GOLDEN / "graph-json").glob("*.json")), "graph"),
+    **dict.fromkeys(sorted((GOLDEN / "json").glob("*.json"))),
+    **{GOLDEN / "replay" / name: None for name in ("lint.json", "show.json")},
 }
+SMALL = 40_000
+"""Bytes of a file of the corpus that the schemas are tried on; larger ones have the same records, only more."""
+LOG = str(min(LOGS.glob("*.log")))
+TUNED = str(LOGS / "emulated-trtexec-10.16-three-passes.log")
+REPLAY = str(ROOT / "testdata" / "replays" / "edited.json")
+MODEL = str(ROOT / "testdata" / "models" / "convnet.onnx")
+COMMANDS = {
+    "doctor": ["doctor", "--json"],
+    "parse": ["parse", "--json", LOG],
+    "report": ["report", "--json", LOG, TUNED],
+    "diff": ["diff", "--json", LOG, TUNED],
+    "replay": ["replay", "show", "--json", REPLAY],
+    "replay-lint": ["replay", "lint", "--json", REPLAY, "--log", TUNED],
+    "replay-convert": ["replay", "convert", "--json", TUNED, "-o", "{out}"],
+    "replay-mix": [
+        "replay",
+        "mix",
+        "--json",
+        "--good",
+        "{made}",
+        "--bad",
+        "{made}",
+        "--take",
+        "{layer}",
+        "-o",
+        "{out}",
+    ],
+    "pin": ["pin", "--json", TUNED, "-o", "{out}"],
+    "codes": ["explain", "--json"],
+    "repair": ["repair", "--json", MODEL, "--fold", "--casts", "-o", "{out}"],
+}
+ELSEWHERE = {"engine", "graph", "pin-verification", "result", "table", "times", "timing-cache"}
+"""Schemas whose documents other tests of this module, and those of whole commands, hold against them."""
 
 
-def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")))
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    """Return what a command prints as JSON; None where it cannot read its source."""
+    status = main(list(words))
+    text = capsys.readouterr().out
+    return json.loads(text) if status in {0, 1} else None
 
 
-def printed(*words: str) -> Any:
-    line = [sys.executable, "-m", "trtforensics", *words]
-    return json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+def objects(document: Any) -> Iterator[dict[str, Any]]:
+    """Give the objects of a document, outer ones first."""
+    if isinstance(document, dict):
+        yield document
+    for value in document.values() if isinstance(document, dict) else document if isinstance(document, list) else ():
+        yield from objects(value)
 
 
-@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.name)
-def test_every_schema_is_a_schema(path: Path) -> None:
-    Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("name", NAMES)
+def test_every_schema_is_a_schema_and_leaves_no_field_unnamed(name: str) -> None:
+    document = schema(name)
+    Draft202012Validator.check_schema(document)
+    open_ones = [one for one in objects(document) if "properties" in one and "additionalProperties" not in one]
+    assert document["title"]
+    assert not open_ones
+
+
+def test_every_schema_is_tried() -> None:
+    assert COMMANDS.keys() | ELSEWHERE == set(NAMES)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_a_command_prints_is_as_its_schema_says(name: str) -> None:
-    document = printed(*COMMANDS[name])
-    validator(name).validate(document)
-    missing = {key: value for key, value in document.items() if key != "schema"}
-    assert list(validator(name).iter_errors(missing))  # the schema refuses something
+def test_what_a_command_prints_is_as_its_schema_says(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "made.json"
+    printed(capsys, "replay", "convert", "--json", TUNED, "-o", str(made))
+    layer = next(iter(json.loads(made.read_text(encoding="utf-8"))["replay"]))
+    places = {"{out}": str(tmp_path / "out.json"), "{made}": str(made), "{layer}": layer}
+    document = printed(capsys, *(places.get(word, word) for word in COMMANDS[name]))
+    assert problems(document, name) == []
+    for key in document:
+        assert problems({other: value for other, value in document.items() if other != key}, name), key
+    for one in objects(document):
+        before = problems(document, name)
+        one["no field"] = 1
+        changed = problems(document, name) != before
+        del one["no field"]
+        if changed:
+            break
+    else:
+        pytest.fail("a field that the schema does not name passes")
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
-def test_every_golden_document_of_parse_is_as_its_schema_says(path: Path) -> None:
-    validator("parse").validate(json.loads(path.read_text(encoding="utf-8")))
+def test_the_schema_of_tables_has_their_columns() -> None:
+    tables = {name: table_of(name, ()) for name in TABLE_NAMES}
+    tables["findings"] = finding_table(cast("Report", SimpleNamespace(findings=())))
+    columns = {name: [column.name for column in table.columns] for name, table in tables.items()}
+    assert {name: list(one["properties"]) for name, one in schema("table")["$defs"].items()} == columns
+
+
+@pytest.mark.parametrize("what", [*TABLE_NAMES, "findings"])
+def test_the_rows_of_a_table_are_as_its_schema_says(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "table", TUNED, "--of", what, "--json")
+    assert problems(rows, "table") == []
+    assert problems([{**row, "no field": 1} for row in rows] or [{"no field": 1}], "table")
+
+
+@pytest.mark.parametrize("path", GOLDEN_DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_golden_document_is_as_its_schema_says(path: Path) -> None:
+    assert problems(json.loads(path.read_text(encoding="utf-8")), GOLDEN_DOCUMENTS[path]) == []
+
+
+def test_a_pin_and_its_verification_are_as_their_schemas_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pinned = str(tmp_path / "pinned.json")
+    assert problems(printed(capsys, "pin", TUNED, "-o", pinned, "--json"), "pin") == []
+    verification = printed(capsys, "pin", "--verify", pinned, TUNED, "--json")
+    assert problems(verification) == []
+    assert verification["items"]
 
 
 @pytest.mark.corpus
-def test_parse_prints_real_logs_as_its_schema_says(corpus: Path) -> None:
-    logs = [path for path in sorted((corpus / "buildlog").rglob("*")) if path.is_file() and path.stat().st_size < SMALL]
-    assert logs
-    judge, judged = validator("parse"), 0
-    for path in logs:
-        line = [sys.executable, "-m", "trtforensics", "parse", "--json", str(path)]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-        document = json.loads(done.stdout) if done.returncode == 0 else {}
-        if document.get("kind") == "build-log":
-            errors = [f"{path.name}: {error.json_path}: {error.message[:80]}" for error in judge.iter_errors(document)]
-            assert not errors[:5]
-            judged += 1
-    assert judged
+def test_real_files_are_printed_as_the_schemas_say(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kinds = set()
+    found: list[str] = []
+    for path in sorted(path for path in corpus.rglob("*") if path.is_file() and path.stat().st_size < SMALL):
+        for command in ("parse", "report"):
+            document = printed(capsys, command, str(path), "--json")
+            if document is not None:
+                kinds.add(document["kind"])
+                found += [f"{path.name}: {problem}" for problem in problems(document)]
+        graph = tmp_path / "graph.json"
+        if main(["graph", str(path), "-o", str(graph)]) == 0:
+            found += [f"{path.name}: {one}" for one in problems(json.loads(graph.read_text("utf-8")), "graph")]
+    assert not found[:5]
+    assert {"build-log", "report", "engine", "replay"} <= kinds

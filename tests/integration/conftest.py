@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import LOGS
+from tests.support.schemas import problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
@@ -116,6 +118,15 @@ class Terminal:
 def buffered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the processes buffer their output, as they do for users: what a buffer still holds fails late."""
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def answers_as_their_schema_says(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hold each ``result.json`` that a test leaves in its folder against the schema."""
+    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    for path in folder.rglob("result.json") if folder else ():
+        assert problems(json.loads(path.read_bytes()), "result") == [], path
 
 
 @pytest.fixture

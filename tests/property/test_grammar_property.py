@@ -83,6 +83,11 @@ def check_alike(body: bytes) -> None:
     assert scanned[0] in [kind for kind, _ in literal or found]
 
 
+def _greedy(regex: str) -> str:
+    """Return a regex with greedy quantifiers for possessive ones, which the parser of Python 3.10 does not know."""
+    return re.sub(r"(?<!\\)([+*])\+(?!\])", r"\1", regex)
+
+
 def text_of(pattern: Iterable[tuple[Any, Any]]) -> st.SearchStrategy[str]:
     """Return what draws texts of a parsed pattern; what it says of the text around it, its neighbours bring along."""
     return st.tuples(*(_item(str(op), argument) for op, argument in pattern)).map("".join)
@@ -134,7 +139,7 @@ def bodies_of() -> dict[str, st.SearchStrategy[bytes]]:
     parsed, _ = load_grammar(grammar.grammar_text(LINE), "test", [], False)  # type: ignore[no-untyped-call]  # noqa: FBT003
     terminals, rules, _ = parsed.compile([LINE], "*")
     drawn = {
-        t.name: st.just(t.pattern.value) if t.pattern.type == "str" else text_of(parser.parse(t.pattern.value))
+        t.name: st.just(t.pattern.value) if t.pattern.type == "str" else text_of(parser.parse(_greedy(t.pattern.value)))
         for t in terminals
     }
     kinds: dict[str, list[st.SearchStrategy[bytes]]] = {}

@@ -275,3 +275,12 @@ def test_a_line_of_a_megabyte_is_judged_at_once(kind: LineKind) -> None:
             begin = time.process_time()
             kind.match.fullmatch(body)
             assert time.process_time() - begin < 2.0, body[:200]
+
+
+@pytest.mark.parametrize("name", ["output_values", "profile_row_old"])
+@pytest.mark.parametrize("word", [b"a  ", b"1 ", b"1.1  "])
+def test_a_megabyte_of_words_is_judged_at_once_where_any_text_may_open_a_line(name: str, word: bytes) -> None:
+    for size in SIZES:
+        begin = time.process_time()
+        KINDS[name].match.fullmatch(b"1 " + word * (size // len(word)) + b"x")
+        assert time.process_time() - begin < 2.0
