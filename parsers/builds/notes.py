@@ -32,7 +32,7 @@ _ERRORS = ("coded_error", "numbered_error", "sourced_error", "recorded_error")
 """Errors by their form, also where the logger does not print their level."""
 _OF_TENSORRT = ("parser_assertion", *_ERRORS, "message")
 SAYING = ("untyped", *_OF_TENSORRT)
-"""The kinds whose text may name a cause; the text of the last that reads a line counts."""
+"""The kinds whose text may name a cause."""
 _GENERAL = ("internal_check", "call_refused", "library_call")
 """Causes that only say what kind of error it is; they count where a message names no other."""
 
@@ -57,14 +57,29 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
-    texts = {line: text for kind in SAYING for line, text in log.each(kind, "text")}
+    texts = _texts(log)
     excerpt = len(texts) <= MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
-    for line, text in texts.items():
+    for line, parts in texts.items():
         certain = excerpt or line in said
-        yield from ((line, kind, fields) for kind, fields in causes(text) if certain or kind not in ANYBODY_MAY_SAY)
+        named = {kind: fields for text in reversed(parts) for kind, fields in causes(text)}
+        yield from ((line, kind, fields) for kind, fields in named.items() if certain or kind not in ANYBODY_MAY_SAY)
         if excerpt and line + 1 in texts:
-            yield from ((line, kind, fields) for kind, fields in _broken(text, texts[line + 1]))
+            yield from ((line, kind, fields) for kind, fields in _broken(parts[-1], texts[line + 1][0]))
+
+
+def _texts(log: Log) -> dict[int, list[str]]:
+    """Return what each line says: one text, or several where its parts are messages of their own.
+
+    Several kinds may read one message; of texts that hold each other, the longest counts.
+    """
+    texts: dict[int, list[str]] = {}
+    for kind in SAYING:
+        for line, text in log.each(kind, "text"):
+            shorter = [other for other in texts.get(line, ()) if other not in text]
+            if not any(text in other for other in shorter):
+                texts[line] = [*shorter, text]
+    return texts
 
 
 def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | None]]]:

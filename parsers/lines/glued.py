@@ -24,6 +24,7 @@ _STAMP = len("[01/02/2024-10:11:12]")
 _MARK = len("[TRT]")
 _LEVEL = len("[W]")
 _OLD_MARK = len("[TensorRT]")
+_LONGEST_LINE_NUMBER = 4
 
 _SECOND_PREFIX = re.compile(
     rb"(?<![\"'`(])(?:"
@@ -31,10 +32,17 @@ _SECOND_PREFIX = re.compile(
     rb"|(?<!\] )\[TRT\] (?=\[[EWIVF]\] )"
     rb"|(?<!\] )\[[EWIVF]\] (?=\[TRT\] )"
     rb"|\[TensorRT\] (?=(?:INTERNAL_ERROR|ERROR|WARNING|INFO|VERBOSE): )"
+    rb"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]* \[[VIWEF]:onnxruntime:[^\]\n]*\] "
+    rb"|(?:INTERNAL_ERROR|ERROR|WARNING|INFO|DEBUG|GRAPH): \[(?:Torch-TensorRT|TRTorch)[^\]\n]*\] - "
+    rb"|(?:CRITICAL|ERROR|WARNING|INFO|DEBUG):torch_tensorrt \["
+    rb"|[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]* +\d+ [\w./-]+\.cc:\d+\] "
     rb")"
 )
-"""The prefix of trtexec, of TensorRT's Python logger, of quiet loggers and of the Python logger up to 8.0; in quotes or
-parentheses it belongs to a line that a message cites."""
+"""The prefix of trtexec, of TensorRT's Python logger, of quiet loggers, of the Python logger up to 8.0, of ONNX
+Runtime, of both loggers of Torch-TensorRT, of Triton; in quotes or parentheses it belongs to a line that a message
+cites."""
+_WITHIN = (b":onnxruntime:", b":torch_tensorrt [")
+"""What stands in prefixes that end at no bracket of a known form."""
 _FRONT = b" \t>|"
 """What stands before the lines of an excerpt."""
 
@@ -45,7 +53,8 @@ def glued_lines(index: LineIndex, bodies: Positions) -> dict[int, list[bytes]]:
     ``bodies`` is the place where each line's body begins, behind its own prefix.
     """
     brackets = index.separators[index.bytes[index.separators - 1] == ord("]")]
-    ends = np.concatenate([behind(index, brackets) for behind in (_stamps, _marks, _levels, _old_marks)])
+    found = [behind(index, brackets) for behind in (_stamps, _marks, _levels, _old_marks, _dashes, _sites)]
+    ends = np.concatenate([*found, *(_places(index, literal) for literal in _WITHIN)])
     lines = index.ends.searchsorted(ends)
     lines = np.unique(lines[ends > bodies[lines]])
     parts = {line: _cut(index, line, int(bodies[line])) for line in lines.tolist()}
@@ -83,6 +92,29 @@ def _old_marks(index: LineIndex, ends: Positions) -> Positions:
     ends = ends[_at(index, ends, -_OLD_MARK) == ord("[")]
     ends = ends[_at(index, ends, -_OLD_MARK - 1) != ord("\n")]
     return ends[index.holds(ends - _OLD_MARK, b"[TensorRT]")]
+
+
+def _dashes(index: LineIndex, ends: Positions) -> Positions:
+    """Return those ends of brackets behind which a dash stands, as behind Torch-TensorRT's name."""
+    ends = ends[_at(index, ends, 1) == ord("-")]
+    return ends[index.holds(ends, b" - ")]
+
+
+def _sites(index: LineIndex, ends: Positions) -> Positions:
+    """Return those ends of brackets that close a place in a C++ file, as Triton writes it: its name, up to 4 digits."""
+    return np.concatenate([_site(index, ends, digits) for digits in range(1, _LONGEST_LINE_NUMBER + 1)])
+
+
+def _site(index: LineIndex, ends: Positions, digits: int) -> Positions:
+    ends = ends[_at(index, ends, -digits - 3) == ord("c")]  # first: few brackets have it there
+    return ends[index.holds(ends - digits - len(".cc:]"), b".cc:")]
+
+
+def _places(index: LineIndex, literal: bytes) -> Positions:
+    """Return where a literal stands."""
+    if not index.has(literal):
+        return np.zeros(0, np.int64)
+    return np.array([one.start() for one in re.finditer(re.escape(literal), index.data)], np.int64)
 
 
 def _neither_first_nor_behind_bracket(index: LineIndex, ends: Positions, size: int) -> Positions:

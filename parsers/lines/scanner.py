@@ -89,6 +89,8 @@ class _Singles:
     """Lines of loggers that no rule reads, with their bodies."""
     unprefixed: list[int] = field(default_factory=list)
     """Lines of other programs."""
+    unprefixed_rows: list[int] = field(default_factory=list)
+    """The places of those among the texts that were read together."""
     headings: list[int] = field(default_factory=list)
     """Headings of dumps of layers."""
     banners: list[tuple[int, bool]] = field(default_factory=list)
@@ -235,13 +237,18 @@ class Scanner:
         index = LineIndex(b"".join([part + b"\n" for parts in glued.values() for part in parts]))
         lines = np.array([line for line, parts in glued.items() for _ in parts])
         typed, blank, own = self.scanned.typed, self.scanned.blank, _Singles()
-        self._read_all(first_line, index, self._prefixes.read(index), lines, own)
+        prefixes = self._prefixes.read(index)
+        said = prefixes.dialect[prefixes.dialect >= 0]
+        self.scanned.recognised = self.scanned.recognised or bool(_STRONG[said].any())
+        self._read_all(first_line, index, prefixes, lines, own)
         unknown = dict(reversed(own.unknown))  # the first such part of each line
         self.scanned.typed, self.scanned.blank = typed + len(glued) - len(unknown), blank
         singles.headings += own.headings
         singles.banners += own.banners
         self._note_unknown(first_line, sorted(unknown.items()))
-        self._keep_untyped(first_line, own.unknown)
+        telling = sorted(self._unread.telling(index, np.array(sorted(own.unprefixed_rows), np.int64)))
+        texts = Bodies(index, index.starts, np.zeros(len(index), np.int64)).texts(np.array(telling, np.int64))
+        self._keep_untyped(first_line, [*own.unknown, *zip(lines[telling].tolist(), texts, strict=True)])
 
     def _read_joined(self, first_line: int, lines: range, texts: Mapping[int, bytes]) -> range:
         """Read some lines as one; return them if a rule reads that, else none."""
@@ -305,6 +312,7 @@ class Scanner:
                         singles.unknown += zip(lines.tolist(), batch.bodies.texts(bodies), strict=True)
                     else:
                         singles.unprefixed += lines.tolist()
+                        singles.unprefixed_rows += batch.rows[bodies].tolist()
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Count lines of a kind, and keep their fields where the kind is kept."""

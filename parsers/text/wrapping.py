@@ -29,10 +29,13 @@ _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE]
 """Runner logs of GitHub Actions, Docker and Kubernetes with timestamps; behind the time a mark of GitLab or of CRI."""
 _JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
 
-_FRONTS: tuple[tuple[str, bytes], ...] = (
+_PASTED_FRONTS = (
     ("quoted with >", rb"(?:>[ \t]?)+"),
     ("rows of a table", rb"\|[ \t]?"),
     ("items of a list", rb"[-*\xe2\x80\xa2]{1,3}[ \t]"),
+)
+_FRONTS: tuple[tuple[str, bytes], ...] = (
+    *_PASTED_FRONTS,
     ("timestamps of a CI system or a container", _ISO),
     ("timestamps of Jenkins", rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\](?: |$)"),
     ("names of Docker Compose services", rb"[A-Za-z][\w.-]{0,60} *\| "),
@@ -41,7 +44,12 @@ _FRONTS: tuple[tuple[str, bytes], ...] = (
     ("prefixes of the system's journal", _JOURNAL),
 )
 """What stands before lines, in words and as a regex."""
+_OTHERS = _NUMBERS, _MARKS, _INDENTED, _ENTITIES = ("line numbers", "code marks", "indented", "HTML entities")
+PASTED = frozenset((*dict(_PASTED_FRONTS), *_OTHERS))
+"""Names of what only people put around lines that they copy, in part often; programs store whole logs."""
 
+_FEWEST = 2
+"""Lines that show whether numbers count up."""
 _NUMBERED = re.compile(rb"^[ \t]*(\d{1,7})(?:[:|.)](?:[ \t]|$)|[:|](?=\S)|\t| {1,2}(?=\S|$))", re.MULTILINE)
 """Line numbers, as grep -n, cat -n and code viewers print them."""
 
@@ -49,6 +57,7 @@ _LOGGER = (
     rb"\[(?:\d\d/\d\d/\d{4}-|\d{4}-\d\d-\d\d |[EWIVF]\] |TRT\]|TensorRT|TRT-LLM\])|&&&& "
     rb"|(?:ERROR|WARN|WARNING|INFO|VERBOSE)(?:: | +TRT: )"
 )
+_PREFIXED = re.compile(_LOGGER)
 _INDENTED_LOGGER = re.compile(rb"^[ \t]+(?=" + _LOGGER + rb")", re.MULTILINE)
 _TICKS = re.compile(rb"^`{1,2}(?=[^`])|(?<=[^`\n])`{1,2}$", re.MULTILINE)
 _TICKED = re.compile(rb"^`{1,2}(?:" + _LOGGER + rb")", re.MULTILINE)
@@ -80,7 +89,7 @@ def wrapping_of(head: bytes) -> Wrapping | None:
     steps: list[tuple[re.Pattern[bytes], bytes | None]] = []
     text = head[:HEAD]
     if _ENTITY.search(text):
-        names.append("HTML entities")
+        names.append(_ENTITIES)
         steps.append((_ENTITY, None))
         text = _ENTITY.sub(_character, text)
     for _ in range(_LAYERS):
@@ -104,11 +113,11 @@ def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
         if _shared(lines, re.compile(indented)):
             return name, re.compile(b"^" + indented, re.MULTILINE)
     if _is_numbered(lines):
-        return "line numbers", _NUMBERED
+        return _NUMBERS, _NUMBERED
     if _TICKED.search(text):
-        return "code marks", _TICKS
+        return _MARKS, _TICKS
     if _INDENTED_LOGGER.search(text):
-        return "indented", _INDENTED_LOGGER
+        return _INDENTED, _INDENTED_LOGGER
     return None
 
 
@@ -117,9 +126,12 @@ def _shared(lines: Sequence[bytes], front: re.Pattern[bytes]) -> bool:
 
 
 def _is_numbered(lines: Sequence[bytes]) -> bool:
-    """Whether the lines begin with numbers that count up."""
-    numbers = [int(found.group(1)) if (found := _NUMBERED.match(line)) else None for line in lines]
+    """Whether the lines begin with numbers that count up; of two lines, whether a logger's prefix follows one."""
+    matches = [_NUMBERED.match(line) for line in lines]
+    numbers = [int(found.group(1)) if found else None for found in matches]
     steps = [later == before + 1 for before, later in pairwise(numbers) if before is not None and later is not None]
+    if len(lines) == _FEWEST and steps == [True]:
+        return any(found and _PREFIXED.match(line, found.end()) for line, found in zip(lines, matches, strict=True))
     return len(steps) > 1 and sum(steps) > _SHARE * (len(lines) - 1)
 
 

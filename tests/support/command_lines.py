@@ -41,8 +41,8 @@ _REMOVES = {
     "TF418": _KEPT,
 }
 """What a finding's step may leave out of the log's command: what it is about."""
-_MADE = {"mixed.onnx", "polygraphy_debug.onnx"}
-"""Models that an earlier command of the same finding writes."""
+_MADE = {"mixed.onnx", "{model}"}
+"""Models that an earlier command of the same finding writes, or the one around it."""
 _POLYGRAPHY = {
     "run": {
         *("--trt", "--onnxrt", "--fp16", "--int8", "--bf16", "--fp8", "--trt-outputs", "--onnx-outputs", "--atol"),
@@ -51,7 +51,6 @@ _POLYGRAPHY = {
     },
     "surgeon sanitize": {"--fold-constants", "-o"},
     "inspect model": {"--show"},
-    "debug reduce": {"-o", "--mode", "--check"},
 }
 
 
@@ -69,7 +68,8 @@ class Proposal:
         words = shlex.split(self.command.removesuffix(_TO_FILE))
         own = _own_words(self.build)
         typed = self.command.removesuffix(_TO_FILE)
-        if _PLACEHOLDER.search(" ".join(word for word in words if word not in (self.build.command or ""))):
+        added = " ".join(word for word in words if word not in (self.build.command or ""))
+        if _PLACEHOLDER.search(added.replace("{model}", "") if words[1:2] == ["reduce"] else added):
             yield f"a placeholder: {typed}"
         if own and words[0] == own[0]:
             yield from self._trtexec([word for word in words[1:] if word])
@@ -80,6 +80,8 @@ class Proposal:
                 yield f"clocks that this GPU cannot lock: {typed}"
         elif words[:3] == ["python", "-m", "modelopt.onnx.autocast"]:
             yield from _unless(words[4] in _names(self.build), f"a model that the log does not name: {words[4]}")
+        elif words[:2] == ["trtforensics", "reduce"]:
+            yield from self._reduce(words)
         elif words[0] not in {"sudo", "head", "trtforensics"}:
             yield f"an unknown program: {typed}"
 
@@ -117,13 +119,21 @@ class Proposal:
             yield f"an unknown subcommand: {words[:2]}"
             return
         own = (self.build.command or "").split()
-        head = words[: words.index("--check")] if "--check" in words else words
-        options = [word.partition("=")[0] for word in head if word.startswith("-") and word not in own]
+        options = [word.partition("=")[0] for word in words if word.startswith("-") and word not in own]
         yield from (f"{option} of polygraphy {verb}" for option in options if option not in _POLYGRAPHY[verb])
-        models = {word for word in head if word.endswith(".onnx")} - {"folded.onnx", "reduced.onnx"}
+        models = {word for word in words if word.endswith(".onnx")} - {"folded.onnx"}
         yield from (f"{model} is not in the log" for model in models if model not in _names(self.build))
-        if "--check" in words:
-            yield from self._trtexec(words[words.index("--check") + 2 :])
+
+    def _reduce(self, words: list[str]) -> Iterator[str]:
+        if words[3:4] + words[5:] != ["--build", "--artifacts-dir", "reduced"]:
+            yield f"not how reduce is called: {words}"
+            return
+        yield from _unless(words[2] in _names(self.build), f"a model that the log does not name: {words[2]}")
+        build = shlex.split(words[4])
+        if build[0] == "polygraphy":
+            yield from _unless("{model}" in build, f"a build that is always the same: {words[4]}")
+        else:
+            yield from self._trtexec(build[1:])
 
 
 def workspace_of(command: str) -> int:

@@ -212,13 +212,18 @@ def typed(case: Case) -> Step:
 
 
 def reduce(case: Case) -> Step:
-    """Return the step that reduces the model with Polygraphy to the smallest that the log's command fails to build."""
-    check = trtexec(case, "--onnx=polygraphy_debug.onnx", without=("--saveEngine",))
-    command = polygraphy("debug reduce", case, "-o", "reduced.onnx", "--mode=bisect")
-    return Step(
-        "Find the smallest model that fails, with polygraphy debug reduce",
-        f"{command} --check {check}" if command and check else "",
-    )
+    """Return the step that searches the smallest model that the log's command fails on in the same way."""
+    model = model_path(case)
+    build = trtexec(case, f"--onnx={_PROBE}", without=("--saveEngine",))
+    if case.build.tool is Tool.POLYGRAPHY and model in _polygraphy_words(case):
+        build = " ".join(_quoted(_PROBE if word == model else word) for word in _polygraphy_words(case))
+    build = build.replace(_PROBE, "{model}")
+    command = f"trtforensics reduce {_quoted(model)} --build {_quoted(build)} --artifacts-dir reduced"
+    return Step("Find the smallest model that fails in the same way", command if model and build else "")
+
+
+_PROBE = "probe.onnx"
+"""Stands for the model of a probe while words are quoted: ``reduce`` quotes what it puts in the place of {model}."""
 
 
 def sanitize(case: Case) -> Step:

@@ -55,3 +55,21 @@ candidates = said(
     fixes=("If it is slow although all run on DLA: use INT8 there, for which DLA is built; FP16 is its slower path.",),
     sources=("TensorRT 8.x and 10.3 on Jetson",),
 )
+
+core = said(
+    "TF445",
+    Severity.ERROR,
+    "The DLA core that is asked for is not there",
+    kinds=("dla_core",),
+    cause="The program asks for DLA, and this device has no core of that number, or does not show it. Jetson Nano, TX2 "
+    "and Orin Nano have no DLA, nor have discrete GPUs such as T4. In a container, the device files of DLA may be "
+    "missing.",
+    confirm="builder.num_DLA_cores (getNbDLACores) on this device, inside the container.",
+    fixes=(
+        "Ask for a core from 0 to that number less one (--useDLACore, DLA_core), also where the engine is loaded.",
+        "Or build for the GPU: leave out --useDLACore and default_device_type.",
+        "In a container: start it with the NVIDIA runtime of JetPack, so that it sees the DLA.",
+    ),
+    settle="How many DLA cores the device has: builder.num_DLA_cores.",
+    sources=("dlaExecuteRunner.cpp of 7; trtexec of 8.5; NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#12",),
+)

@@ -10,6 +10,7 @@ from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.text.wrapping import PASTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,13 +37,17 @@ def _last(case: Case) -> SourceSpan | None:
     sources=("trtexec's source: one RUNNING line, one verdict as the last line",),
 )
 def truncated(case: Case) -> Iterator[Observation]:
-    """Report a truncated log at its last known line."""
+    """Report a truncated log at its last known line; of what somebody pasted, it says little that the end is cut."""
     last = _last(case)
     if case.build.outcome is Outcome.TRUNCATED and last is not None:
         stage = case.build.stages[-1].name if case.build.stages else ""
+        pasted = not PASTED.isdisjoint(case.log.source.wrapped_in)
         yield Observation(
-            "The log stops without a verdict" + (f", after the stage '{stage}'" if stage else ""),
+            ("The pasted text ends" if pasted else "The log stops")
+            + " without a verdict"
+            + (f", after the stage '{stage}'" if stage else ""),
             (last,),
+            severity=Severity.NOTE if pasted else Severity.ERROR,
             confidence=Confidence.LIKELY,
             settle="The exit status of the process, and whether the file was cut",
             steps=(Step("Build again with everything in one file", logged(case)),),

@@ -253,6 +253,9 @@ def reshape(case: Case) -> Iterator[Observation]:
         )
     for note in case.notes("reshape_changes"):
         yield Observation(f"A reshape changes the volume{note.text('text')}", (note.span,), steps=(sanitize(case),))
+    for note in case.notes("reshape_fails"):
+        title = f"Reshape {note.text('layer')} does not fit its input {note.text('tensor')}"
+        yield Observation(title, (note.span,), layers=(note.text("layer"),), steps=(sanitize(case),))
     yield from observe(
         case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=(sanitize(case),)
     )
@@ -278,8 +281,8 @@ def reshape(case: Case) -> Iterator[Observation]:
 def parse_failed(case: Case) -> Iterator[Observation]:
     """Report every failure that no other rule explains."""
     explained = case.notes(
-        "elementwise_types", "matmul_shapes", "reshape_volume", "reshape_shape", "input_missing", "axis_outside",
-        "tensor_expected", "constant_wanted", "rank_refused",
+        "elementwise_types", "matmul_shapes", "reshape_volume", "reshape_fails", "reshape_shape", "input_missing",
+        "axis_outside", "tensor_expected", "constant_wanted", "rank_refused",
     )  # fmt: skip
     for failure in _failures(case):
         if not _no_importer(failure.reason) and not _near(failure, explained):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Fix, Severity
 from trtforensics.findings.rule import said
 
 asymmetric = said(
@@ -35,6 +35,37 @@ bias = said(
     confirm="Which initializer the DequantizeLinear of the message reads, and its type.",
     fixes=("Quantise with QuantizeBias=False (extra_options of ONNX Runtime), or put the FP32 bias back.",),
     sources=("IDequantizeLayer checks of 8.x and 10.x",),
+)
+
+ranges = said(
+    "TF243",
+    Severity.ERROR,
+    "Ranges are set for a model that has scales of its own",
+    kinds=("ranges_beside_scales",),
+    cause="A model with QuantizeLinear and DequantizeLinear states its ranges, and TensorRT then takes no others: the "
+    "program sets dynamic ranges, or hands over a calibration table, besides.",
+    confirm="Whether the model has QuantizeLinear nodes (polygraphy inspect model MODEL --show layers).",
+    fixes=(
+        "Give the quantised model without a table or ranges (ONNX Runtime: without trt_int8_calibration_table_name).",
+        "Or give the model in FP32 with the table.",
+    ),
+    sources=("TensorRT 8.x; microsoft/onnxruntime#13071",),
+)
+
+constant = said(
+    "TF244",
+    Severity.ERROR,
+    "A quantised constant feeds a layer that cannot read it",
+    kinds=("quantized_constant",),
+    says="The quantised constant {layer} feeds a layer that cannot read it",
+    cause="Weights that are stored as INT8 or FP8 may only go into a DequantizeLinear or a plugin. TensorRT 10.0 takes "
+    "no plugin of version 3 there.",
+    confirm="Which node reads the constant (polygraphy inspect model MODEL --show layers).",
+    fixes=(
+        "Put a DequantizeLinear behind the constant.",
+        Fix("For a plugin of version 3: use 10.1 or later, or a plugin of version 2.", "10.0", "10.1"),
+    ),
+    sources=("qdqGraphOptimizer.cpp of 10.0; NVIDIA/TensorRT#3919",),
 )
 
 scales = said(

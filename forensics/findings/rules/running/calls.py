@@ -98,10 +98,13 @@ output = said(
 _CODES = {
     "2": "out of memory: GPU memory ran out",
     "3": "initialization error: driver and CUDA libraries do not fit, or CUDA was used before a fork",
-    "4": "the driver is shutting down, or an earlier error was not read",
+    "4": "a kernel failed (CUDA before 10.1), or the CUDA runtime is being unloaded",
+    "30": "an unknown error (CUDA before 10.1)",
     "35": "the driver is older than the CUDA runtime needs",
+    "38": "no CUDA device is seen (CUDA before 10.1)",
     "46": "all devices are busy or not available",
     "48": "no kernel of the program was compiled for this GPU",
+    "77": "an illegal memory access (CUDA before 10.1)",
     "100": "no CUDA device is seen",
     "101": "the device number is not valid",
     "209": "no kernel of the program was compiled for this GPU",
@@ -140,7 +143,7 @@ def cuda_call(case: Case) -> Iterator[Observation]:
     for note in case.notes("cuda_code"):
         if note.span.line not in case.explained:
             code, words = note.text("status"), note.text("text").strip(" .)")
-            groups.setdefault((code, _CODES.get(code, "") if code else words), []).append(note)
+            groups.setdefault((code, words or _CODES.get(code, "")), []).append(note)
     for (code, meaning), notes in groups.items():
         number = f" with error {code}" if code else ""
         yield Observation(
@@ -199,6 +202,20 @@ def library_call(case: Case) -> Iterator[Observation]:
                 same_as=f"library {note.text('text')}",
             )
 
+
+host_copy = said(
+    "TF626",
+    Severity.ERROR,
+    "A copy between host and GPU has the wrong size",
+    kinds=("host_copy",),
+    cause="More bytes are copied than the buffer on one side has, or a pointer is not one of CUDA's. Usual: the "
+    "picture is resized to another size than the engine's input, the batch differs, the type is float64 instead of "
+    "float32, or an output's shape is dynamic and its buffer was made for another.",
+    confirm="Print nbytes of the array and of the buffer before the copy, and the engine's shape and type.",
+    fixes=("Give the array the shape and type of the engine's input (np.ascontiguousarray), and size buffers by it.",),
+    settle="The two sizes in bytes.",
+    sources=("jkjung-avt/tensorrt_demos#69, #266; OpenPPL/ppq#461",),
+)
 
 plugin_formats = said(
     "TF625",

@@ -100,7 +100,7 @@ def internal_check(case: Case) -> Iterator[Observation]:
             [note.span],
             confidence=Confidence.LIKELY,
             settle="Whether the newest TensorRT builds it, and which part of the model fails alone "
-            "(polygraphy debug reduce)",
+            "(trtforensics reduce)",
             same_as=f"check {note.text('text')}",
         )
 

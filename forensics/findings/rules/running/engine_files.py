@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Fix, Severity
 from trtforensics.findings.rule import said
 
 cut_file = said(
@@ -11,10 +11,14 @@ cut_file = said(
     "The engine file is cut or not whole",
     kinds=("plan_size",),
     cause="The header of the plan gives another size than the file has: it was written in part (a full disk, a process "
-    "that ended early), copied as text, or two processes wrote it at once.",
-    confirm="Compare the file's size and checksum with the original.",
-    fixes=("Copy the file again as binary, or rebuild the engine and write it under another name, then rename it.",),
-    sources=("stdArchiveReader.cpp of 8.x; messages of 7.x",),
+    "that ended early), copied as text, or two processes wrote it at once. Releases up to 7 look at the size before "
+    "the version: there, a plan of another TensorRT version fails the same way.",
+    confirm="Compare the file's size and checksum with the original, and the TensorRT version that built it.",
+    fixes=(
+        "Copy the file again as binary, or rebuild the engine and write it under another name, then rename it.",
+        Fix("Rebuild the engine with the TensorRT version that runs it.", before="8.0"),
+    ),
+    sources=("stdArchiveReader.cpp of 8.x; engine.cpp of 5 to 7; NVIDIA-AI-IOT/torch2trt#371",),
 )
 
 other_model = said(
@@ -47,6 +51,7 @@ not_loaded = said(
     ),
     settle="The first TensorRT error of the same run, at level verbose.",
     sources=("runtime.cpp of 7.x to 10.x; DeepStream's nvdsinfer",),
+    follows=("TF601", "TF602", "TF603", "TF609", "TF630", "TF635", "TF636"),
 )
 
 no_engine = said(

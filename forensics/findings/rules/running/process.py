@@ -118,6 +118,22 @@ undefined_symbol = said(
     sources=("ImportError lines in public threads",),
 )
 
+entry = said(
+    "TF665",
+    Severity.ERROR,
+    "A plugin library lacks the function by which TensorRT asks for its plugins",
+    kinds=("plugin_entry",),
+    says="The plugin library has no function {name}",
+    cause="IPluginRegistry::loadLibrary calls getCreators (TensorRT 10; getPluginCreators before) and "
+    "setLoggerFinder of the library. The library was written for loading with dlopen, or for another TensorRT.",
+    confirm="nm -D LIBRARY lists the functions that it exports.",
+    fixes=(
+        'Export the function from the library as extern "C", and build it against this TensorRT.',
+        "Or load the library with dlopen (ctypes.CDLL): its plugins then register themselves.",
+    ),
+    sources=("IPluginRegistry::loadLibrary of 10.x; NVIDIA/TensorRT#4121",),
+)
+
 no_module = said(
     "TF657",
     Severity.ERROR,
@@ -139,7 +155,7 @@ on_windows = said(
     Severity.ERROR,
     "A DLL of TensorRT is not on the PATH",
     kinds=("library_on_windows",),
-    says="{name} is not on the PATH",
+    says="{name} cannot be loaded: a DLL is not on the PATH",
     cause="The Python module was found, its libraries were not: the folder with TensorRT's DLLs is not on the PATH, or "
     "they are of another version than the module.",
     confirm="where nvinfer*.dll",

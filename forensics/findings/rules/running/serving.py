@@ -164,7 +164,51 @@ world_size = said(
     "number of processes.",
     confirm="mapping in the engine's config.json.",
     fixes=("Start it with mpirun -n N (Triton: launch_triton_server.py --world_size N), or build for fewer GPUs.",),
-    sources=("worldConfig.cpp of TensorRT-LLM",),
+    sources=("worldConfig.cpp and model_runner.py of TensorRT-LLM; NVIDIA/TensorRT-LLM#753, #1992, #2021",),
+)
+
+cache_small = said(
+    "TF693",
+    Severity.ERROR,
+    "TensorRT-LLM's KV cache holds no whole sequence",
+    kinds=("llm_cache",),
+    cause="The cache of keys and values gets a share of the GPU memory that is free once the engine is loaded. That "
+    "share holds fewer tokens than one sequence of the engine's greatest length, times the beam width.",
+    confirm="The lines 'Max tokens in paged KV cache' and 'Max KV cache pages per sequence'; nvidia-smi.",
+    fixes=(
+        "Free GPU memory, or raise the cache's share (kv_cache_free_gpu_mem_fraction) or its number of tokens.",
+        "Build the engine for shorter sequences or a smaller beam width, or in a smaller type.",
+    ),
+    sources=("trtGptModelInflightBatching of TensorRT-LLM; NVIDIA/TensorRT-LLM#542, janhq/cortex.cpp#981",),
+)
+
+tensors_differ = said(
+    "TF695",
+    Severity.ERROR,
+    "The engine has other inputs than this TensorRT-LLM gives",
+    kinds=("llm_tensor",),
+    says="The engine has no input {tensor}, which this TensorRT-LLM gives",
+    cause="Names of inputs change between releases of TensorRT-LLM: the engine was built by another release than the "
+    "one that runs it, or with other plugins and another kind of KV cache than the runtime expects.",
+    confirm="The version in the engine's config.json, and pip show tensorrt_llm where it runs.",
+    fixes=("Build the engine with the release of TensorRT-LLM that runs it (for Triton: the container's).",),
+    settle="The release that built the engine, and the one that runs it.",
+    sources=("triton-inference-server/tensorrtllm_backend#186, Tlntin/Qwen-TensorRT-LLM#109",),
+)
+
+cache_reuse = said(
+    "TF694",
+    Severity.ERROR,
+    "Reuse of the KV cache needs an engine that was built for it",
+    kinds=("llm_reuse",),
+    cause="The runtime was told to reuse blocks of the KV cache, and the engine was built without attention over paged "
+    "contexts (paged context FMHA).",
+    confirm="use_paged_context_fmha in the engine's config.json; enable_kv_cache_reuse in Triton's config.pbtxt.",
+    fixes=(
+        "Build the engine with trtllm-build --use_paged_context_fmha enable.",
+        "Or set enable_kv_cache_reuse (enable_block_reuse) to false.",
+    ),
+    sources=("TensorRT-LLM's executor; triton-inference-server/tensorrtllm_backend#323",),
 )
 
 plugin_library = said(
@@ -201,11 +245,15 @@ planes = said(
     Severity.ERROR,
     "The clip does not fit the inputs of the network",
     kinds=("input_planes",),
-    cause="The model takes another number of input planes than the script gives: another variant of the model (an "
-    "ensemble, other versions of RIFE), or a script that is older than the model.",
-    confirm="The first input's channels (polygraphy inspect model MODEL).",
-    fixes=("Take script and models (vsmlrt.py) of one release, or give the planes that the model takes.",),
-    sources=("vs-mlrt, vstrt; AmusementClub/vs-mlrt#71",),
+    cause="The model takes another number of input planes, or another type (FP16 or FP32), than the script gives: "
+    "another variant of the model (an ensemble, other versions of RIFE, FP16 inputs), or a script that is older than "
+    "the model.",
+    confirm="The first input's channels and type (polygraphy inspect model MODEL).",
+    fixes=(
+        "Take script and models (vsmlrt.py) of one release, or give the planes that the model takes.",
+        "Where the bits differ: convert the clip (RGBS for FP32, RGBH for FP16), or build with FP32 inputs.",
+    ),
+    sources=("vs-mlrt, vstrt; AmusementClub/vs-mlrt#71, Kim2091/vapourkit#12",),
 )
 
 tensorflow = said(

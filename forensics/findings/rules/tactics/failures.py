@@ -132,7 +132,7 @@ def exceptions(case: Case) -> Iterator[Observation]:
     fixes=(
         "Update TensorRT; NVIDIA mends these release by release.",
         "Do not mark all tensors as outputs: that alone provokes some.",
-        "Reduce the model (polygraphy debug reduce) and break the fusion at what is left.",
+        "Reduce the model (trtforensics reduce) and break the fusion at what is left.",
     ),
     sources=("NVIDIA/TensorRT#2120, #2161, #2232, #3291, #3592, #4468",),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.line_observations import listed, observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule import rule, said
 from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:
@@ -50,6 +50,19 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
     notes = case.notes("sm_unknown")
     known = listed(list(dict.fromkeys(_capability(note.text("sm")) for note in notes)))
     yield from observe(notes, f"This TensorRT does not know compute capability {known}", same_as="unknown SM")
+
+
+int8 = said(
+    "TF316",
+    Severity.ERROR,
+    "This GPU has no INT8",
+    kinds=("int8_unsupported",),
+    cause="The model has QuantizeLinear and DequantizeLinear, and the GPU cannot compute in INT8: compute capability "
+    "6.0 (P100), 6.2 (TX2) and 5.x, say.",
+    confirm="The compute capability (nvidia-smi --query-gpu=compute_cap --format=csv) in the release's support matrix.",
+    fixes=("Use a GPU with INT8 (Turing or later has it), or the model without QuantizeLinear and DequantizeLinear.",),
+    sources=("standardEngineBuilder.cpp of 8.x; NVIDIA/TensorRT#3157",),
+)
 
 
 def _capability(code: str) -> str:

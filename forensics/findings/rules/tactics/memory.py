@@ -120,11 +120,13 @@ def budget(case: Case) -> Iterator[Observation]:
 )
 def none_fits(case: Case) -> Iterator[Observation]:
     """Report the message; older releases do not say whether it was the workspace."""
-    for kind, confidence in (("workspace_limit", Confidence.CERTAIN), ("no_tactics", Confidence.POSSIBLE)):
+    told = ("workspace_limit", Confidence.CERTAIN, "Myelin found no tactic within the workspace limit")
+    guessed = ("no_tactics", Confidence.POSSIBLE, "Myelin found no tactic, perhaps for want of workspace")
+    for kind, confidence, title in (told, guessed):
         notes = case.notes(kind)
         if notes:
             yield Observation(
-                "Myelin found no tactic within the workspace limit",
+                title,
                 [note.span for note in notes],
                 confidence=confidence,
                 settle="" if confidence is Confidence.CERTAIN else "A build with a larger workspace",

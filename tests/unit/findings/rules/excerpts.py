@@ -36,6 +36,27 @@ EXCERPTS = {
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)",
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ > 0 failed.)",
     ),
+    "TF243": (
+        "E Setting dynamic range is only allowed when there are no Q/DQ layers in the Network.",
+        "E Setting dynamic range is allowed.",
+    ),
+    "TF244": (
+        "E Error Code 2: Internal Error (w: Quantized constant is only allowed before DQ or PLUGIN_V2 node)",
+        "E Error Code 2: Internal Error (w: Quantized constant is allowed)",
+    ),
+    "TF316": (
+        "E Error Code 9: Internal Error (Networks with QuantizeLayer layers require hardware with Int8 support.)",
+        "E Error Code 9: Internal Error (Networks require hardware.)",
+    ),
+    "TF626": (
+        "| pycuda._driver.LogicError: cuMemcpyHtoDAsync failed: invalid argument",
+        "| pycuda._driver.LogicError: cuMemcpyHtoDAsync failed: misaligned address",
+    ),
+    "TF665": (
+        "| Error Code 3: API Usage Error (SymbolAddress for getCreators could not be loaded)",
+        "| Error Code 3: API Usage Error (getCreators is loaded)",
+    ),
+    "TF445": ("E Cannot create DLA engine, 0 not available", "E Cannot create a file, 0 bytes available"),
     "TF420": (
         "| RuntimeError: tensorrt is only a placeholder project on PyPI.org repository.",
         "| RuntimeError: tensorrt is a project on PyPI.org repository.",
@@ -159,6 +180,18 @@ EXCERPTS = {
     "TF692": (
         "| AttributeError: 'Tensor' object has no attribute '_trt'",
         "| AttributeError: 'Tensor' object has no attribute 'odd'",
+    ),
+    "TF693": (
+        "| [TensorRT-LLM][ERROR] maxTokensInPagedKvCache (128) must be large enough to process one sequence",
+        "| [TensorRT-LLM][ERROR] maxTokensInPagedKvCache is 128",
+    ),
+    "TF694": (
+        "| [TensorRT-LLM][ERROR] Assertion: When reuse is set, model has to be built with paged context FMHA",
+        "| [TensorRT-LLM][INFO] The model was built with paged context FMHA",
+    ),
+    "TF695": (
+        "| [TensorRT-LLM][ERROR] Input tensor 'host_pointers_0' not found; expected shape: (-1, 1)",
+        "| [TensorRT-LLM][INFO] Input tensor 'host_pointers_0' found",
     ),
     "TF718": ("| RuntimeError: something odd", "| something odd"),
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.findings.steps.commands import logged, polygraphy_run, profile, timings_kept, trtexec
+from trtforensics.findings.steps.commands import logged, polygraphy_run, profile, reduce, timings_kept, trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,3 +92,22 @@ def test_polygraphy_keeps_the_settings_of_either_tool(case_of: Callable[[str], C
 def test_a_command_is_logged_with_both_streams(case_of: Callable[[str], Case]) -> None:
     assert logged(case_of(f"&& 8.6.1{BODY}"), "--verbose") == "trtexec --onnx=m.onnx --verbose > again.log 2>&1"
     assert logged(case_of(f"V {BODY[3:]}")) == ""
+
+
+@pytest.mark.parametrize(
+    ("log", "build"),
+    [
+        (f"&& 10.16.1 --fp16 --saveEngine=a.plan{BODY}", "trtexec --fp16 --verbose --onnx={model}"),
+        (f"{POLYGRAPHY}{BODY}", "polygraphy run {model} --trt --fp16"),
+    ],
+    ids=["trtexec", "polygraphy"],
+)
+def test_a_reduction_builds_each_probe_as_the_log_says(log: str, build: str, case_of: Callable[[str], Case]) -> None:
+    words = shlex.split(reduce(case_of(log)).command)
+    assert words[:2] + words[3:4] == ["trtforensics", "reduce", "--build"]
+    assert words[2].endswith(".onnx")
+    assert words[4].startswith(build)
+
+
+def test_there_is_no_reduction_without_a_model(case_of: Callable[[str], Case]) -> None:
+    assert not reduce(case_of(BODY[1:])).command

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from trtforensics.model.log import BuildLog, SourceInfo
 from trtforensics.parsers.builds.assembler import assemble
 from trtforensics.parsers.lines.scanner import Scanner
@@ -54,6 +56,24 @@ def test_a_glued_line_counts_as_unknown_where_no_rule_reads_a_part() -> None:
     log = log_of(f"{STAMP} [V] [TRT] Parsing node: pool [MaxPool]{STAMP} [V] [TRT] odd words of nobody\n")
     assert (log.lines.typed, log.lines.unknown) == (0, 1)
     assert [sample.text for sample in log.unknown_samples] == ["odd words of nobody"]
+
+
+SECOND = [
+    "2026-11-22 09:36:02.1 [E:onnxruntime:, executor.cc:12 Run] ",
+    "2026-11-22 09:36:02.1 [E:onnxruntime:Default, provider.h:58 log] [2026-11-22 09:36:02   ERROR] 6: ",
+    "ERROR: [Torch-TensorRT] - 6: ",
+    "E1122 09:36:02.123 1 logging.cc:46] 6: ",
+    "E1122 09:36:02.123 1 model.cc:12] ",
+]
+
+
+@pytest.mark.parametrize("second", SECOND)
+def test_each_part_of_a_glued_line_names_its_causes(second: str) -> None:
+    message = f"{second}The engine plan file is not compatible with this version of TensorRT"
+    assert {"out_of_memory", "plan_version"} <= kinds_of(
+        log_of(f"{STAMP} [E] [TRT] x (out of memory){message}\n")
+    ).keys()
+    assert "plan_version" in kinds_of(log_of(f"1: {message}\n"))
 
 
 def test_a_cause_is_found_in_a_line_of_a_program() -> None:

@@ -20,6 +20,13 @@ SECOND = [
     b"[TRT] [E] It failed",
     b"[W] [TRT] It is odd",
     b"[TensorRT] ERROR: It failed",
+    b"2026-11-21 07:52:04.123456789 [E:onnxruntime:, executor.cc:12 Run] It failed",
+    b"2026-11-21 07:52:04.1 [W:onnxruntime:Default, provider.h:35 log] [2026-11-21 07:52:04 WARNING] It is odd",
+    b"WARNING: [Torch-TensorRT] - It is odd",
+    b"INTERNAL_ERROR: [Torch-TensorRT TorchScript Conversion Context] - It failed",
+    b"ERROR:torch_tensorrt [TensorRT Conversion Context]:It failed",
+    b"I1121 07:52:04.123 1 logging.cc:46] It is odd",
+    b"E1121 07:52:04.123456 128 core/server.cc:1262] It failed",
 ]
 FIRST = [
     b"Epoch 3",
@@ -28,6 +35,12 @@ FIRST = [
     b"[TensorRT] VERBOSE: conv [Conv]",
     b"[V] [TRT] conv1 [W] pool",
     b"2026-11-21 07:52:04 app INFO x: conv",
+    b"2026-11-21 07:52:04.1 [W:onnxruntime:Default, provider.h:35 log] [2026-11-21 07:52:04 WARNING] conv",
+    b"2026-11-21 07:52:04.1 [E:onnxruntime:, executor.cc:12 Run] conv",
+    b"DEBUG: [Torch-TensorRT] - Tactic: 0x1 Time: 0.1",
+    b"DEBUG:torch_tensorrt [TensorRT Conversion Context]:conv",
+    b"I1121 07:52:04.123 1 logging.cc:46] Tactic: 0x1 Time: 0.1",
+    b"I1121 07:52:04.123 1 server.cc:9] conv",
 ]
 WHOLE = [
     b"",
@@ -38,6 +51,9 @@ WHOLE = [
     STAMP + b" [V] [TRT] [W] [V] [TRT]",
     STAMP + b" " + STAMP + b" [V] [TRT] twice",
     b"[11/21/2026] [07:52:04] [W]",
+    STAMP + b" [V] [TRT] [provider.cc:12] x [y] - z",
+    STAMP + b" [V] [TRT] a:onnxruntime:b",
+    STAMP + b' [E] he said "I1121 07:52:04.123 1 server.cc:9] conv"',
 ]
 
 

@@ -49,6 +49,13 @@ def test_a_wrapping_is_named_and_taken_off(form: str) -> None:
     assert wrapping.undo(wrapped(form)) == b"".join(line + b"\n" for line in LINES)
 
 
+def test_of_two_lines_a_prefix_tells_that_numbers_count_them() -> None:
+    wrapping = wrapping_of(b"1: [11/22/2026-09:36:02] [E] It failed\n2: [8] Assertion failed: n\n")
+    assert wrapping is not None
+    assert wrapping.names == ("line numbers",)
+    assert wrapping_of(b"1: [engine.cpp::load::9] Error Code 1: x\n2: [builder.cpp::b::9] Error Code 2: y\n") is None
+
+
 def test_wrappings_lie_around_each_other() -> None:
     text = b"".join(b"> 2026-11-21T07:52:04.1234567Z " + line + b"\n" for line in LINES)
     wrapping = wrapping_of(text.replace(b">", b"&gt;"))
