@@ -2,7 +2,8 @@
 
 For each model of the zoo and each tool: nodes that stay FP32, the error of the twin, whether that is within the
 tolerance of the search, processor seconds, and what is invalid. The peers are ONNX Runtime's and onnxconverter-common's
-float16 converters with their defaults, and ModelOpt's AutoCast, each where it is installed. Ours is the minimal repair.
+float16 converters with their defaults, and ModelOpt's AutoCast, each where it is installed; what is missing is named.
+Ours is the minimal repair.
 It fails where a search is not within its tolerance, or a peer that is keeps fewer nodes.
 """
 
@@ -11,9 +12,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import logging
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +27,12 @@ from onnx import numpy_helper
 
 from tests.support.zoo import models
 from trtforensics.bisect.precision.casting.caster import Caster
-from trtforensics.bisect.precision.casting.preparation import prepare
+from trtforensics.bisect.precision.casting.preparation import graphs, prepare
 from trtforensics.bisect.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisect.precision.emulation.judging import judge_for
 from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError, floating_outputs
 from trtforensics.bisect.precision.emulation.rules import rules_for
+from trtforensics.bisect.precision.emulation.runtime import failures, onnxruntime
 from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
 from trtforensics.bisect.precision.items import atoms_of, items_of
 from trtforensics.bisect.precision.repair.search import RepairSearch
@@ -46,8 +50,8 @@ if TYPE_CHECKING:
 
 OURS = "trtforensics"
 _LIMIT = 1e4
-_RAISED = (AttributeError, ImportError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
-"""What a converter raises on a model that it cannot read."""
+_RAISED = (AttributeError, ImportError, LookupError, NotImplementedError, TypeError)
+"""What a converter raises on a model that it cannot read, beside the errors of ONNX and ONNX Runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,20 @@ def onnx_runtime(path: Path) -> onnx.ModelProto:
 
 def autocast(path: Path) -> onnx.ModelProto:
     """Convert by ModelOpt's AutoCast."""
-    module: Any = importlib.import_module("modelopt.onnx.autocast")
-    converted: onnx.ModelProto = module.convert_to_mixed_precision(str(path), low_precision_type="fp16")
+    with redirect_stdout(sys.stderr):  # it logs to stdout, which has the table
+        module: Any = importlib.import_module("modelopt.onnx.autocast")
+        logging.getLogger("modelopt.onnx").setLevel(logging.ERROR)
+        converted: onnx.ModelProto = module.convert_to_mixed_precision(str(path), keep_io_types=True)
     return converted
 
 
 PEERS: dict[str, Convert] = {"onnxconverter-common": common, "onnxruntime": onnx_runtime, "AutoCast": autocast}
-NEEDS = {"onnxconverter-common": "onnxconverter_common", "onnxruntime": "onnxruntime", "AutoCast": "modelopt"}
+NEEDS = {
+    "onnxconverter-common": ("onnxconverter_common",),
+    "onnxruntime": ("onnxruntime",),
+    "AutoCast": ("modelopt", "torch"),
+}
+"""The modules that a peer imports."""
 
 
 def searched(oracle: Oracle, judge: OutputJudge) -> ModelResult:
@@ -112,7 +123,7 @@ def converted(tool: str, path: Path, oracle: Oracle, judge: OutputJudge) -> Mode
     begun = time.process_time()
     try:
         model = PEERS[tool](path)
-    except (*_RAISED, onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+    except _raised() as error:
         return ModelResult(tool, None, "", within=False, seconds=time.process_time() - begun, invalid=_first(error))
     seconds = time.process_time() - begun
     try:
@@ -130,6 +141,15 @@ def converted(tool: str, path: Path, oracle: Oracle, judge: OutputJudge) -> Mode
     return ModelResult(tool, kept, _spelled(judgement.worst), judgement.passed, seconds, 0, invalid)
 
 
+def _raised() -> tuple[type[Exception], ...]:
+    return (*_RAISED, *failures(onnxruntime()), onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
+
+
+def missing(tool: str) -> list[str]:
+    """Return the modules that a peer imports and that are not installed."""
+    return [module for module in NEEDS[tool] if importlib.util.find_spec(module) is None]
+
+
 def _alters_constants(tool: str, caster: Caster) -> bool:
     """Whether a converter makes another model: onnxconverter-common's default limit is 1e4 (its 1.16.0)."""
     values = [numpy_helper.to_array(each) for each in caster.survey.constants.values() if each.data_type == 1]
@@ -138,12 +158,13 @@ def _alters_constants(tool: str, caster: Caster) -> bool:
 
 
 def _kept(model: onnx.ModelProto, caster: Caster) -> int:
-    """Count the nodes that compute and write or read nothing in 16 bits."""
+    """Count the nodes that compute and write or read nothing in 16 bits, those in bodies too."""
     narrow = narrow_tensors(model)
     computing = {name for name, node in caster.candidates.items() if node.moves is None}
     return sum(
         node.name in computing and not any(name in narrow for name in (*node.output, *node.input))
-        for node in model.graph.node
+        for graph in graphs(model.graph)
+        for node in graph.node
     )
 
 
@@ -169,7 +190,7 @@ def measured(zoo: ZooModel, folder: Path) -> list[ModelResult]:
     judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []), storage)
     results = [searched(oracle, judge)]
     if zoo.precision == "fp16":
-        there = [tool for tool in PEERS if importlib.util.find_spec(NEEDS[tool])]
+        there = [tool for tool in PEERS if not missing(tool)]
         results += [converted(tool, path, oracle, judge) for tool in there]
     return results
 
@@ -188,6 +209,9 @@ def main() -> int:
     args = parser.parse_args()
     chosen = [zoo for zoo in models() if (zoo.name in args.names if args.names else not zoo.large)]
     bad = []
+    for tool in PEERS:
+        if missing(tool):
+            sys.stdout.write(f"{tool} is left out: not installed are {', '.join(missing(tool))}\n")
     sys.stdout.write(
         f"{'model':28} {'tool':21} {'kept':>5} {'error':>12} {'within':>6} {'cpu s':>6} {'probes':>6}  invalid\n"
     )

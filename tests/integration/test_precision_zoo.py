@@ -103,19 +103,23 @@ def test_a_long_answer_names_twenty_nodes_and_twenty_reasons(
     [
         ("Loop", []),
         ("If", []),
-        ("Loop that hides a loss", ["/loop/up", "/loop/down"]),
-        ("If in a Loop that hides a loss", ["/then/up", "/then/down"]),
+        ("Loop that hides a loss", [("/loop/up", "/loop/Mul", ["/Loop"]), ("/loop/down", "/loop/Div", ["/Loop"])]),
+        (
+            "If in a Loop that hides a loss",
+            [("/then/up", "/then/Mul", ["/If", "/Loop"]), ("/then/down", "/then/Div", ["/If", "/Loop"])],
+        ),
     ],
 )
 def test_losses_inside_bodies_are_found(
-    name: str, lost: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, lost: list[tuple[str, str, list[str]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = search(ZOO[name], tmp_path)
     said = capsys.readouterr().out
-    assert [each["tensor"] for each in found["inside"]] == lost
+    assert [(each["tensor"], each["node"], each["bodies_of"]) for each in found["inside"]] == lost
     assert (found["left"], found["unseen"]) == ([], [])
     assert ("Not safe" in said) is bool(lost)
-    assert (f"2 x overflows or becomes NaN: {', '.join(lost)}" in said) is bool(lost)
+    places = ", ".join(f"{tensor} (made by {node} in {' in '.join(bodies)})" for tensor, node, bodies in lost)
+    assert (f"2 x overflows or becomes NaN: {places}\n" in said) is bool(lost)
 
 
 def test_a_gelu_whose_cube_overflows_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

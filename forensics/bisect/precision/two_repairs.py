@@ -50,7 +50,14 @@ def _repair(nodes: Nodes, plan: Certificate, lever: PrecisionLever, probes: Sequ
 
 
 def _loss(loss: TensorLoss) -> Document:
-    return {"tensor": loss.tensor, "lost": loss.lost, "values": loss.values, "flushed": loss.flushed}
+    return {
+        "tensor": loss.tensor,
+        "node": loss.node or None,
+        "bodies_of": list(loss.bodies_of),
+        "lost": loss.lost,
+        "values": loss.values,
+        "flushed": loss.flushed,
+    }
 
 
 def repairs_text(document: Mapping[str, object]) -> list[str]:
@@ -65,8 +72,8 @@ def repairs_text(document: Mapping[str, object]) -> list[str]:
         where = "in the main graph of" if unseen else "inside"
         return [f"On these samples no tensor overflows or becomes zero as a whole {where} {what}.", *unseen]
     lines = [f"Not safe: the outputs of {what} pass, and yet it loses tensors inside."]
-    lines += _named("overflows or becomes NaN", [each["tensor"] for each in inside if each["lost"]])
-    lines += _named("becomes zero as a whole", [each["tensor"] for each in inside if not each["lost"]])
+    lines += _named("overflows or becomes NaN", [_place(each) for each in inside if each["lost"]])
+    lines += _named("becomes zero as a whole", [_place(each) for each in inside if not each["lost"]])
     lines.append("Layers that these feed may be dead: with other inputs the output can show it.")
     lines += [
         _side("minimal", minimal, total, "in fixed/" if minimal["nodes"] else "the model as it is"),
@@ -74,8 +81,16 @@ def repairs_text(document: Mapping[str, object]) -> list[str]:
     ]
     left = document["left"]
     if isinstance(left, list) and left:
-        lines += _named("is lost even in the safe repair", [each["tensor"] for each in left])
+        lines += _named("is lost even in the safe repair", [_place(each) for each in left])
     return [*lines, *unseen]
+
+
+def _place(loss: Mapping[str, object]) -> str:
+    """Name a lost tensor, and in a body the node that makes it, as the names of its tensors may say nothing."""
+    bodies = loss["bodies_of"]
+    if not isinstance(bodies, list) or not bodies:
+        return str(loss["tensor"])
+    return f"{loss['tensor']} (made by {loss['node']} in {' in '.join(bodies)})"
 
 
 def _unseen(names: object) -> list[str]:

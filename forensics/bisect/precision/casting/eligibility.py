@@ -88,6 +88,8 @@ class Survey:
     """Tensors of rank 0 or 1, as shapes are."""
     sources: set[str] = field(default_factory=set)
     """Inputs of the model and of bodies."""
+    holders: dict[str, str] = field(default_factory=dict)
+    """The node in whose body a node is."""
     carried: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What the states of Loop and Scan are by their names inside: an operand of the node, then a result of the body."""
 
@@ -97,6 +99,15 @@ def survey_of(model: onnx.ModelProto) -> Survey:
     survey = Survey()
     _survey_graph(model.graph, survey, iter(range(1 << 30)))
     return survey
+
+
+def holders_of(survey: Survey, node: str) -> tuple[str, ...]:
+    """Return the nodes in whose bodies a node is, the innermost first; none for a node of the main graph."""
+    found: list[str] = []
+    while node in survey.holders:
+        node = survey.holders[node]
+        found.append(node)
+    return tuple(found)
 
 
 def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict[str, CandidateNode]:
@@ -136,6 +147,7 @@ def _survey_graph(graph: onnx.GraphProto, survey: Survey, numbers: Iterator[int]
         _note_node(node, scope, survey)
         for body in bodies(node):
             _survey_graph(body, survey, numbers)
+            survey.holders.update((inner.name, node.name) for inner in body.node)
             survey.carried.update(_carried(node, body))
 
 

@@ -17,7 +17,13 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, external_data_helper
 
-from trtforensics.bisect.precision.casting.streaming import is_worth_streaming, key_of, mapped, reference
+from trtforensics.bisect.precision.casting.streaming import (
+    is_worth_streaming,
+    key_of,
+    mapped,
+    reference,
+    references_as_inputs,
+)
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
@@ -131,26 +137,11 @@ def _read(path: str) -> onnx.ModelProto:
 def _inferred(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         inferred = onnx.shape_inference.infer_shapes(model, check_type=True, data_prop=True)
-        onnx.checker.check_model(_without_references(inferred))
+        onnx.checker.check_model(references_as_inputs(inferred))
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
     return inferred
-
-
-def _without_references(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the model with its streamed constants as inputs, for a checker that looks for their files."""
-    streamed = [tensor for tensor in model.graph.initializer if key_of(tensor) is not None]
-    if not streamed:
-        return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    kept = [tensor for tensor in model.graph.initializer if key_of(tensor) is None]
-    copy.graph.ClearField("initializer")
-    copy.graph.initializer.extend(kept)
-    for tensor in streamed:
-        copy.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-    return copy
 
 
 def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], Streamed]:

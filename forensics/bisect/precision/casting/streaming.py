@@ -1,7 +1,7 @@
 """Constants that stay outside of the model's message, which holds at most 2 GiB.
 
 A streamed constant is external in the message: its ``location`` is a key, under which its values are found. ONNX
-Runtime gets the values of a session by :func:`values_of`, files by ``saving``.
+Runtime gets the values of a session by :func:`values_of`, as inputs, files by ``saving``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import onnx
 from onnx import TensorProto, external_data_helper, helper
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
-    import onnx
 
     Streamed = Mapping[str, npt.NDArray[Any]]
 
@@ -62,3 +62,18 @@ def values_of(model: onnx.ModelProto, streamed: Streamed) -> dict[str, npt.NDArr
     """Return the values of the streamed constants of a model's main graph, by name."""
     keys = {tensor.name: key_of(tensor) for tensor in model.graph.initializer}
     return {name: streamed[key] for name, key in keys.items() if key is not None}
+
+
+def references_as_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the model with its streamed constants as inputs, for what would look for their files."""
+    streamed = [tensor for tensor in model.graph.initializer if key_of(tensor) is not None]
+    if not streamed:
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    kept = [tensor for tensor in model.graph.initializer if key_of(tensor) is None]
+    copy.graph.ClearField("initializer")
+    copy.graph.initializer.extend(kept)
+    for tensor in streamed:
+        copy.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    return copy

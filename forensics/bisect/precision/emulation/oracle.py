@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.casting.streaming import values_of
+from trtforensics.bisect.precision.casting.streaming import references_as_inputs, values_of
 from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
 from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
@@ -21,7 +21,7 @@ from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.accumulator import Accumulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -44,7 +44,10 @@ class RunError(ForensicsError):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Every measure of every output, for each sample; None if the output is not finite where the reference is."""
+    """Every measure of every output, for each sample; None if the output is not finite where the reference is.
+
+    Once that holds of every output, no further sample changes the worst scores: it is not run, and None too.
+    """
 
     outputs: Mapping[str, tuple[Mapping[str, float] | None, ...]]
 
@@ -55,6 +58,14 @@ class Scores:
         if len(scores) < len(samples):
             return None
         return min(scores) if metric.higher else max(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A session of ONNX Runtime; it reads ``weights`` where they are, as inputs: constants it would copy."""
+
+    runtime: Any
+    weights: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -79,7 +90,7 @@ class Oracle:
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
     floor: Scores = field(init=False)
-    _mixture: Any = field(init=False, default=None)
+    _mixture: _Session | None = field(init=False, default=None)
     _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -118,7 +129,7 @@ class Oracle:
         Raises:
             RunError: ONNX Runtime cannot run it.
         """
-        return self._scores(self._run(twin))
+        return self._scores(self._each(self._session(twin), {}))
 
     def score_mixture(self, keep: Collection[str]) -> Scores:
         """Score the twin of the typed model in which some nodes stay FP32; several threads may.
@@ -131,7 +142,7 @@ class Oracle:
         with self._opening:
             if self._mixture is None:
                 self._mixture = self._session(mixture_of(self.caster, self.accumulator))
-        return self._scores(self._outputs(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+        return self._scores(self._each(self._mixture, {SWITCHES: switches(self.caster, keep)}))
 
     def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
         """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
@@ -157,21 +168,27 @@ class Oracle:
     def _run(self, model: onnx.ModelProto) -> list[Outputs]:
         return self._outputs(self._session(model), {})
 
-    def _session(self, model: onnx.ModelProto) -> Any:  # noqa: ANN401 - ONNX Runtime comes without types
+    def _session(self, model: onnx.ModelProto) -> _Session:
         runtime = onnxruntime()
-        options = options_for(runtime, self.libraries)
+        streamed = self.caster.streamed if self.caster.prepared.streamed else {}
+        options = options_for(runtime, self.libraries, frees_memory=bool(streamed))
         kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
-        values = values_of(model, self.caster.streamed) if self.caster.prepared.streamed else {}
+        make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
         with self._explained(runtime):
-            if values:
-                make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
-                options.add_external_initializers(list(values), [make(each, kinds[n]) for n, each in values.items()])
-            return runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+            weights = {name: make(each, kinds[name]) for name, each in values_of(model, streamed).items()}
+            message = (references_as_inputs(model) if streamed else model).SerializeToString()
+            return _Session(runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights)
 
-    def _outputs(self, session: Any, more: Sample) -> list[Outputs]:  # noqa: ANN401 - ONNX Runtime's
-        names = [output.name for output in session.get_outputs()]
-        with self._explained(onnxruntime()):
-            return [dict(zip(names, session.run(names, {**sample, **more}), strict=True)) for sample in self.samples]
+    def _outputs(self, session: _Session, more: Sample) -> list[Outputs]:
+        return list(self._each(session, more))
+
+    def _each(self, session: _Session, more: Sample) -> Iterator[Outputs]:
+        """Run one sample after the other, as they are asked for."""
+        names = [output.name for output in session.runtime.get_outputs()]
+        for sample in self.samples:
+            with self._explained(onnxruntime()):
+                values = session.runtime.run(names, {**session.weights, **sample, **more})
+            yield dict(zip(names, values, strict=True))
 
     @contextmanager
     def _explained(self, runtime: Any) -> Iterator[None]:  # noqa: ANN401 - ONNX Runtime comes without types
@@ -185,23 +202,21 @@ class Oracle:
                 raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
             raise RunError(path, f"ONNX Runtime cannot run it: {first_line(error)}", "") from error
 
-    def _scores(self, runs: Sequence[Outputs]) -> Scores:
+    def _scores(self, runs: Iterable[Outputs]) -> Scores:
+        names = list(self.reference[0])
+        scores: dict[str, list[Mapping[str, float] | None]] = {name: [] for name in names}
+        for wanted, seen in zip(self.reference, runs, strict=True):
+            for name in names:
+                scores[name].append(self._compared(name, wanted[name], seen[name]))
+            if all(None in each for each in scores.values()):
+                break
+        count = len(self.reference)
+        return Scores({name: (*each, *[None] * (count - len(each))) for name, each in scores.items()})
+
+    def _compared(self, name: str, wanted: npt.NDArray[Any], seen: npt.NDArray[Any]) -> Mapping[str, float] | None:
+        lowest = self._lowest(wanted)
         try:
-            return Scores(
-                {
-                    name: tuple(
-                        scores_of(
-                            wanted[name],
-                            seen[name],
-                            peak=self.peaks[name],
-                            lowest=self._lowest(wanted[name]),
-                            masked=self.masked,
-                        )
-                        for wanted, seen in zip(self.reference, runs, strict=True)
-                    )
-                    for name in self.reference[0]
-                }
-            )
+            return scores_of(wanted, seen, peak=self.peaks[name], lowest=lowest, masked=self.masked)
         except ValueError as error:
             raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
 

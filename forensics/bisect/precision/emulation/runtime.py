@@ -30,8 +30,12 @@ def onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
     return onnxruntime
 
 
-def options_for(runtime: Any, libraries: Sequence[str]) -> Any:  # noqa: ANN401 - it comes without types
+def options_for(runtime: Any, libraries: Sequence[str], *, frees_memory: bool = False) -> Any:  # noqa: ANN401 - it comes without types
     """Return a session's options; ``libraries`` of custom operators are registered.
+
+    Nodes run in the order of the model. By default ONNX Runtime runs first what only reads constants, such as the
+    Casts of all weights, and holds all of it. A session that ``frees_memory`` gives it back after each node, and has no
+    copies of weights in another layout.
 
     Raises:
         UsageError: a library cannot be registered.
@@ -45,6 +49,11 @@ def options_for(runtime: Any, libraries: Sequence[str]) -> Any:  # noqa: ANN401 
             raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = _FATAL_ONLY
+    options.execution_order = runtime.ExecutionOrder.PRIORITY_BASED
+    if frees_memory:
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False
+        options.add_session_config_entry("session.disable_prepacking", "1")
     return options
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from trtforensics.bisect.precision.casting.eligibility import holders_of
 from trtforensics.bisect.precision.casting.preparation import bodies, graphs
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.tensors.inner_losses import inner_losses, worse
@@ -40,10 +41,13 @@ class TensorLoss:
     """A tensor in 16 bits: in the worst sample, how many of its values are lost though finite in FP32.
 
     ``flushed`` says that all became zero in a sample, inside a body in one execution. ``first`` is False if another
-    loss comes before it, in what its producer reads or has inside.
+    loss comes before it, in what its producer reads or has inside. ``node`` makes the tensor, "" for an input; it is in
+    a body of the first of ``bodies_of``, that in one of the next.
     """
 
     tensor: str
+    node: str
+    bodies_of: tuple[str, ...]
     lost: int
     values: int
     flushed: bool
@@ -83,7 +87,10 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
         found[name] = worse(found.get(name, more), more)
     lossy = {name: found[name] for name in caster.survey.scopes if name in found and (found[name][0] or found[name][2])}
     origins = _Origins(caster.survey, lossy)
-    made = (TensorLoss(name, *loss, first=origins.begins(name)) for name, loss in lossy.items())
+    made = []
+    for name, loss in lossy.items():
+        node = caster.survey.producers.get(name, "")
+        made.append(TensorLoss(name, node, holders_of(caster.survey, node), *loss, first=origins.begins(name)))
     return Losses(tuple(made), tuple(unseen))
 
 

@@ -14,7 +14,7 @@ from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.saving import save
 from trtforensics.bisect.precision.casting.storage import BF16, FP16, Storage
-from trtforensics.bisect.precision.casting.streaming import key_of
+from trtforensics.bisect.precision.casting.streaming import key_of, references_as_inputs
 from trtforensics.bisect.precision.emulation.oracle import Oracle
 from trtforensics.bisect.precision.lever import content_of
 from trtforensics.bisect.precision.rewrites.raising import raised_for
@@ -119,3 +119,11 @@ def test_no_conversion_where_weights_are_streamed(limit: int, tmp_path: Path, mo
         return
     with pytest.raises(SourceError, match="does not convert models of more than 2 GB"):
         raised_for(prepared, BF16)
+
+
+def test_streamed_constants_become_inputs_with_their_sizes(both: tuple[Caster, Caster]) -> None:
+    whole, streamed = (caster.prepared.proto for caster in both)
+    inputs = {each.name: each.type.tensor_type for each in references_as_inputs(streamed).graph.input}
+    assert set(inputs) == {"x", "/in.w", "/out.w"}
+    assert [each.dim_value for each in inputs["/in.w"].shape.dim] == [16, 16]
+    assert references_as_inputs(whole) is whole

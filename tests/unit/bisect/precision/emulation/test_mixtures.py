@@ -14,7 +14,7 @@ from trtforensics.bisect.precision.casting.caster import Caster
 from trtforensics.bisect.precision.casting.preparation import prepare
 from trtforensics.bisect.precision.casting.storage import BF16, FP16
 from trtforensics.bisect.precision.emulation.mixtures import can_mix
-from trtforensics.bisect.precision.emulation.oracle import Oracle
+from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.bisect.precision.inputs.drawing import random_samples
 from trtforensics.model.accumulator import Accumulator
@@ -74,3 +74,14 @@ def test_an_operator_set_without_a_selection_runs_the_typed_model(tmp_path: Path
     oracle = oracle_of(net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8)), FP16, tmp_path)
     assert not can_mix(oracle.caster)
     assert oracle.score_mixture(oracle.caster.candidates) == oracle.score(oracle.caster.prepared.proto)
+
+
+def test_no_sample_is_run_once_every_output_has_lost_values(tmp_path: Path) -> None:
+    net = Net()
+    up = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
+    model = net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8))
+    oracle = oracle_of(model, FP16, tmp_path)
+    oracle.samples = [oracle.samples[0], {}, {}]
+    assert oracle.score_mixture(()).outputs == {"y": (None, None, None)}
+    with pytest.raises(RunError):
+        oracle.score_mixture(oracle.caster.candidates)
