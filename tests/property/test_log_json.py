@@ -86,6 +86,7 @@ EXPECTED: dict[str, Callable[[Build], list[dict[str, Any]]]] = {
             "choice": e.choice,
             "cached": e.cached,
             "origin": e.origin or None,
+            "file": None,
             "line": e.span.line,
         }
         for e in build.engine_layers
