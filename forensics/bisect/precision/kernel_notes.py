@@ -207,16 +207,16 @@ def _wide_text(wide: object, narrow: str) -> list[str]:
     reasons = [_wide_reason(each) for each in wide["nodes"][:_SHOWN] if each["largest"] is not None]
     layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _SHOWN else "EXPR"
     return [
-        f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_named(names)},",
+        f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_named(names)}.",
         *reasons,
-        f"  and so summed, the model passes {rest}. Pin such tactics by a verbose log of that build:",
+        f"  With such sums the model passes {rest}. Pin such tactics by a verbose log of that build:",
         f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
     ]
 
 
 def _wide_reason(product: Mapping[str, object]) -> str:
-    sums = f"  because the magnitudes that {product['node']} sums reach {product['largest']:.3g}"
-    return sums if product["partial"] is None else f"{sums}, and its sum on the way {product['partial']:.3g}"
+    running = "" if product["partial"] is None else f", and its running sum reaches {product['partial']:.3g}"
+    return f"  The magnitudes of what {product['node']} adds come to {product['largest']:.3g}{running}."
 
 
 def _named(names: list[str]) -> str:

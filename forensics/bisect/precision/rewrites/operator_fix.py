@@ -98,11 +98,12 @@ def operators_text(document: Mapping[str, object]) -> list[str]:
     spelled = " and ".join(f"{count} x {operator} ({_SINCE[operator]})" for operator, count in sorted(counts.items()))
     needs, others = len(proposed["nodes"]), (len(minimal["nodes"]), len(safe["nodes"]))
     scores = ", ".join(f"{name} {value:.3g}" for name, value in proposed["scores"].items() if value is not None)
+    apart = f"differs from the original by {proposed['difference']:.1g} of the largest magnitude"
     lines = [
         f"Try {proposed['model']} first: normalisations written as ReduceMean, Pow, Sqrt, Div become operators.",
         f"  {spelled}; in brackets the first TensorRT that imports them, with FP32 statistics inside.",
         f"  It keeps {needs} nodes in FP32, where the minimal repair keeps {others[0]} and the safe one {others[1]}.",
-        f"  In FP32 it differs from the original by {proposed['difference']:.1g} of the largest magnitude.",
+        f"  In FP32 it {apart if proposed['difference'] else 'equals the original'}.",
         f"  Its twin's error is {scores}, and nothing is lost inside on these samples.",
     ]
     if proposed["built"] is not None:
