@@ -36,6 +36,7 @@ class Directory:
         job = Job("tactics", items, "content", "make", {})
         write_job(path, job, RunOptions(check="try"))
         self._key = job.key()
+        self._seen: DirectoryView | None = None
         self.names: list[str] = []
 
     def start(self, active: str, suspects: str) -> Path:
@@ -71,12 +72,14 @@ class Directory:
 
     def look(self) -> DirectoryView:
         """Read the directory."""
-        return view_directory(self.path)
+        self._seen = view_directory(self.path)
+        return self._seen
 
     def log(self, path: Path) -> LiveText:
         """Return a log."""
         return LiveText(path)
 
     def now(self) -> datetime:
-        """Return a moment 25 s after the first probe began."""
-        return datetime.fromisoformat(self.look().probes[0].began) + timedelta(seconds=25)
+        """Return a moment 25 s after the first probe began, by the directory as it was last read."""
+        seen = self._seen or self.look()
+        return datetime.fromisoformat(seen.probes[0].began) + timedelta(seconds=25)
