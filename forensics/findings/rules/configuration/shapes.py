@@ -124,3 +124,19 @@ impossible_profile = said(
     settle="ONNX Runtime with the shapes of the profile.",
     sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947",),
 )
+
+other_shape = said(
+    "TF449",
+    Severity.ERROR,
+    "An optimisation profile does not fit the network's input",
+    kinds=("profile_differs",),
+    says="The optimisation profile does not fit the input {tensor}",
+    cause="The profile gives another number of dimensions than the input has, or a range for a dimension that is fixed "
+    "in the model. A profile may only choose where the model says -1.",
+    confirm="Print the model's input (polygraphy inspect model): -1 or a name stands for a dynamic dimension.",
+    fixes=(
+        "Give min = opt = max = the model's own size in each fixed dimension, and as many dimensions as the input has.",
+        "If the dimension is to vary: export the model with it as a dynamic axis (torch.onnx.export, dynamic_axes).",
+    ),
+    sources=("network.cpp (validate) of 7.x and 8.x; NVIDIA/TensorRT#939, wenet-e2e/wenet#2206",),
+)

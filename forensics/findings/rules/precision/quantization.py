@@ -178,3 +178,40 @@ broken_range = said(
     settle="Whether ONNX Runtime gives NaN or infinity on the same data.",
     sources=("quantization.cpp of 8.x; NVIDIA/TensorRT#1634",),
 )
+
+calibrated_shapes = said(
+    "TF247",
+    Severity.ERROR,
+    "INT8 calibration does not fit the dynamic shapes",
+    kinds=("calibration_shapes",),
+    cause="Calibration runs with one fixed shape of every input: the opt shape of the calibration profile, or of "
+    "profile 0. A part of the network has another extent than that shape gives, as where the batches of the calibrator "
+    "have another size.",
+    confirm="Print the shape of what get_batch returns beside the profile's opt shape.",
+    fixes=(
+        "From 7.1 on, give a calibration profile (config.set_calibration_profile) with the shape of the batches.",
+        "Or calibrate a copy of the model with fixed shapes once, and give its cache to the build with dynamic shapes.",
+        Fix("Calibration is gone; quantise with Q/DQ.", "11"),
+    ),
+    settle="The shapes of the calibrator's batches.",
+    sources=("cudnnBuilderWeightConverters.cpp of 7.1; NVIDIA/TensorRT#661, #1528",),
+)
+
+vanishing_bias = said(
+    "TF248",
+    Severity.ERROR,
+    "The scale of a quantised bias is zero",
+    kinds=("bias_scale",),
+    cause="An INT8 convolution stores its bias with the scale of the input times that of the weights. Where both are "
+    "tiny (weights near zero, a channel without weight, an input that calibration saw as zero), the product is 0 and "
+    "nothing can be divided by it.",
+    confirm="Print the largest weight of each output channel, and the range of the layer's input in the calibration "
+    "cache.",
+    fixes=(
+        "Keep that layer out of INT8: its precision FP16 or FP32 with --precisionConstraints=obey.",
+        "Remove channels whose weights are all about zero, or calibrate with data that reach the layer.",
+        "Try another version: 8.0 to 8.4 built models that 8.6 refuses.",
+    ),
+    settle="Which layer has weights or a range of about zero.",
+    sources=("weightConvertors.cpp of 8.6; NVIDIA/TensorRT#3020, #2984",),
+)
