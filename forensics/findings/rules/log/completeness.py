@@ -177,3 +177,7 @@ def names_only(case: Case) -> Iterator[Observation]:
         flags = ("--nvtxMode=verbose",) if old else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
         step = Step("Build with detailed verbosity", trtexec(case, *flags))
         yield Observation("The engine's layers are known by name only", spans, steps=(step,), same_as="names")
+    elif notes and any(option.startswith("--exportLayerInfo") for option in options(case)):
+        step = Step("Build with detailed verbosity", trtexec(case, "--profilingVerbosity=detailed"))
+        title = "The file of --exportLayerInfo holds the layers' names only"
+        yield Observation(title, spans, steps=(step,), same_as="exported names")

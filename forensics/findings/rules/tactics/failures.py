@@ -235,10 +235,15 @@ _SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:",
     "TF323",
     Severity.NOTE,
     "Sparse layers were eligible, and none was chosen",
-    cause="Weights of these layers have the 2:4 pattern (or were forced to it), but a dense tactic was faster: small "
-    "layers gain nothing by sparsity.",
-    confirm="The lines '(Sparsity)': which layers are eligible, and which were chosen.",
-    fixes=("Nothing, where speed is what counts: TensorRT timed both. Larger batches favour sparse tactics.",),
+    cause="Weights of these layers have the 2:4 pattern (or were forced to it), and either a dense tactic was faster, "
+    "or there was no sparse tactic to time: these need the sparse tensor cores of compute capability 8.0 and later, "
+    "and FP16, INT8 or TF32.",
+    confirm="The lines '(Sparsity)': which layers are eligible, and which were chosen; whether a kernel with 'sparse' "
+    "in its name was timed.",
+    fixes=(
+        "Where no sparse kernel was timed: allow FP16 or INT8, on a GPU of 8.0 or later.",
+        "Where one was timed and lost: nothing. Larger layers and batches favour sparse tactics.",
+    ),
     sources=("8.4 and 10.x logs of the Sparsity samples",),
 )
 def no_sparse_layer(case: Case) -> Iterator[Observation]:
