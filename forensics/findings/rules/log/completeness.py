@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.coverage import ENGINE_MADE
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
@@ -72,13 +73,17 @@ def truncated(case: Case) -> Iterator[Observation]:
     last=True,
 )
 def not_shown(case: Case) -> Iterator[Observation]:
-    """Name what is missing: a warning where neither verdict nor engine is shown; nothing where the build failed."""
+    """Name what is missing: a warning where neither verdict nor engine is shown; nothing where the build failed.
+
+    A program's own line that it has the engine is a verdict too.
+    """
     build, known = case.build, case.build.coverage
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = any(option.startswith("--loadEngine") for option in options(case))
     if not case.log.lines.total:
         return  # no log was given: the engine's own files describe it
-    missing = [] if known.verdict or failed else ["how the build ended"]
+    ended = known.verdict or bool(case.notes(ENGINE_MADE))
+    missing = [] if ended or failed else ["how the build ended"]
     shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
     missing += [] if shown or failed else ["the engine's layers"]
     missing += [] if known.tactics or failed or loads or _has_no_tactics(case) else ["the tactics"]
@@ -87,7 +92,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"The log does not show {listed(missing)}",
             (first,),
-            severity=Severity.NOTE if known.verdict or known.engine_layers else Severity.WARNING,
+            severity=Severity.NOTE if ended or known.engine_layers else Severity.WARNING,
             steps=(_verbose(case),),
             same_as="coverage",
         )

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _FEW = 0.02
 """Share of the timed tactics up to which skipped tactics are only a note, where the limit is ample."""
+_MANY = 20
+"""Timed tactics from which a single one that was skipped is few too."""
 _AMPLE = 256 * MEBIBYTE
 _UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
 _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
@@ -66,7 +68,8 @@ def starved(case: Case) -> Iterator[Observation]:
     if layers:
         skipped = sum(layer.skipped for layer in layers)
         most = layers[0]
-        few = skipped <= _FEW * case.build.autotuning.tactics_timed and most.available >= _AMPLE
+        timed = case.build.autotuning.tactics_timed
+        few = skipped <= max(_FEW * timed, 1 if timed >= _MANY else 0) and most.available >= _AMPLE
         yield Observation(
             f"{count(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
             f"bytes wanted, {most.available:,} available",

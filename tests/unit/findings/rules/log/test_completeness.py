@@ -46,3 +46,18 @@ def test_an_exported_file_of_names_is_named_though_the_log_has_the_layers(
     report = report_on(marked(f"&& 8.6.1 {flags}\n{NAMES_ONLY}").text, tmp_path)
     titles = [one.title for one in of_code(report, "TF704")]
     assert titles == ["The file of --exportLayerInfo holds the layers' names only"] * found
+
+
+@pytest.mark.parametrize(
+    ("last", "severity", "missing"),
+    [
+        ("Succeeded building engine!", Severity.NOTE, "the engine's layers, the tactics"),
+        ("building engine", Severity.WARNING, "how the build ended, the engine's layers, the tactics"),
+    ],
+)
+def test_a_program_that_says_it_has_the_engine_shows_how_the_build_ended(
+    last: str, severity: Severity, missing: str, tmp_path: Path
+) -> None:
+    (found,) = of_code(report_on(f"[TensorRT] INFO: Some line that no rule reads\n{last}\n", tmp_path), "TF705")
+    assert found.severity is severity
+    assert found.title == f"The log does not show {missing}"
