@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.engines.deriving import facts_of
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.baseline import LoggedBuild, root_differences
+from trtforensics.findings.sums import sums_of
 from trtforensics.findings.versions import Version
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.builds.profiles import with_times
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.diff.differences import Difference
     from trtforensics.engines.facts import EngineFacts
+    from trtforensics.findings.sums import TunedSum
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog, EngineLayer
     from trtforensics.model.notes import Note
@@ -121,11 +123,20 @@ class Case:
         return facts_of(self.build, self.log.source.path, self.model)
 
     @cached_property
+    def sums(self) -> Sequence[TunedSum]:
+        """The matrix products and convolutions of the build."""
+        return sums_of(self.build, self.log)
+
+    @cached_property
     def _notes(self) -> dict[str, list[Note]]:
         by_kind: dict[str, list[Note]] = {}
         for note in self.build.notes:
             by_kind.setdefault(note.kind, []).append(note)
         return by_kind
+
+    def may_concern(self, rule_reads: frozenset[str]) -> bool:
+        """Whether the build has a note of one of the kinds that a rule reads, or the rule reads more than notes."""
+        return not rule_reads or not rule_reads.isdisjoint(self._notes)
 
     def notes(self, *kinds: str) -> list[Note]:
         """Return the notes of these kinds (names of grammar rules), in the log's order."""

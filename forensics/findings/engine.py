@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.baseline import baseline_of
-from trtforensics.findings.case import Case
+from trtforensics.findings.case import Case, Need
 from trtforensics.findings.coverage import coverage_of
 from trtforensics.findings.finding import (
     Evidence,
@@ -68,14 +68,17 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
     """
     seen: list[_Seen] = []
     judged: set[str] = set()
+    able: dict[frozenset[Need], list[Rule]] = {}
     logs = [one.log for one in inputs.logs]
     for index, log in enumerate(logs):
         for build in log.builds:
             baseline = baseline_of(logs, index, build)
             case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, baseline)
-            able = [rule for rule in rules() if all(map(case.has, rule.needs))]
-            judged |= {rule.code for rule in able}
-            seen += _observed(case, able, index)
+            given = frozenset(filter(case.has, Need))
+            if given not in able:
+                able[given] = [rule for rule in rules() if rule.needs <= given]
+                judged |= {rule.code for rule in able[given]}
+            seen += _observed(case, [rule for rule in able[given] if case.may_concern(rule.reads)], index)
     quotes = _quotes(seen, inputs.logs)
     found = [_judged(one, quotes) for one in seen]
     shown = arranged([one for one in found if not suppression.covers(one.finding)])

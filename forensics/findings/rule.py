@@ -6,7 +6,7 @@ Most rules are functions below :func:`rule`. Those that only report what lines s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Case
@@ -37,6 +37,8 @@ class Rule:
     needs: frozenset[Need] = frozenset()
     follows: tuple[str, ...] = ()
     last: bool = False
+    reads: frozenset[str] = frozenset()
+    """The kinds of notes that it reports, and nothing else; empty where it judges more than single notes."""
 
 
 def rule(  # noqa: PLR0913 - one call declares the whole rule
@@ -97,7 +99,7 @@ def said(  # noqa: PLR0913 - one call declares the whole rule
             )
 
     explained = rule(code, severity, title, cause=cause, confirm=confirm, fixes=fixes, sources=sources, follows=follows)
-    return explained(check)
+    return replace(explained(check), reads=frozenset(wanted))
 
 
 def _filled(form: str, note: Note) -> str:

@@ -129,6 +129,13 @@ class TimedTactics(_Candidates):
         found: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
         return found
 
+    def kernels_beside(self, tactic: int | None) -> set[str]:
+        """Return the kernels of all tactics but one; one without a name is empty."""
+        rows = slice(self._unsorted.start, self._unsorted.stop)
+        others = self._timings.tactic[rows] != (NO_TACTIC if tactic is None else tactic)
+        indexes = set(self._timings.kernel[rows][others].tolist())
+        return {self._timings.texts[index] if index >= 0 else "" for index in indexes}
+
     def widest_kernel(self) -> int:
         """Return how long the longest kernel name is."""
         return self._widest(self._timings.kernel[self._rows])

@@ -70,7 +70,7 @@ def in_pieces(log: BuildLog) -> Iterator[str]:
     opening = ',\n "builds": [\n  '
     for build in log.builds:
         yield opening
-        yield _build(build, own)
+        yield from _build(build, own)
         opening = ",\n  "
     yield "\n ]\n}\n" if log.builds else ',\n "builds": []\n}\n'
 
@@ -105,9 +105,10 @@ def _parts(source: SourceInfo) -> dict[str, Any]:
     return {"parts": parts}
 
 
-def _build(build: Build, own: AbstractSet[str]) -> str:
+def _build(build: Build, own: AbstractSet[str]) -> Iterator[str]:
+    """Give a build in pieces: its choices alone may be megabytes."""
     tuned, messages = build.autotuning, build.message_counts
-    return f"""{{
+    yield f"""{{
    "index": {build.index},
    "first_line": {build.first_line},
    "last_line": {build.last_line},
@@ -130,7 +131,9 @@ def _build(build: Build, own: AbstractSet[str]) -> str:
    }},
    "runner_ids": {_members({runner: repr(known) for runner, known in build.runner_ids.items()})},
    "tuning_seconds": {_records(_layer_tuning, build.tuning)},
-   "choices": {_records(_choice, build.choices)},
+   "choices": """
+    yield _records(_choice, build.choices)
+    yield f""",
    "cached": {_records(_cached, build.cached)},
    "engine_layers": {_records(partial(_engine_layer, own=own), build.engine_layers)},
    "engine_dumps": {_records(_dump, build.engine_dumps)},
@@ -241,29 +244,28 @@ def _choice(choice: Choice) -> str:
         f'"runner_up_ms": {number(choice.runner_up_ms)}, "candidates": {choice.candidates}, '
         f'"inputs": {_repeated(choice.inputs)}, "outputs": {_repeated(choice.outputs)}, "line": {choice.span.line}, '
         f'"pass": {number(choice.pass_index)}, "final": {boolean(choice.final)}, '
-        f'"kernel": {_or_null(choice.kernel)}, "accumulator": {_accumulator(choice.kernel)}, '
-        f'"kernel_facts": {_kernel_facts(choice.kernel, choice.splits, choice.outputs)}}}'
+        f'"kernel": {_or_null(choice.kernel)}, {_kernel_facts(choice.kernel, choice.splits, _types(choice.outputs))}}}'
     )
 
 
+@lru_cache(maxsize=1 << 12)
+def _types(formats: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the types of formats: a log writes them with many strides, and a kernel's facts need the types only."""
+    return tuple(sorted({text.partition("(")[0] for text in formats}))
+
+
 @remembered
+def _kernel_facts(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
+    """Render two members: what a kernel sums in, and all that its name and its line tell."""
+    facts = kernel_facts_json(read_tactic(kernel, splits, types)) if kernel or splits is not None else "null"
+    return f'"accumulator": {_accumulator(kernel)}, "kernel_facts": {facts}'
+
+
 def _accumulator(kernel: str) -> str:
     facts = read_kernel(kernel)
     if facts.accumulator is None:
         return "null"
     return f'{{"type": {text(facts.accumulator)}, "evidence": {text(facts.evidence("accumulator"))}}}'
-
-
-def _kernel_facts(kernel: str, splits: int | None = None, outputs: tuple[str, ...] = ()) -> str:
-    if not kernel and splits is None:
-        return "null"
-    return _facts_of_types(kernel, splits, tuple({text.partition("(")[0] for text in outputs}))
-
-
-@remembered
-def _facts_of_types(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
-    """A log writes a kernel's types in many strides, of which only the types count."""
-    return kernel_facts_json(read_tactic(kernel, splits, types))
 
 
 def _cached(result: CachedResult) -> str:
@@ -272,8 +274,7 @@ def _cached(result: CachedResult) -> str:
         f'"time_ms": {number(result.time_ms)}, "inputs": {_repeated(result.inputs)}, '
         f'"outputs": {_repeated(result.outputs)}, "line": {result.span.line}, "pass": {number(result.pass_index)}, '
         f'"final": {boolean(result.final)}, "kernel": {_or_null(result.kernel)}, '
-        f'"accumulator": {_accumulator(result.kernel)}, '
-        f'"kernel_facts": {_kernel_facts(result.kernel, None, result.outputs)}}}'
+        f"{_kernel_facts(result.kernel, None, _types(result.outputs))}}}"
     )
 
 
@@ -357,8 +358,7 @@ def _cache_key(operation: MyelinOperation) -> str:
 def _candidate(candidate: Candidate) -> str:
     return (
         f'{{"tactic": {_tactic(candidate.tactic)}, "time_ms": {number(candidate.time_ms)}, '
-        f'"kernel": {text(candidate.kernel)}, "accumulator": {_accumulator(candidate.kernel)}, '
-        f'"kernel_facts": {_kernel_facts(candidate.kernel)}}}'
+        f'"kernel": {text(candidate.kernel)}, {_kernel_facts(candidate.kernel, None, ())}}}'
     )
 
 

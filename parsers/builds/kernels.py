@@ -22,25 +22,30 @@ def name_kernels(
     layers: Iterable[EngineLayer], choices: Sequence[Choice], cached: Sequence[CachedResult], timed: TacticTimings
 ) -> None:
     """Give layers and cached results without a kernel's name that under which their tactic was timed."""
-    unnamed = [layer for layer in layers if not layer.tactic_name and layer.tactic is not None]
     named = np.flatnonzero(timed.kernel >= 0)
-    if not (unnamed or cached) or not len(named):
+    if not len(named):
         return
-    tactics = [*(layer.tactic for layer in unnamed), *(result.tactic for result in cached)]
-    by_id = _by_id(tactics, timed, named)
-    for result in cached:
-        result.kernel = by_id.get(result.tactic or 0, "")
+    unnamed = [layer for layer in layers if not layer.tactic_name and layer.tactic is not None]
     for layer in unnamed:
         if layer.choice is not None:
-            choice = choices[layer.choice]
-            layer.tactic_name = _in_block(choice, timed)
-        layer.tactic_name = layer.tactic_name or by_id.get(layer.tactic or 0, "")
+            layer.tactic_name = _in_block(choices[layer.choice], timed)
+    left = [layer for layer in unnamed if not layer.tactic_name]
+    if not (left or cached):
+        return
+    by_id = _by_id([*(layer.tactic for layer in left), *(result.tactic for result in cached)], timed, named)
+    for result in cached:
+        result.kernel = by_id.get(result.tactic or 0, "")
+    for layer in left:
+        layer.tactic_name = by_id.get(layer.tactic or 0, "")
 
 
 def _by_id(tactics: Iterable[int | None], timed: TacticTimings, named: npt.NDArray[np.intp]) -> dict[int, str]:
     """Return the kernels of those tactics that are hashes; an id that two kernels have is left out."""
-    wanted = {tactic for tactic in tactics if tactic is not None and tactic >= _HASHED}
-    rows = named[np.isin(timed.tactic[named], np.array(sorted(wanted), np.uint64))]
+    wanted = np.array(sorted({tactic for tactic in tactics if tactic is not None and tactic >= _HASHED}), np.uint64)
+    if not len(wanted):
+        return {}
+    own = timed.tactic[named]
+    rows = named[wanted[wanted.searchsorted(own) - len(wanted)] == own]  # ids above all of them meet the first
     pairs = set(zip(timed.tactic[rows].tolist(), timed.kernel[rows].tolist(), strict=True))
     ids = [tactic for tactic, _ in pairs]
     return {tactic: timed.texts[kernel] for tactic, kernel in pairs if ids.count(tactic) == 1}

@@ -15,6 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from trtforensics.parsers.lines.prefixes import Prefixes
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]
@@ -41,24 +42,30 @@ _SECOND_PREFIX = re.compile(
 """The prefix of trtexec, of TensorRT's Python logger, of quiet loggers, of the Python logger up to 8.0, of ONNX
 Runtime, of both loggers of Torch-TensorRT, of Triton; in quotes or parentheses it belongs to a line that a message
 cites."""
-_WITHIN = (b":onnxruntime:", b":torch_tensorrt [")
-"""What stands in prefixes that end at no bracket of a known form."""
 _FRONT = b" \t>|"
 """What stands before the lines of an excerpt."""
 
 
-def glued_lines(index: LineIndex, bodies: Positions) -> dict[int, list[bytes]]:
-    """Return the parts of each line that holds a further message.
-
-    ``bodies`` is the place where each line's body begins, behind its own prefix.
-    """
-    brackets = index.separators[index.bytes[index.separators - 1] == ord("]")]
-    found = [behind(index, brackets) for behind in (_stamps, _marks, _levels, _old_marks, _dashes, _sites)]
-    ends = np.concatenate([*found, *(_places(index, literal) for literal in _WITHIN)])
+def glued_lines(index: LineIndex, prefixes: Prefixes) -> dict[int, list[bytes]]:
+    """Return the parts of each line that holds a further message behind its own prefix."""
+    bodies = index.starts + prefixes.length
+    separators = _within(index, prefixes.separators)
+    closing = separators[_at(index, separators, -1) == ord("]")]
+    opening = separators[_at(index, separators, 1) == ord("[")]
+    found = [behind(index, closing) for behind in (_stamps, _marks, _levels, _old_marks, _dashes, _sites)]
+    ends = np.concatenate([*found, _runtimes(index, opening), _torches(index, opening)])
     lines = index.ends.searchsorted(ends)
     candidates = sorted(set(lines[ends > bodies[lines]].tolist()))
     parts = {line: _cut(index, line, int(bodies[line])) for line in candidates}
     return {line: own for line, own in parts.items() if len(own) > 1}
+
+
+def _within(index: LineIndex, before: npt.NDArray[np.int64]) -> Positions:
+    """Return the separators of the bodies: all but the first so many of each line."""
+    within = np.ones(len(index.separators), np.bool_)
+    for place in range(int(before.max(initial=0))):
+        within[index.first[before > place] + place] = False
+    return index.separators[within]
 
 
 def _cut(index: LineIndex, line: int, body: int) -> list[bytes]:
@@ -110,11 +117,16 @@ def _site(index: LineIndex, ends: Positions, digits: int) -> Positions:
     return ends[index.holds(ends - digits - len(".cc:]"), b".cc:")]
 
 
-def _places(index: LineIndex, literal: bytes) -> Positions:
-    """Return where a literal stands."""
-    if not index.has(literal):
-        return np.zeros(0, np.int64)
-    return np.array([one.start() for one in re.finditer(re.escape(literal), index.data)], np.int64)
+def _runtimes(index: LineIndex, ends: Positions) -> Positions:
+    """Return those blanks behind which ONNX Runtime's bracket opens."""
+    ends = ends[_at(index, ends, len(" [E")) == ord(":")]
+    return ends[index.holds(ends + len(" [E"), b":onnxruntime:")]
+
+
+def _torches(index: LineIndex, ends: Positions) -> Positions:
+    """Return those blanks before which Torch-TensorRT's name stands."""
+    ends = ends[_at(index, ends, -1) == ord("t")]
+    return ends[index.holds(ends - len("torch_tensorrt"), b"torch_tensorrt")]
 
 
 def _neither_first_nor_behind_bracket(index: LineIndex, ends: Positions, size: int) -> Positions:

@@ -188,7 +188,7 @@ class Scanner:
             self.scanned.line_starts.extend(window.starts)
         before = self.scanned.events.sizes()
         prefixes = self._prefixes.read(index)
-        singles = _Singles(glued_lines(index, index.starts + prefixes.length))
+        singles = _Singles(glued_lines(index, prefixes))
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
         batches, blank = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
         said = prefixes.dialect >= 0

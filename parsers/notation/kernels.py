@@ -55,20 +55,24 @@ def read_kernel(name: str) -> KernelFacts:
     return KernelFacts(name)
 
 
-@lru_cache(maxsize=1 << 16)
 def read_tactic(kernel: str, splits: int | None, outputs: tuple[str, ...] = ()) -> KernelFacts:
     """Return what the lines of a tactic tell: its kernel's name, and what overrides the name.
 
     ``splits`` is into how many parts its line says that the reduction is split, None where the line does not say.
     ``outputs`` are the formats that the layer writes (``Half(1,2:8)``): where all have one type, the kernel writes it.
     """
+    types = frozenset([text.partition("(")[0] for text in outputs])
+    return _read_tactic(kernel, splits, next(iter(types)) if len(types) == 1 else None)
+
+
+@lru_cache(maxsize=1 << 16)
+def _read_tactic(kernel: str, splits: int | None, output: str | None) -> KernelFacts:
     facts = read_kernel(kernel)
     by_lines: dict[str, Any] = {}
     if splits is not None:
         by_lines["split_k"] = splits > 1
-    types = {text.partition("(")[0] for text in outputs}
-    if facts.family is not None and len(types) == 1:
-        by_lines["output"] = types.pop()
+    if facts.family is not None and output is not None:
+        by_lines["output"] = output
     return replace(facts, **by_lines, by_convention=facts.by_convention - by_lines.keys()) if by_lines else facts
 
 

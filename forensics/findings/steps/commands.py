@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
@@ -53,7 +54,12 @@ def options(case: Case) -> list[str]:
     """Return the options of the log's trtexec command; the log does not quote them, so a path may contain blanks."""
     if case.build.tool not in {Tool.TRTEXEC, Tool.TENSORRT_RTX} or not case.build.command:
         return []
-    return [part.strip() for part in _OPTION.split(f" {case.build.command.strip()}") if part.strip().startswith("-")]
+    return [*_options_of(case.build.command)]
+
+
+@lru_cache
+def _options_of(command: str) -> tuple[str, ...]:
+    return tuple([part.strip() for part in _OPTION.split(f" {command.strip()}") if part.strip().startswith("-")])
 
 
 def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
@@ -63,6 +69,8 @@ def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
     its version lacks one of the flags, where the command would be the log's own, or where a flag has no effect in it: a
     flag of the build beside ``--loadEngine``, a flag of the run beside ``--buildOnly`` or ``--skipInference``.
     """
+    if case.build.tool is not Tool.TRTEXEC:
+        return ""
     flags = tuple(_added_to(options(case), flag) for flag in flags)
     kept = _kept(case, flags, without)
     same = sorted([*kept, *flags]) == sorted(options(case))

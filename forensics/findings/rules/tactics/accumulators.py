@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.rules.tactics.sums import sums_of
 from trtforensics.model.accumulator import Accumulator
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.parsers.notation.names import members
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.rules.tactics.sums import SumTactic, TunedSum
+    from trtforensics.findings.sums import SumTactic, TunedSum
     from trtforensics.model.log import EngineLayer
     from trtforensics.sources.onnx_model import ModelNode, OnnxModel
 
@@ -51,7 +50,7 @@ _PIN = Fix("Pin tactics that accumulate in FP32: trtforensics pin LOG --accumula
 )
 def close_to_single(case: Case) -> Iterator[Observation]:
     """Name the sums, with the lines of both tactics."""
-    found = [(one, rival) for one in sums_of(case.build, case.log) if (rival := _close(one)) is not None]
+    found = [(one, rival) for one in case.sums if (rival := _close(one)) is not None]
     if found:
         yield _observed(
             case,
@@ -64,7 +63,7 @@ def close_to_single(case: Case) -> Iterator[Observation]:
 
 def _close(one: TunedSum) -> SumTactic | None:
     """Return the best tactic with FP32 sums where a tactic with FP16 sums won by little."""
-    if one.chosen.facts.accumulator != _HALF or not one.chosen.time_ms:
+    if one.chosen.facts.accumulator != _HALF or not one.chosen.time_ms or _SINGLE not in one.rival_accumulators():
         return None
     bound = one.chosen.time_ms * (1 + MARGIN)
     near = takewhile(lambda rival: rival.time_ms is not None and rival.time_ms <= bound, one.rivals())
@@ -85,7 +84,7 @@ def _close(one: TunedSum) -> SumTactic | None:
 )
 def only_half(case: Case) -> Iterator[Observation]:
     """Name the layers with several tactics that all accumulate in Half."""
-    found = [one for one in sums_of(case.build, case.log) if _all_half(one)]
+    found = [one for one in case.sums if _all_half(one)]
     if found:
         title = f"{count(len(found), 'layer')} can only sum in FP16: {{names}}"
         yield _observed(case, found, title, [one.chosen for one in found], pin=False)
@@ -93,10 +92,7 @@ def only_half(case: Case) -> Iterator[Observation]:
 
 def _all_half(one: TunedSum) -> bool:
     """Whether there are several tactics and all accumulate in Half."""
-    if one.chosen.facts.accumulator != _HALF:
-        return False
-    types = (rival.facts.accumulator for rival in one.rivals())
-    return next(types, None) == _HALF and all(accumulator == _HALF for accumulator in types)
+    return one.chosen.facts.accumulator == _HALF and one.rival_accumulators() == {_HALF}
 
 
 @rule(
@@ -113,7 +109,7 @@ def long_sums(case: Case) -> Iterator[Observation]:
     """Name the layers whose reduction is long, by the weights of the engine's layer or of the model."""
     layers = {layer.name: layer for layer in case.engine}
     found = []
-    for one in sums_of(case.build, case.log):
+    for one in case.sums:
         if one.chosen.facts.accumulator == _HALF:
             depth = _depth(layers.get(one.name)) or _depth_in_model(case.model, one)
             if depth is not None and depth >= LONG:

@@ -9,13 +9,13 @@ from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed
 from trtforensics.findings.rule import rule
-from trtforensics.findings.rules.tactics.sums import sums_of
+from trtforensics.findings.sums import sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.rules.tactics.sums import TunedSum
+    from trtforensics.findings.sums import TunedSum
 
 _FACTS = {"accumulator": "accumulator", "split_k": "split-K", "tensor_core": "use of tensor cores"}
 
@@ -37,7 +37,7 @@ _FACTS = {"accumulator": "accumulator", "split_k": "split-K", "tensor_core": "us
 def arithmetic(case: Case) -> Iterator[Observation]:
     """Name the layers whose chosen kernels differ in one of these, each fact with its own observation."""
     before = {one.name: one for one in sums_of(case.the_baseline.build, case.the_baseline.log)}
-    pairs = [(before[one.name], one) for one in sums_of(case.build, case.log) if one.name in before]
+    pairs = [(before[one.name], one) for one in case.sums if one.name in before]
     first, second = (shlex.quote(log.source.path) for log in (case.the_baseline.log, case.log))
     step = Step("Pin what the first build chose", f"trtforensics pin {second} --same-as {first} -o pinned.json")
     for name, word in _FACTS.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.membership import in_engine
 from trtforensics.model.timings import TimedTactics
 from trtforensics.parsers.builds.views import Spans
-from trtforensics.parsers.notation.kernels import read_tactic
+from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +45,15 @@ class _Offers:
         """Give all tactics but one."""
         return (self._read(one) for one in self.timed if one.tactic != tactic)
 
+    def accumulators(self, tactic: int | None) -> set[str | None]:
+        """Return the types in which all tactics but one accumulate, None among them where a kernel does not tell."""
+        timed = self.timed
+        if isinstance(timed, TimedTactics):
+            kernels = timed.kernels_beside(tactic)
+        else:
+            kernels = {one.kernel for one in timed if one.tactic != tactic}
+        return {read_kernel(kernel).accumulator for kernel in kernels}
+
     def _read(self, one: Candidate) -> SumTactic:
         facts = read_tactic(one.kernel, one.splits, self.outputs)
         return SumTactic(one.tactic, one.time_ms, facts, self.spans.of(one.line))
@@ -66,6 +75,10 @@ class TunedSum:
     def rivals(self) -> Iterator[SumTactic]:
         """Give the other tactics of the same formats, fastest first and untimed ones last."""
         return self.offers.without(self.chosen.tactic)
+
+    def rival_accumulators(self) -> set[str | None]:
+        """Return the types in which the rivals accumulate, None among them where a kernel does not tell."""
+        return self.offers.accumulators(self.chosen.tactic)
 
 
 def sums_of(build: Build, log: BuildLog) -> list[TunedSum]:
