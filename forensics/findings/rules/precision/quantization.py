@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import allows, precision_fact
 from trtforensics.findings.engine_facts import FULL, output_types, runs_in
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule, said
+from trtforensics.findings.steps.commands import trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,15 +182,18 @@ broken_range = said(
     sources=("quantization.cpp of 8.x; NVIDIA/TensorRT#1634",),
 )
 
-int8_alone = said(
+
+@rule(
     "TF245",
     Severity.NOTE,
     "INT8 is allowed without FP16",
-    kinds=("int8_hint",),
-    says="INT8 is allowed without FP16: layers that do not run in INT8 run in FP32",
     cause="With --int8 alone TensorRT chooses between INT8 and FP32. A layer without a tactic in INT8, without a range "
     "or without Q/DQ then runs in FP32, which is slower than FP16.",
     confirm="The types of the layers in the engine's dump.",
     fixes=(Fix("Allow FP16 too: --int8 --fp16, or --best.", before="11"),),
     sources=("trtexec's source, 7.1 to 10.16: it prints this hint",),
 )
+def int8_alone(case: Case) -> Iterator[Observation]:
+    """Report trtexec's hint."""
+    title = "INT8 is allowed without FP16: layers that do not run in INT8 run in FP32"
+    yield from observe(case.notes("int8_hint"), title, steps=(Step("Allow FP16 too", trtexec(case, "--fp16")),))

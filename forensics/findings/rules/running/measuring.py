@@ -46,21 +46,32 @@ _SHOWN = 3
 )
 def profiled_run(case: Case) -> Iterator[Observation]:
     """Report trtexec's own line, or a run with results whose command asks for a profile beside it."""
-    notes, flags = case.notes("profiler_note"), ("--dumpProfile", "--exportProfile")
-    step = Step("Profile in a run of its own", trtexec(case, "--separateProfileRun"))
-    if not step.command:
-        step = Step("Measure without the profile", trtexec(case, without=flags))
-    yield from observe(notes, "Latency and throughput were not measured: the profiler was on", steps=(step,))
-    given = {option.partition("=")[0] for option in options(case)}
-    span, latency = command_span(case.build), case.build.result("latency_ms")
-    both = given & {*flags} and "--separateProfileRun" not in given
-    if both and not notes and span is not None and latency is not None:
+    notes, latency = case.notes("profiler_note"), case.build.result("latency_ms")
+    if notes:
+        yield from observe(
+            notes, "Latency and throughput were not measured: the profiler was on", steps=(_apart(case),)
+        )
+        return
+    span = command_span(case.build) if latency is not None else None
+    given = {option.partition("=")[0] for option in options(case)} if span is not None else set()
+    if latency is not None and span is not None and given & _PROFILING and "--separateProfileRun" not in given:
         yield Observation(
-            f"Latency and throughput were measured with the profiler on ({listed(sorted(given & {*flags}))})",
+            f"Latency and throughput were measured with the profiler on ({listed(sorted(given & _PROFILING))})",
             (span, latency.span),
-            steps=(step,),
+            steps=(_apart(case),),
             same_as="profiled run",
         )
+
+
+_PROFILING = {"--dumpProfile", "--exportProfile"}
+
+
+def _apart(case: Case) -> Step:
+    """Return the step that takes the profile in a run of its own; without it where the version cannot."""
+    command = trtexec(case, "--separateProfileRun")
+    if command:
+        return Step("Profile in a run of its own", command)
+    return Step("Measure without the profile", trtexec(case, without=_PROFILING))
 
 
 @rule(
@@ -85,7 +96,7 @@ def gaps_in_profile(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"The layers' measured times add up to {whole:.3g} ms, {whole / mean:.2g} times the {mean:.3g} ms of the "
             "run",
-            (profile.span, run.span),
+            (run.span, profile.span),
             same_as="gaps",
         )
 
