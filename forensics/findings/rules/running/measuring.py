@@ -13,7 +13,7 @@ from trtforensics.findings.steps.commands import options, trtexec
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.model.log import RunResult
@@ -188,6 +188,42 @@ def _by_kind(rows: tuple[LayerTime, ...]) -> Mapping[str, list[LayerTime]]:
             kind = _PLACE.sub("", last[0].rpartition("/")[2]) or row.name
         kinds.setdefault(kind, []).append(row)
     return kinds
+
+
+_MOSTLY = 0.5
+"""Share of the build's time outside of the builder from which it is worth a word."""
+_LONG_S = 10.0
+"""Seconds below which that time is not worth one."""
+
+
+@rule(
+    "TF627",
+    Severity.NOTE,
+    "Much of the build's time is not the builder's",
+    cause="trtexec's build time holds the start of CUDA, the loading of libraries and plugins, and parsing, besides "
+    "what the builder itself needs. A slow disk, a library that is searched long, or a plugin that does much when it "
+    "is made shows there, and a timing cache does not shorten it.",
+    confirm="The times of day before the builder's first line.",
+    fixes=("Look between which two lines the seconds pass: libraries, plugin, parser.",),
+    sources=("8.5 to 10.16 logs, 'Engine built in' beside 'Engine generation completed in'",),
+)
+def slow_start(case: Case) -> Iterator[Observation]:
+    """Compare the time of the whole build with the builder's, the sum over its passes."""
+    wholes = [one for one in case.build.results if one.key == "build_s"]
+    passes = [one for one in case.build.results if one.key == "generation_s"]
+    if len(wholes) != 1 or not passes or len(case.build.passes) > len(passes):
+        return
+    whole, own = _seconds(wholes), _seconds(passes)
+    if whole - own >= max(_LONG_S, _MOSTLY * whole):
+        yield Observation(
+            f"{whole - own:.3g} of the build's {whole:.3g} s are not the builder's, which needed {own:.3g} s",
+            [one.span for one in (*passes, *wholes)],
+            same_as="slow start",
+        )
+
+
+def _seconds(results: Sequence[RunResult]) -> float:
+    return sum(one.value for one in results if isinstance(one.value, float))
 
 
 recorded_run = said(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.secrets import masked
+from trtforensics.findings.engine_facts import runs_in
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
@@ -251,7 +252,9 @@ def no_sparse_layer(case: Case) -> Iterator[Observation]:
     notes = case.notes("sparsity")
     chosen = [note for note in notes if note.text("text").startswith(_SPARSE_CHOSEN)]
     if chosen and all(_names_none(note.text("text")) for note in chosen):
-        yield from observe(notes, "Layers are eligible for sparse tactics, and none was chosen", same_as="sparse")
+        full = runs_in(case, "Half") is False and runs_in(case, "Int8") is False
+        why = ": no layer is of FP16 or INT8" if full else ""
+        yield from observe(notes, f"Layers are eligible for sparse tactics, and none was chosen{why}", same_as="sparse")
 
 
 def _names_none(text: str) -> bool:

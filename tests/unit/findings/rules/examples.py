@@ -1159,6 +1159,17 @@ LAYERS = {
         | {written("d", "CaskConvolution", ("z Int8", "u Int8"), CONVOLVED)}
         """,
     ),
+    "TF628": Example(
+        f"""{node("bn", "BatchNormalization")}
+        V Engine Layer Information:
+        > | {written("bn", "Scale", ("x Float", "y Float"))}
+        """,
+        f"""{node("bn", "BatchNormalization")}
+        V Engine Layer Information:
+        | {written("bn", "CaskConvolution", ("x Float", "y Float"), CONVOLVED)}
+        | {written("q", "Scale", ("y Float", "z Int8"))}
+        """,
+    ),
     "TF637": Example(
         f"""V Engine Layer Information:
         > | {written("pad", "Padding", ("x Half", "y Half"), ", ParameterType: Slice")}
@@ -1187,7 +1198,18 @@ LAYERS = {
     ),
 }
 
+_BUILT = """
+{mark}V Engine generation completed in {builder} seconds.
+{mark}i Engine built in 62.5 sec.
+"""
 MEASURED = {
+    "TF246": Example(
+        "> | [I]     Comparing Output: 'z' (dtype=int64, shape=(4,)) with 'z' (dtype=int32, shape=(4,))",
+        """| [I]     Comparing Output: 'z' (dtype=int64, shape=(4,)) with 'z' (dtype=int32, shape=(4,))
+        | [I]     Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+        """,
+    ),
+    "TF627": Example(_BUILT.format(mark="> ", builder=26.3), _BUILT.format(mark="", builder=40.5)),
     "TF696": Example(
         """&& 8.6.1 --dumpProfile
         > i The e2e network timing is not reported since it is inaccurate due to the extra synchronizations when the profiler is enabled.

@@ -61,3 +61,9 @@ def test_a_program_that_says_it_has_the_engine_shows_how_the_build_ended(
     (found,) = of_code(report_on(f"[TensorRT] INFO: Some line that no rule reads\n{last}\n", tmp_path), "TF705")
     assert found.severity is severity
     assert found.title == f"The log does not show {missing}"
+
+
+@pytest.mark.parametrize(("flags", "said"), [("--loadEngine=m.plan", True), ("--fp16", False)])
+def test_of_a_loaded_engine_it_says_that_the_options_are_not_its_own(flags: str, *, said: bool, tmp_path: Path) -> None:
+    (found,) = of_code(report_on(marked(f"&& 8.6.1 {flags}\n&&. end").text, tmp_path), "TF705")
+    assert found.cause.startswith("The command loads an engine") is said

@@ -69,3 +69,20 @@ def test_the_layer_whose_slow_iterations_weigh_most_is_named_first(tmp_path: Pat
     assert titles(profile(*rows), "TF698", tmp_path) == [
         "A few slow iterations: b 0.06 ms on average, 0.02 in the median and 1 more"
     ]
+
+
+@pytest.mark.parametrize(
+    ("builder", "builds", "found"),
+    [
+        ((26.3,), 1, ["36.2 of the build's 62.5 s are not the builder's, which needed 26.3 s"]),
+        ((26.3, 10.7, 20.1), 1, []),  # three passes
+        ((26.3,), 2, []),  # which of two builds it is of is not told
+        ((), 1, []),
+    ],
+)
+def test_the_passes_of_a_build_add_up(
+    builder: tuple[float, ...], builds: int, found: list[str], tmp_path: Path
+) -> None:
+    lines = [f"V Engine generation completed in {seconds} seconds." for seconds in builder]
+    lines += ["| [I] Finished engine building in 62.5 seconds"] * builds
+    assert titles("\n".join(["V Original: 7 layers", *lines]), "TF627", tmp_path) == found
