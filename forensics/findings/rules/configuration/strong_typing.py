@@ -59,27 +59,29 @@ def typed_setter(case: Case) -> Iterator[Observation]:
 def weak_typing(case: Case) -> Iterator[Observation]:
     """Report the warning together with the line of the precision options, or flags of a log without stderr."""
     facts = [fact for fact in (precision_fact(case.build),) if fact is not None]
-    notes, span = case.notes("weak_typing"), command_span(case.build)
-    told = notes or case.build.message_counts.warning
-    if not told and span is not None and case.version is not None and case.version.has("10.16", "11"):
-        given = {option.partition("=")[0] for option in options(case)} & {*WEAK_FLAGS}
-        if (
-            given
-            and "--stronglyTyped" not in (case.build.command or "")
-            and "--loadEngine" not in (case.build.command or "")
-        ):
-            yield Observation(
-                f"{listed(sorted(given))} asks for weak typing, which TensorRT 11 no longer knows",
-                (span, *(fact.span for fact in facts)),
-                steps=(autocast(case), typed(case)),
-                same_as="weak flags",
-            )
+    notes, span, flags = case.notes("weak_typing"), command_span(case.build), _weak_flags(case)
     if notes:
         yield Observation(
             "The network is weakly typed, which TensorRT 11 no longer knows",
             (*(note.span for note in notes), *(fact.span for fact in facts)),
             steps=(autocast(case), typed(case)),
         )
+    elif flags and span is not None:
+        yield Observation(
+            f"The command asks for weak typing ({listed(flags)}), which TensorRT 11 no longer knows",
+            (span, *(fact.span for fact in facts)),
+            steps=(autocast(case), typed(case)),
+            same_as="weak flags",
+        )
+
+
+def _weak_flags(case: Case) -> list[str]:
+    """Return the command's flags of weak typing, where a version that warns of them cannot: stderr is missing."""
+    counts, version = case.build.message_counts, case.version
+    if counts.warning or counts.error or version is None or not version.has("10.16", "11"):
+        return []
+    given = {option.partition("=")[0] for option in options(case)}
+    return [] if given & {"--stronglyTyped", "--loadEngine"} else sorted(given & {*WEAK_FLAGS})
 
 
 @rule(

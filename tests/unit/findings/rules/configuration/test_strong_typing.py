@@ -18,8 +18,9 @@ OPTIONS = "i === Build Options ===\ni Precision: FP32+FP16"
 @pytest.mark.parametrize(
     ("version", "flags", "more", "found"),
     [
-        ("10.16.1", "--fp16", "", ["--fp16 asks for weak typing, which TensorRT 11 no longer knows"]),
+        ("10.16.1", "--fp16", "", ["The command asks for weak typing (--fp16), which TensorRT 11 no longer knows"]),
         ("10.16.1", "--fp16", "w Some warning, so stderr is there", []),
+        ("10.16.1", "--fp16", "E Some error, so stderr is there", []),
         ("10.16.1", "--fp16 --stronglyTyped", "", []),
         ("10.16.1", "--fp16 --loadEngine=m.plan", "", []),
         ("10.16.1", "--noTF32", "", []),
