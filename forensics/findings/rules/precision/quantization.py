@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import allows, precision_fact
-from trtforensics.findings.engine_facts import FULL, output_types
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
+from trtforensics.findings.engine_facts import FULL, output_types, runs_in
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule, said
+from trtforensics.findings.steps.commands import trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,9 @@ def uncalibrated(case: Case) -> Iterator[Observation]:
     made_up = [note for note in notes if note.text("text").replace(" ", "") in _PLACEHOLDERS]
     if len(made_up) > 1 and len(made_up) == len(notes):
         title = f"The INT8 ranges of {count(len(made_up), 'tensor')} are trtexec's placeholders [-4,4] and [-2,2]"
-        yield from observe(made_up, title, same_as="uncalibrated")
+        unused = runs_in(case, "Int8") is False
+        title += "; no layer of the engine is of INT8" if unused else ""
+        yield from observe(made_up, title, severity=Severity.NOTE if unused else None, same_as="uncalibrated")
         return
     precision = precision_fact(case.build)
     calibration = next((f for f in case.build.options.get("build", ()) if f.name == "Calibration"), None)
@@ -215,3 +218,19 @@ vanishing_bias = said(
     settle="Which layer has weights or a range of about zero.",
     sources=("weightConvertors.cpp of 8.6; NVIDIA/TensorRT#3020, #2984",),
 )
+
+
+@rule(
+    "TF245",
+    Severity.NOTE,
+    "INT8 is allowed without FP16",
+    cause="With --int8 alone TensorRT chooses between INT8 and FP32. A layer without a tactic in INT8, without a range "
+    "or without Q/DQ then runs in FP32, which is slower than FP16.",
+    confirm="The types of the layers in the engine's dump.",
+    fixes=(Fix("Allow FP16 too: --int8 --fp16, or --best.", before="11"),),
+    sources=("trtexec's source, 7.1 to 10.16: it prints this hint",),
+)
+def int8_alone(case: Case) -> Iterator[Observation]:
+    """Report trtexec's hint."""
+    title = "INT8 is allowed without FP16: layers that do not run in INT8 run in FP32"
+    yield from observe(case.notes("int8_hint"), title, steps=(Step("Allow FP16 too", trtexec(case, "--fp16")),))

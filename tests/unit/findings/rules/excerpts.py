@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF612": ("| Generating '/tmp/nsys-me/nsys-report-5bde.qdstrm'", "| Generating '/tmp/nsys-report.sqlite'"),
     "TF137": ("| [TRT] CaffeParser: Could not open file net.prototxt", "| [TRT] CaffeParser: done with net.prototxt"),
     "TF138": ("E UffParser: Validator error: tile: Unsupported operation _Tile_TRT", "E Parser: Validator error"),
     "TF139": ('| a.hpp:1: Assertion `f && "Unable to load weight file."\' went wrong', "| weight file a.wts loaded"),
