@@ -38,3 +38,12 @@ def test_of_a_single_node_nothing_was_left_out() -> None:
     notes = notes_text(PLAIN, replace(NOTES, nodes=(300, 1)))
     assert "1 of the original's 300 nodes. It failed twice." in notes
     assert "left out" not in notes
+
+
+def test_of_two_nodes_either_was_left_out() -> None:
+    assert "Without either of them it does not fail so" in notes_text(PLAIN, NOTES)
+    assert "Without any one of them it does not fail so" in notes_text(PLAIN, replace(NOTES, nodes=(300, 3)))
+
+
+def test_a_model_of_one_node_is_said_to_be_whole() -> None:
+    assert "the original's only node. It failed twice." in notes_text(PLAIN, replace(NOTES, nodes=(1, 1)))
