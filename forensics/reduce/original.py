@@ -19,10 +19,12 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import bodies, graphs, read_unchecked
-from trtforensics.errors import SourceError
+from trtforensics.bisect.precision.casting.streaming import references_as_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from trtforensics.bisect.precision.casting.streaming import Streamed
 
     Dims = tuple[int | str | None, ...]
 
@@ -83,6 +85,8 @@ class Original:
     types: Mapping[str, TensorType]
     notes: tuple[str, ...] = ()
     by_name: Mapping[str, int] = field(default_factory=dict)
+    streamed: Streamed = field(default_factory=dict)
+    """The values of constants that stay in their files, by name: those of a model of more than 1.9 GB."""
 
     def reads(self) -> list[frozenset[int]]:
         """Return for each node the nodes whose results it reads, those inside of it included."""
@@ -109,11 +113,9 @@ def take_apart(path: str) -> Original:
     """Read a model and take it apart; it may be invalid.
 
     Raises:
-        SourceError: it cannot be read, has no nodes, or more than 2 GB of weights.
+        SourceError: it cannot be read, or has no nodes.
     """
     read = read_unchecked(path)
-    if read.streamed:
-        raise SourceError(path, "has more than 1.9 GB of weights, which are not reduced yet", "Cut the model in parts")
     model = read.proto
     for graph in graphs(model.graph):
         _constants_to_initializers(graph)
@@ -129,6 +131,7 @@ def take_apart(path: str) -> Original:
         types_of(model),
         read.notes,
         {node.name: node.index for node in nodes},
+        read.streamed,
     )
 
 
@@ -186,7 +189,7 @@ def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
         return None
     with tempfile.TemporaryDirectory() as scratch:
         before, after = Path(scratch, "before.onnx"), Path(scratch, "after.onnx")
-        before.write_bytes(model.SerializeToString())
+        before.write_bytes(references_as_inputs(model).SerializeToString())
         words = ["--input", str(before), "--output", str(after), "--auto_merge"]
         line = [sys.executable, "-m", "onnxruntime.tools.symbolic_shape_infer", *words]
         subprocess.run(line, capture_output=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our interpreter
