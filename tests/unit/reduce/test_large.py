@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +14,14 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisect.precision.casting import preparation
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.precision.inputs.drawing import random_samples
+from trtforensics.bisect.runner.options import RunOptions
 from trtforensics.reduce import large
 from trtforensics.reduce.deriving import Derived, Deriver
 from trtforensics.reduce.large import data_file, held, write_model
+from trtforensics.reduce.lever import Judging, ReductionLever
 from trtforensics.reduce.original import take_apart
 from trtforensics.reduce.recording import record
+from trtforensics.reduce.running import reduce_model
 from trtforensics.reduce.simplifying import Aspect, simplifications_of
 
 if TYPE_CHECKING:
@@ -126,3 +131,27 @@ def test_constants_are_held_as_a_whole_or_not_at_all(deriver: Deriver) -> None:
     size = derived.model.ByteSize()
     assert held(derived.model, derived.streamed) == derived.streamed
     assert derived.model.ByteSize() == size
+
+
+def test_a_reduction_leaves_no_weights_of_judged_probes(deriver: Deriver, tmp_path: Path) -> None:
+    judge = tmp_path / "check.py"
+    judge.write_text(
+        "import sys, onnx\n"
+        "model = onnx.load(sys.argv[1])\n"  # with its data: it lies beside the model while the probe is judged
+        "large = [t for t in model.graph.initializer if len(t.raw_data) > 1_000_000]\n"
+        "print('ValueError: two large products') if len(large) > 1 else None\n"
+        "sys.exit(len(large) > 1)\n"
+    )
+    command, out = f"{shlex.quote(sys.executable)} {judge} {{model}}", tmp_path / "out"
+    lever = ReductionLever(deriver, out, Judging(commands=(None, command)))
+    document, fixed = reduce_model(out, lever, RunOptions(build=None, check=command), lambda _: None)
+    assert (document["status"], len(document["reduction"]["left"])) == ("certified", 2)  # type: ignore[index]
+    assert not list(out.glob("probes/**/*.data"))
+    assert any(line.startswith("reduced.onnx.data: its large weights") for line in fixed)
+    reduced = onnx.load(out / "fixed" / "reduced.onnx")
+    onnx.checker.check_model(reduced, full_check=True)
+    with np.load(out / "fixed" / "inputs.npz") as inputs, np.load(out / "fixed" / "outputs.npz") as golden:
+        ran = run_model(reduced, dict(inputs))
+        assert isinstance(ran, dict)
+        (name,) = golden.files
+        np.testing.assert_allclose(ran[name], golden[name], rtol=1e-5)
