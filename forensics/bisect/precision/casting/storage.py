@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import prod
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.bisect.precision.casting.streaming import reference
+from trtforensics.console.output import explained
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
 
 _FP32 = np.finfo(np.float32)
+
+_PART = 1 << 22
+"""Values of a streamed constant that are converted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +107,40 @@ class Constants:
 def convert_constants(
     tensors: Mapping[str, TensorProto], suffix: str, storage: Storage, streamed: Streamed
 ) -> Constants:
-    """Convert FP32 constants; a copy is named after its constant and the suffix. Of streamed ones it is streamed."""
+    """Convert FP32 constants; a copy is named after its constant and the suffix. Of streamed ones it is streamed.
+
+    Raises:
+        OutputError: The file for the copies of streamed constants cannot be written.
+    """
     narrow, altered, copies = {}, {}, {}
-    for name, tensor in tensors.items():
-        copy = name + suffix
-        if name in streamed:
-            stored = store(streamed[name], storage)
-            narrow[name] = reference(copy, storage.elem_type, tuple(tensor.dims))
-            copies[copy] = np.frombuffer(stored.raw, "<u2").reshape(tuple(tensor.dims))
-        else:
-            stored = store(numpy_helper.to_array(tensor), storage)
-            narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=tensor.dims, raw_data=stored.raw)
-        if stored.clamped or stored.flushed:
-            altered[name] = AlteredConstant(name, len(stored.raw) // 2, stored.clamped, stored.flushed)
+    with explained(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
+        for name, tensor in tensors.items():
+            copy, dims = name + suffix, tuple(tensor.dims)
+            if name in streamed:
+                narrow[name] = reference(copy, storage.elem_type, dims)
+                copies[copy], changed = _store_in(file, streamed[name], storage)
+            else:
+                stored = store(numpy_helper.to_array(tensor), storage)
+                narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=dims, raw_data=stored.raw)
+                changed = stored.clamped, stored.flushed
+            if any(changed):
+                altered[name] = AlteredConstant(name, prod(dims), *changed)
     return Constants(narrow, altered, copies)
+
+
+def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.NDArray[np.uint16], tuple[int, int]]:
+    """Append a 16-bit copy to a file, a part at a time; return it mapped, and how many values are clamped and flushed.
+
+    The file may be closed and without a name: what is mapped keeps it.
+    """
+    begin, flat = file.tell(), values.reshape(-1)
+    clamped = flushed = 0
+    for start in range(0, flat.size, _PART):
+        stored = store(flat[start : start + _PART], storage)
+        file.write(stored.raw)
+        clamped, flushed = clamped + stored.clamped, flushed + stored.flushed
+    file.flush()
+    return np.memmap(file, "<u2", "r", begin, values.shape), (clamped, flushed)
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +20,10 @@ from trtforensics.bisect.precision.casting.streaming import key_of, references_a
 from trtforensics.bisect.precision.emulation.oracle import Oracle
 from trtforensics.bisect.precision.lever import content_of
 from trtforensics.bisect.precision.rewrites.raising import raised_for
-from trtforensics.errors import SourceError
+from trtforensics.errors import OutputError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Make = Callable[[], Caster]
 
@@ -57,6 +58,22 @@ def test_the_message_has_no_large_values(both: tuple[Caster, Caster]) -> None:
         model = streamed.cast(keep)
         assert all(key_of(each) or len(each.raw_data) < 200 for each in model.graph.initializer)
         assert model.ByteSize() < whole.cast(keep).ByteSize()
+
+
+def test_16_bit_copies_are_mapped_from_a_file(both: tuple[Caster, Caster], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trtforensics.bisect.precision.casting.storage._PART", 100)
+    whole, streamed = both
+    copies = streamed.constants.streamed
+    assert len(copies) == 2
+    for name, copy in copies.items():
+        assert isinstance(copy, np.memmap)
+        assert copy.tobytes() == next(each.raw_data for each in whole.constants.narrow.values() if each.name == name)
+
+
+def test_a_full_disk_is_said(both: tuple[Caster, Caster], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.TemporaryFile", partial(Path("/dev/full").open, "w+b"))
+    with pytest.raises(OutputError, match="no space left on device"):
+        _ = both[1].constants
 
 
 def test_scores_and_floors_are_the_same(both: tuple[Caster, Caster]) -> None:
