@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LARGEST_INFERRED = 256 << 20
 """Bytes of a model that is worth another process for the names of its dimensions."""
 _PATIENCE_S = 600
+_MADE_UP = "unk__"
+"""How onnx's inference begins the names that it makes up for sizes that it cannot tell."""
 _CONSTANT_FIELDS = {"value_float", "value_floats", "value_int", "value_ints"}
 
 
@@ -169,7 +171,11 @@ def _note(types: dict[str, TensorType], value: onnx.ValueInfoProto) -> None:
 
 
 def _unknown(known: TensorType) -> int:
-    return 1 << 10 if known.dims is None else sum(dim is None for dim in known.dims)
+    """Return how little a type says; a name that onnx made up says that a size is dynamic, not which one it is."""
+    if known.dims is None:
+        return 1 << 10
+    made_up = sum(isinstance(dim, str) and dim.startswith(_MADE_UP) for dim in known.dims)
+    return 2 * sum(dim is None for dim in known.dims) + made_up
 
 
 def _inferred(model: onnx.ModelProto) -> onnx.ModelProto | None:

@@ -83,6 +83,7 @@ def _versions(reproduction: Reproduction) -> dict[str, str]:
     versions = dict(tool_versions())
     if reproduction.recipe is not None:
         installed = reproduction.recipe.installed
+        versions.pop(installed.module.replace("_", "-"), None)
         versions[installed.module] = installed.version
         versions["GPU"] = installed.gpu or "none: the engine was built on a CPU"
         versions |= {"driver": installed.driver} if installed.driver else {}
