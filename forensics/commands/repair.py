@@ -82,11 +82,15 @@ def _document(result: RepairedModel, comparison: Equality) -> str:
 
 
 def _text(result: RepairedModel, comparison: Equality, output: str) -> str:
+    from trtforensics.bisect.precision.casting.preparation import graphs
     from trtforensics.console.terminal import visible
 
     lines = [f"{each.repair}: {each.node}: {each.what}" for each in result.changes]
     count = len(result.changes)
     lines.append(f"{output}: {count or 'no'} {'change' if count == 1 else 'changes'}.")
+    if inner := sum(len(graph.node) for graph in graphs(result.model.graph)) - len(result.model.graph.node):
+        stay = "1 node stays" if inner == 1 else f"{inner:,} nodes stay"
+        lines.append(f"Only the main graph is repaired: inside of If, Loop or Scan, {stay} as before.")
     samples = f"{comparison.samples} {'sample' if comparison.samples == 1 else 'samples'}"
     if comparison.difference is None:
         lines.append(f"Not compared with the original: {comparison.why}.")

@@ -11,11 +11,13 @@ import numpy as np
 import onnx
 
 from trtforensics.bisect.checks import builtin_of
+from trtforensics.bisect.precision.casting.streaming import references_as_inputs
 from trtforensics.bisect.precision.emulation.runtime import run_model
 from trtforensics.bisect.session.artifacts import FIXED
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.reduce.failure import FILE, read_failure
 from trtforensics.reduce.inputs import write_feeds, write_golden, write_npz
+from trtforensics.reduce.large import write_model
 from trtforensics.reduce.reproduction import Notes, notes_text
 from trtforensics.reduce.script import Reproduction, raw_input, script_text
 from trtforensics.reduce.simplifying import Aspect
@@ -51,12 +53,14 @@ def write_answer(lever: ReductionLever, found: FoundModel, directory: Path, chec
     inputs = _shared_inputs(lever, found.active, derived)
     with explained(str(folder)):
         folder.mkdir(exist_ok=True)
-        write_bytes(folder / MODEL, derived.model.SerializeToString())
+        data = write_model(derived.model, derived.streamed, folder / MODEL)
         write_npz(inputs, folder / "inputs.npz")
     write_feeds(inputs, folder / "inputs.json")
-    lines = [f"{MODEL}: {_size(derived.model)}; {_validity(derived.model)}"]
+    size = derived.model.ByteSize() + sum(array.nbytes for array in derived.streamed.values())
+    lines = [f"{MODEL}: {_size(derived.model, size)}; {_validity(references_as_inputs(derived.model))}"]
+    lines += [f"{data.name}: its large weights, which must lie beside it"] if data else []
     lines.append("inputs.npz, inputs.json: a sample, for NumPy and for `polygraphy run --load-inputs`")
-    golden = run_model(derived.model, inputs)
+    golden = run_model(derived.model, inputs, derived.streamed)
     if isinstance(golden, str):
         lines.append(f"outputs.npz is not written: ONNX Runtime does not run the model ({golden})")
     else:
@@ -145,9 +149,9 @@ def _validity(model: onnx.ModelProto) -> str:
     return "valid ONNX"
 
 
-def _size(model: onnx.ModelProto) -> str:
+def _size(model: onnx.ModelProto, size: int) -> str:
     nodes = len(model.graph.node)
-    return f"the smallest model that fails, {nodes} {'node' if nodes == 1 else 'nodes'}, {model.ByteSize():,} bytes"
+    return f"the smallest model that fails, {nodes} {'node' if nodes == 1 else 'nodes'}, {size:,} bytes"
 
 
 def _is_dynamic(model: onnx.ModelProto) -> bool:

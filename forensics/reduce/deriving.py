@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, numpy_helper
 
+from trtforensics.reduce.large import held
 from trtforensics.reduce.original import free_reads
 from trtforensics.reduce.recording import value_info, with_graph
 from trtforensics.reduce.simplifying import PASSED, Aspect, Simplifier, made_up_names, relevant_to
@@ -22,6 +23,7 @@ from trtforensics.reduce.simplifying import PASSED, Aspect, Simplifier, made_up_
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from trtforensics.bisect.precision.casting.streaming import Streamed
     from trtforensics.bisect.precision.inputs.sample import Values
     from trtforensics.reduce.original import Original, TensorType
     from trtforensics.reduce.recording import Recording
@@ -43,10 +45,11 @@ class UnknownValueError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A model, and a value for each of its inputs."""
+    """A model, a value for each of its inputs, and the values of the constants that stay outside of it, by key."""
 
     model: onnx.ModelProto
     inputs: Mapping[str, Values]
+    streamed: Streamed = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -78,7 +81,9 @@ class Deriver:
         count = len(self.original.nodes)
         derived = self._cut(frozenset(index for index in active if index < count))
         simpler = [each for index, each in enumerate(self.simplifications, count) if index not in active]
-        return Derived(derived.model, self._simplifier.apply(derived.model, derived.inputs, simpler))
+        streamed = dict(derived.streamed)
+        inputs = self._simplifier.apply(derived.model, derived.inputs, simpler, streamed)
+        return Derived(derived.model, inputs, held(derived.model, streamed))
 
     def relevant(self, nodes: frozenset[int]) -> frozenset[int]:
         """Return the simplifications that change the model of some nodes, by their indexes among the items."""
@@ -97,7 +102,9 @@ class Deriver:
         constants, inputs, values = self._feeds(self._outside(protos))
         outputs = self._outputs(hosted.get(None, ()), protos, made)
         graph = onnx.helper.make_graph(protos, "reduced", inputs, outputs, constants)
-        return Derived(with_graph(self.original.model, graph), values)
+        own = {tensor.name for tensor in constants} & self.original.streamed.keys()
+        streamed = {name: self.original.streamed[name] for name in own}
+        return Derived(with_graph(self.original.model, graph), values, streamed)
 
     def _host(self, index: int, kept: Collection[int]) -> Host:
         """Return the innermost kept node that holds a node, and the attribute that leads to it."""

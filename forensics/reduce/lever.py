@@ -22,11 +22,11 @@ from trtforensics.bisect.runner.placeholders import mentions
 from trtforensics.bisect.runner.probe import ProbeOutcome, check_log_name
 from trtforensics.bisect.search import Item, Verdict
 from trtforensics.bisect.session.lever import Lever
-from trtforensics.console.output import write_bytes
 from trtforensics.reduce.deriving import UnknownValueError
 from trtforensics.reduce.emulated import exceeds, first_beyond, judge_numbers
 from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 from trtforensics.reduce.inputs import write_inputs
+from trtforensics.reduce.large import data_file, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,6 +99,8 @@ class ReductionLever(Lever):
                 sample.update(f"{name} {value.dtype} {value.shape}".encode())
                 sample.update(value.tobytes())
         model = hashlib.sha256(self.original.model.SerializeToString(deterministic=True))
+        for values in self.original.streamed.values():
+            model.update(values.reshape(-1).view(np.uint8).data)
         recipe = None
         if self.recipe is not None:
             recipe = {name: value for name, value in self.recipe.content().items() if name != "model"}
@@ -136,7 +138,7 @@ class ReductionLever(Lever):
             return {self.placeholder: path, "inputs": inputs}
         problem = self._spoilt(derived) or self._does_not_run(active, derived)
         self._problems |= {str(folder): problem} if problem else {}
-        write_bytes(path, derived.model.SerializeToString())
+        write_model(derived.model, derived.streamed, path)
         if self._feeds:
             write_inputs(derived.inputs, inputs)
         if self.recipe is not None:
@@ -168,7 +170,7 @@ class ReductionLever(Lever):
         simpler = self.deriver.relevant(frozenset(index for index in active if index < first)) - active
         if not simpler or not self.deriver.recording.runs_whole:
             return ""
-        ran = run_model(derived.model, derived.inputs)
+        ran = run_model(derived.model, derived.inputs, derived.streamed)
         return f"ONNX Runtime does not run it so: {ran}" if isinstance(ran, str) else ""
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
@@ -209,6 +211,7 @@ class ReductionLever(Lever):
         verdict, reason, failure = judge_numbers(folder / self.file, derived.inputs, cut, storage)
         if failure is None:
             write_failure(folder, _PASSED, self._check) if verdict is Verdict.GOOD else None
+            self._tidy(folder)
             return ProbeOutcome(verdict, reason)
         if self._is_whole(folder):
             failure = replace(failure, named=first_beyond(self.original, self.deriver.recording, storage))
@@ -220,7 +223,7 @@ class ReductionLever(Lever):
             write_failure(self._directory, failure, self._check)
         write_failure(folder, failure, self._check)
         verdict, difference = self._compared(failure)
-        if verdict is not Verdict.BAD:
+        if verdict is not Verdict.BAD or data_file(folder / self.file).exists():
             self._tidy(folder)
         return verdict, difference or f"{reason}, {failure.sentence}"
 
@@ -258,8 +261,9 @@ class ReductionLever(Lever):
 
     def _tidy(self, folder: Path) -> None:
         path = folder / self.file
-        if path.exists() and path.stat().st_size > _LARGE:
-            path.unlink()
+        if data_file(path).exists() or (path.exists() and path.stat().st_size > _LARGE):
+            path.unlink(missing_ok=True)
+            data_file(path).unlink(missing_ok=True)
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write nothing: the answer's files need its status too, and are written at the end."""

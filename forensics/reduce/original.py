@@ -19,16 +19,20 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import bodies, graphs, read_unchecked
-from trtforensics.errors import SourceError
+from trtforensics.bisect.precision.casting.streaming import references_as_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from trtforensics.bisect.precision.casting.streaming import Streamed
 
     Dims = tuple[int | str | None, ...]
 
 _LARGEST_INFERRED = 256 << 20
 """Bytes of a model that is worth another process for the names of its dimensions."""
 _PATIENCE_S = 600
+_MADE_UP = "unk__"
+"""How onnx's inference begins the names that it makes up for sizes that it cannot tell."""
 _CONSTANT_FIELDS = {"value_float", "value_floats", "value_int", "value_ints"}
 
 
@@ -83,6 +87,8 @@ class Original:
     types: Mapping[str, TensorType]
     notes: tuple[str, ...] = ()
     by_name: Mapping[str, int] = field(default_factory=dict)
+    streamed: Streamed = field(default_factory=dict)
+    """The values of constants that stay in their files, by name: those of a model of more than 1.9 GB."""
 
     def reads(self) -> list[frozenset[int]]:
         """Return for each node the nodes whose results it reads, those inside of it included."""
@@ -109,11 +115,9 @@ def take_apart(path: str) -> Original:
     """Read a model and take it apart; it may be invalid.
 
     Raises:
-        SourceError: it cannot be read, has no nodes, or more than 2 GB of weights.
+        SourceError: it cannot be read, or has no nodes.
     """
     read = read_unchecked(path)
-    if read.streamed:
-        raise SourceError(path, "has more than 1.9 GB of weights, which are not reduced yet", "Cut the model in parts")
     model = read.proto
     for graph in graphs(model.graph):
         _constants_to_initializers(graph)
@@ -129,6 +133,7 @@ def take_apart(path: str) -> Original:
         types_of(model),
         read.notes,
         {node.name: node.index for node in nodes},
+        read.streamed,
     )
 
 
@@ -166,7 +171,11 @@ def _note(types: dict[str, TensorType], value: onnx.ValueInfoProto) -> None:
 
 
 def _unknown(known: TensorType) -> int:
-    return 1 << 10 if known.dims is None else sum(dim is None for dim in known.dims)
+    """Return how little a type says; a name that onnx made up says that a size is dynamic, not which one it is."""
+    if known.dims is None:
+        return 1 << 10
+    made_up = sum(isinstance(dim, str) and dim.startswith(_MADE_UP) for dim in known.dims)
+    return 2 * sum(dim is None for dim in known.dims) + made_up
 
 
 def _inferred(model: onnx.ModelProto) -> onnx.ModelProto | None:
@@ -186,7 +195,7 @@ def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
         return None
     with tempfile.TemporaryDirectory() as scratch:
         before, after = Path(scratch, "before.onnx"), Path(scratch, "after.onnx")
-        before.write_bytes(model.SerializeToString())
+        before.write_bytes(references_as_inputs(model).SerializeToString())
         words = ["--input", str(before), "--output", str(after), "--auto_merge"]
         line = [sys.executable, "-m", "onnxruntime.tools.symbolic_shape_infer", *words]
         subprocess.run(line, capture_output=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our interpreter

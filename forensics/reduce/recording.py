@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 
 from trtforensics.bisect.precision.casting.preparation import graphs
-from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, options_for
+from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, session_of
 from trtforensics.reduce.original import free_reads
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class _Recorder:
                 self._values[value.name] = np.asarray(array)
 
     def _value(self, name: str) -> Values | None:
+        if name in self._original.streamed:
+            return self._original.streamed[name]
         tensor = self._original.constants.get(name)
         if tensor is not None:
             return np.asarray(onnx.numpy_helper.to_array(tensor))
@@ -98,11 +100,10 @@ class _Recorder:
         if missing:
             return f"the value of {missing} is not known"
         try:
-            session = self._runtime.InferenceSession(
-                model.SerializeToString(), options_for(self._runtime, ()), ["CPUExecutionProvider"]
-            )
+            session, weights = session_of(model, self._original.streamed)
             names = [each.name for each in session.get_outputs() if each.type.startswith("tensor(")]
-            feed = {each.name: self._values[each.name] for each in session.get_inputs()}
+            fed = (each.name for each in session.get_inputs() if each.name not in weights)
+            feed = {**weights, **{name: self._values[name] for name in fed}}
             for start in range(0, len(names), _TENSORS_A_RUN):
                 some = names[start : start + _TENSORS_A_RUN]
                 self._values.update(zip(some, map(np.asarray, session.run(some, feed)), strict=True))

@@ -11,6 +11,7 @@ from trtforensics import __version__
 from trtforensics.bisect.session.job import tool_versions
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
+from trtforensics.reduce.report import any_one
 from trtforensics.reduce.script import COMMANDS, needs, polygraphy_line, trtexec_line
 
 if TYPE_CHECKING:
@@ -41,11 +42,10 @@ def notes_text(reproduction: Reproduction, notes: Notes) -> str:
     if failure is not None:
         lines += [f"The {failure.stage} {failure.ended}: {failure.sentence}", ""]
         lines += ["```", *failure.lines, "```", ""] if failure.lines else []
-    before, after = notes.nodes
     lines += [
         "## Model",
         "",
-        f"`reduced.onnx`: {after} of the original's {before} nodes. {_certificate(notes)}",
+        f"`reduced.onnx`: {_kept(*notes.nodes)}. {_certificate(notes)}",
         "",
     ]
     lines += ["```", notes.model.rstrip(), "```", ""] if notes.model else []
@@ -54,11 +54,15 @@ def notes_text(reproduction: Reproduction, notes: Notes) -> str:
     return "".join(f"{visible(masked(line))}\n" for text in lines for line in text.split("\n"))
 
 
+def _kept(before: int, after: int) -> str:
+    return "the original's only node" if before == 1 else f"{after:,} of the original's {before:,} nodes"
+
+
 def _certificate(notes: Notes) -> str:
     if notes.document["status"] == "certified" and notes.nodes[1] == 1:
         return "It failed twice."
     if notes.document["status"] == "certified":
-        return "Without any one of them it does not fail so; each was left out once."
+        return f"Without {any_one(notes.nodes[1])} of them it does not fail so; each was left out once."
     return f"That it is the smallest was not shown: {notes.document['why']}."
 
 
@@ -79,6 +83,7 @@ def _versions(reproduction: Reproduction) -> dict[str, str]:
     versions = dict(tool_versions())
     if reproduction.recipe is not None:
         installed = reproduction.recipe.installed
+        versions.pop(installed.module.replace("_", "-"), None)
         versions[installed.module] = installed.version
         versions["GPU"] = installed.gpu or "none: the engine was built on a CPU"
         versions |= {"driver": installed.driver} if installed.driver else {}

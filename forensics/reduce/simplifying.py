@@ -16,6 +16,7 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.bisect.precision.casting.preparation import graphs
+from trtforensics.bisect.precision.casting.streaming import key_of
 from trtforensics.model.older_python import StrEnum
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
@@ -31,6 +32,8 @@ _SMALL = 64
 """Elements of an integer constant that may spell sizes."""
 PASSED = "_passed"
 """What follows the name of a tensor that passes through a subgraph."""
+_PART = 1 << 20
+"""Elements of a large constant that become random at once."""
 _SIZED = {"kernel_shape"}
 """Attributes that repeat a size of a weight."""
 
@@ -109,9 +112,14 @@ class Simplifier:
     renames: Mapping[str, str]
 
     def apply(
-        self, model: onnx.ModelProto, inputs: Mapping[str, Values], simpler: Collection[Simplification]
+        self,
+        model: onnx.ModelProto,
+        inputs: Mapping[str, Values],
+        simpler: Collection[Simplification],
+        streamed: dict[str, Values] | None = None,
     ) -> dict[str, Values]:
-        """Simplify a model in place; return the values of its inputs, simplified too."""
+        """Simplify a model and its streamed constants in place; return the values of its inputs, simplified too."""
+        streamed = {} if streamed is None else streamed
         values = dict(inputs)
         if not simpler:
             return values
@@ -123,11 +131,13 @@ class Simplifier:
         _drop_attributes(model, drop)
         _fix_dimensions(model, values, fixed)
         if sizes:
+            _shrink_streamed(model, streamed, sizes)
             values = _shrink(model, values, sizes)
-        for graph in graphs(model.graph):
-            for tensor in graph.initializer:
-                if tensor.name in random:
-                    tensor.CopyFrom(numpy_helper.from_array(_randomised(tensor), tensor.name))
+        for tensor in (each for graph in graphs(model.graph) for each in graph.initializer if each.name in random):
+            if tensor.name in streamed:
+                streamed[tensor.name] = _random_values(tensor.name, streamed[tensor.name])
+            else:
+                tensor.CopyFrom(numpy_helper.from_array(_randomised(tensor), tensor.name))
         if any(each.aspect is Aspect.NAMES for each in simpler):
             values = self._rename(model, values)
         return values
@@ -295,7 +305,17 @@ def _shrink(model: onnx.ModelProto, values: Mapping[str, Values], sizes: Mapping
     return {name: _cut(array, sizes) for name, array in values.items()}
 
 
+def _shrink_streamed(model: onnx.ModelProto, streamed: dict[str, Values], sizes: Mapping[int, int]) -> None:
+    """Make streamed constants smaller: views of their beginnings, which are read when they are written."""
+    for tensor in model.graph.initializer:
+        if tensor.name in streamed:
+            streamed[tensor.name] = _cut(streamed[tensor.name], sizes)
+            tensor.dims[:] = streamed[tensor.name].shape
+
+
 def _shrink_constant(tensor: onnx.TensorProto, sizes: Mapping[int, int]) -> None:
+    if key_of(tensor) is not None:
+        return
     array = numpy_helper.to_array(tensor)
     smaller = _spelled(array, sizes) if _is_spelled(array) else _cut(array, sizes)
     if smaller.shape != array.shape or smaller.tobytes() != array.tobytes():
@@ -324,8 +344,28 @@ def _spelled(array: Values, sizes: Mapping[int, int]) -> Values:
 
 def _randomised(tensor: onnx.TensorProto) -> Values:
     """Return random values of a tensor's range, the same each time."""
-    array = numpy_helper.to_array(tensor)
-    finite = array[np.isfinite(array)].astype(np.float64)
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    random = np.random.default_rng(zlib.crc32(tensor.name.encode()))
-    return np.asarray(random.uniform(low, high, array.shape)).astype(array.dtype)
+    return _random_values(tensor.name, numpy_helper.to_array(tensor))
+
+
+def _random_values(name: str, array: Values) -> Values:
+    """Return random values of an array's range, a part at a time: the array may be a mapped file."""
+    low, high = _range(array)
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    made = np.empty(array.shape, array.dtype)
+    flat = made.reshape(-1)
+    for start in range(0, flat.size, _PART):
+        some = flat[start : start + _PART]
+        some[...] = random.uniform(low, high, some.size)
+    return made
+
+
+def _range(array: Values) -> tuple[float, float]:
+    """Return the least and the largest finite value, row by row of a large array; 0 and 1 where none is finite."""
+    rows = array if array.ndim > 1 and array.size > _PART else array[np.newaxis]
+    lows, highs = [], []
+    for row in rows:
+        finite = np.asarray(row)[np.isfinite(row)]
+        if finite.size:
+            lows.append(float(finite.min()))
+            highs.append(float(finite.max()))
+    return (min(lows), max(highs)) if lows else (0.0, 1.0)

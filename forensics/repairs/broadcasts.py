@@ -33,7 +33,7 @@ def make_broadcasts_explicit(graph: RepairedGraph) -> None:
             _align(graph, node, nodes)
         nodes.append(node)
     graph.replace_nodes(nodes)
-    graph.sweep()
+    graph.sweep(NAME)
     graph.look()
 
 

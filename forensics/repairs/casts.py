@@ -33,7 +33,7 @@ def shorten_casts(graph: RepairedGraph) -> None:
     """Repair until nothing changes."""
     while _shorten_once(graph) or _drop_once(graph):
         graph.look()
-    graph.sweep()
+    graph.sweep(NAME)
     graph.look()
 
 
@@ -46,7 +46,7 @@ def _shorten_once(graph: RepairedGraph) -> bool:
             continue
         first, between = graph.kinds.get(before.input[0]), _target(before)
         if first is not None and _is_lossless(first, between, _target(node)):
-            graph.note(NAME, node, f"reads {before.input[0]} without {before.name or 'a Cast'} between")
+            graph.note(NAME, node, f"reads {before.input[0]} itself; {before.name or 'a Cast'} between loses nothing")
             node.input[0] = before.input[0]
             return True
     return False

@@ -25,7 +25,7 @@ def fold(graph: RepairedGraph) -> None:
     """Fold until nothing changes, then write inferred types and shapes into the model."""
     while _fold_once(graph):
         graph.look()
-    graph.sweep()
+    graph.sweep(NAME)
     inferred = onnx.shape_inference.infer_shapes(graph.model, data_prop=True)
     graph.model.graph.ClearField("value_info")
     graph.model.graph.value_info.extend(inferred.graph.value_info)
@@ -42,7 +42,7 @@ def _fold_once(graph: RepairedGraph) -> bool:
             if name:
                 graph.model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(value), name))
                 graph.constants[name] = graph.model.graph.initializer[-1]
-        graph.note(NAME, node, f"{node.op_type} is a constant of {_spelled(values[0])}")
+        graph.note(NAME, node, f"{node.op_type} becomes a constant, {_spelled(values[0])}")
     if len(kept) == len(graph.nodes):
         return False
     graph.replace_nodes(kept)
@@ -77,4 +77,4 @@ def _alone(graph: RepairedGraph, node: onnx.NodeProto) -> onnx.ModelProto:
 
 
 def _spelled(value: npt.NDArray[Any]) -> str:
-    return f"{value.dtype} {'x'.join(map(str, value.shape)) or 'scalar'}"
+    return f"{value.dtype} of shape {'x'.join(map(str, value.shape))}" if value.ndim else f"a scalar of {value.dtype}"

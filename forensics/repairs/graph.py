@@ -113,13 +113,16 @@ class RepairedGraph:
         self.model.graph.ClearField("node")
         self.model.graph.node.extend(copies)
 
-    def sweep(self) -> None:
-        """Remove nodes and initializers that nothing reads."""
+    def sweep(self, repair: str) -> None:
+        """Remove nodes and initializers that nothing reads; the nodes are noted as changes of a repair."""
         while True:
             read = set(self._read())
             kept = [node for node in self.model.graph.node if read.intersection(node.output)]
             if len(kept) == len(self.model.graph.node):
                 break
+            for node in self.model.graph.node:
+                if not read.intersection(node.output):
+                    self.note(repair, node, f"{node.op_type} is dropped: nothing reads it")
             self.replace_nodes(kept)
         constants = [tensor for tensor in self.model.graph.initializer if tensor.name in read]
         copies = [onnx.TensorProto.FromString(tensor.SerializeToString()) for tensor in constants]

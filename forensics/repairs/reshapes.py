@@ -23,7 +23,7 @@ def make_reshapes_explicit(graph: RepairedGraph) -> None:
         if node.op_type == "Reshape" and not node.domain and len(node.input) > 1:
             _set_target(graph, node)
             _drop_allowzero(graph, node)
-    graph.sweep()
+    graph.sweep(NAME)
     graph.look()
 
 

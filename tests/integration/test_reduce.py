@@ -450,3 +450,11 @@ def test_a_repair_must_be_asked_for_and_never_overwrites_the_model(run: Run, tmp
     assert "Give one or several of --fold" in nothing.stderr
     assert path.read_bytes() == before
     assert not (tmp_path / "o.onnx").exists()
+
+
+def test_a_repair_counts_the_nodes_that_it_does_not_look_at(run: Run, tmp_path: Path) -> None:
+    said = "Only the main graph is repaired: inside of If, Loop or Scan, "
+    with_bodies = saved(tmp_path, failing.model_with(failing.branch, 24))
+    assert said in run("repair", with_bodies, "--casts", "-o", tmp_path / "out.onnx").stdout
+    plain = saved(tmp_path, failing.model_with(None, 24))
+    assert said not in run("repair", plain, "--casts", "-o", tmp_path / "out.onnx").stdout

@@ -34,7 +34,6 @@ _SHOWN = 20
 _CHAIN = 8
 """Nodes from a normalisation's division back to its source."""
 _SENTENCES = {
-    "certified": "Certified: with these nodes in FP32 the model passes, and without any one of them it fails.",
     "named": "Named, not certified",
     "inconclusive": "Inconclusive",
     "not-reproduced": "Nothing to search",
@@ -183,7 +182,7 @@ def answer_text(
     """Return the answer as text: the nodes, the reasons, how probes were judged, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
     lines = headline(document) + converted_text(document)
-    lines += [_SENTENCES[status] if status == "certified" else f"{_SENTENCES[status]}: {why}."]
+    lines += [_certified(document) if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += operators_text(document)
     lines += _repairs(document)
     lines += repairs_text(document)
@@ -195,6 +194,13 @@ def answer_text(
     lines += _evidence(document, wants_builds=wants_builds)
     lines += [f"{directory}/fixed/{line}" for line in fixed]
     return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _certified(document: Mapping[str, object]) -> str:
+    """Return what was seen of the first set, which is the repair."""
+    if [len(members) for members in _list(document["culprits"])[:1]] == [1]:
+        return "Certified: with this node in FP32 the model passes, and without it the model fails."
+    return "Certified: with these nodes in FP32 the model passes, and without any one of them it fails."
 
 
 def _repairs(document: Mapping[str, object]) -> list[str]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _MINUTE = 60
 _REMEDY = "Certified: with these from good the build is good, and without any one of them it is bad."
+_SINGLE_REMEDY = "Certified: with this one from good the build is good, and without it the build is bad."
 _SENTENCES = {
-    "certified": "Certified: each set below is bad alone, and everything else together is good.",
     "named": "Named, not certified",
     "inconclusive": "Inconclusive",
     "not-reproduced": "Not reproduced",
@@ -51,16 +51,28 @@ def duration(seconds: float) -> str:
 def bisection_text(document: Mapping[str, object], directory: Path, fixed: Sequence[str]) -> str:
     """Return the answer as text: the culprits, the evidence, the files of the repair."""
     status, why = str(document["status"]), str(document["why"])
-    sentence = _REMEDY if document.get("remedy") and status == "certified" else _SENTENCES[status]
-    lines = [sentence if status == "certified" else f"{sentence}: {why}."]
+    lines = [_certified(document) if status == "certified" else f"{_SENTENCES[status]}: {why}."]
     lines += _culprits(document)
     lines += _suspects(document)
     lines += _evidence(document)
     reused = f", {document['reused']} of them by an earlier run" if document["reused"] else ""
     bound = f"information theory asks for {document['lower_bound']} plus endpoints and certificate"
-    lines.append(f"{document['builds']} builds{reused}, over {document['items']} items; {bound}.")
+    builds, items = _counted(document["builds"], "build"), _counted(document["items"], "item")
+    lines.append(f"{builds}{reused}, over {items}; {bound}.")
     lines += [f"{directory}/fixed/{line}" for line in fixed]
     return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _counted(count: object, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _certified(document: Mapping[str, object]) -> str:
+    sets = _list(document["culprits"])
+    if document.get("remedy"):
+        return _SINGLE_REMEDY if [len(members) for members in sets] == [1] else _REMEDY
+    each = "each set below" if len(sets) > 1 else "the set below"
+    return f"Certified: {each} is bad alone, and everything else together is good."
 
 
 def _culprits(document: Mapping[str, object]) -> list[str]:
@@ -68,7 +80,7 @@ def _culprits(document: Mapping[str, object]) -> list[str]:
     for number, members in enumerate(_list(document["culprits"]), 1):
         several = "" if len(members) == 1 or document.get("remedy") else _together(document, number)
         what = "Remedy" if document.get("remedy") else f"Culprit set {number}"
-        lines.append(f"{what} ({len(members)} of {document['items']} items{several}):")
+        lines.append(f"{what} ({len(members)} of {_counted(document['items'], 'item')}{several}):")
         for member in members:
             lines.append(f"  {member['item']}")
             lines += [f"    {side}: {_side(member[side])}" for side in ("good", "bad") if member.get(side) is not None]

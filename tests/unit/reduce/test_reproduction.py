@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from trtforensics.bisect.levers.recipe import Recipe
 from trtforensics.reduce.failure import Failure
 from trtforensics.reduce.reproduction import Notes, notes_text
@@ -38,3 +40,21 @@ def test_of_a_single_node_nothing_was_left_out() -> None:
     notes = notes_text(PLAIN, replace(NOTES, nodes=(300, 1)))
     assert "1 of the original's 300 nodes. It failed twice." in notes
     assert "left out" not in notes
+
+
+def test_of_two_nodes_either_was_left_out() -> None:
+    assert "Without either of them it does not fail so" in notes_text(PLAIN, NOTES)
+    assert "Without any one of them it does not fail so" in notes_text(PLAIN, replace(NOTES, nodes=(300, 3)))
+
+
+def test_a_model_of_one_node_is_said_to_be_whole() -> None:
+    assert "the original's only node. It failed twice." in notes_text(PLAIN, replace(NOTES, nodes=(1, 1)))
+
+
+def test_a_builder_s_version_stands_there_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trtforensics.reduce.reproduction.tool_versions", lambda: {"tensorrt-rtx": "1.7.1"})
+    assert PLAIN.recipe is not None
+    recipe = replace(PLAIN.recipe, installed=replace(INSTALLED, module="tensorrt_rtx", version="1.7.1"))
+    notes = notes_text(replace(PLAIN, recipe=recipe), NOTES)
+    assert "- tensorrt_rtx 1.7.1" in notes
+    assert "- tensorrt-rtx 1.7.1" not in notes

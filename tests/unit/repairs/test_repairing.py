@@ -136,3 +136,22 @@ def test_a_model_that_differs_is_refused() -> None:
 def test_a_model_that_does_not_run_is_not_compared() -> None:
     broken = model(node("Reshape", "x t", "y"), t=[3, 5])
     assert compare(broken, broken, [{"x": X}], "m").why.startswith("ONNX Runtime does not run the original")
+
+
+def test_dropped_nodes_are_listed() -> None:
+    casts = [node("Cast", "x", "c0", to=TensorProto.DOUBLE), node("Cast", "c0", "c1", to=TensorProto.FLOAT)]
+    changes = repaired(model(*casts, node("Abs", "c1", "y")), ["casts"]).changes
+    assert [(each.node, each.what) for each in changes] == [
+        ("node1", "reads x itself; node0 between loses nothing"),
+        ("node1", "is a Cast of x to the type that it has, and is dropped"),
+        ("node0", "Cast is dropped: nothing reads it"),
+    ]
+
+
+def test_a_folded_node_is_listed_with_type_and_shape() -> None:
+    original = model(node("Shape", "x", "s"), node("Gather", "s zero", "n"), node("Add", "x f", "y"), zero=0, f=X)
+    original.graph.node.append(helper.make_node("Reshape", ["y", "s"], ["z"], name="target"))
+    original.graph.output[0].name = "z"
+    folded, single = (each.what for each in repaired(original, ["fold"]).changes)
+    assert folded == "Shape becomes a constant, int64 of shape 3"
+    assert single == "Gather becomes a constant, a scalar of int64"

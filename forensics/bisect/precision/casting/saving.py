@@ -37,7 +37,7 @@ def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -
         for graph in graphs(model.graph):
             for tensor in graph.initializer:
                 if tensor.name in places:
-                    _refer(tensor, data, *places[tensor.name])
+                    refer(tensor, data, *places[tensor.name])
     write_bytes(path, model.SerializeToString())
 
 
@@ -80,7 +80,8 @@ def _bytes(caster: Caster, tensor: TensorProto) -> memoryview:
     return caster.streamed[key].reshape(-1).view(np.uint8).data
 
 
-def _refer(tensor: TensorProto, data: str, offset: int, length: int) -> None:
+def refer(tensor: TensorProto, data: str, offset: int, length: int) -> None:
+    """Have a tensor's values in a part of a data file."""
     tensor.ClearField("raw_data")
     tensor.ClearField("external_data")
     tensor.data_location = TensorProto.EXTERNAL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.bisect.precision.casting.streaming import references_as_inputs, values_of
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     import onnx
 
+    from trtforensics.bisect.precision.casting.streaming import Streamed
     from trtforensics.bisect.precision.inputs.sample import Sample
 
 _FATAL_ONLY = 4
@@ -69,14 +71,30 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0][:300].rstrip(".")
 
 
-def run_model(model: onnx.ModelProto, feed: Sample) -> dict[str, Any] | str:
-    """Run a model in ONNX Runtime; return its outputs by name, or why it does not run."""
+def run_model(model: onnx.ModelProto, feed: Sample, streamed: Streamed | None = None) -> dict[str, Any] | str:
+    """Run a model in ONNX Runtime; return its outputs by name, or why it does not run.
+
+    ``streamed`` are the values of streamed constants, by their keys.
+    """
     runtime = onnxruntime()
     try:
-        session = runtime.InferenceSession(
-            model.SerializeToString(), options_for(runtime, ()), ["CPUExecutionProvider"]
-        )
+        session, weights = session_of(model, streamed or {})
         names = [each.name for each in session.get_outputs()]
-        return dict(zip(names, session.run(names, dict(feed)), strict=True))
+        return dict(zip(names, session.run(names, {**weights, **feed}), strict=True))
     except failures(runtime) as error:
         return first_line(error)
+
+
+def session_of(model: onnx.ModelProto, streamed: Streamed) -> tuple[Any, dict[str, Any]]:
+    """Return a session, and the values of its streamed constants, which it takes as inputs without a copy.
+
+    Raises:
+        RuntimeError, ValueError: those of :func:`failures`.
+    """
+    runtime = onnxruntime()
+    kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+    make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
+    weights = {name: make(each, kinds[name]) for name, each in values_of(model, streamed).items()} if streamed else {}
+    options = options_for(runtime, (), frees_memory=bool(weights))
+    message = (references_as_inputs(model) if weights else model).SerializeToString()
+    return runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights
