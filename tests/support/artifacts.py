@@ -36,7 +36,7 @@ class Directory:
         job = Job("tactics", items, "content", "make", {})
         write_job(path, job, RunOptions(check="try"))
         self._key = job.key()
-        self._seen: DirectoryView | None = None
+        self._began = ""
         self.names: list[str] = []
 
     def start(self, active: str, suspects: str) -> Path:
@@ -72,14 +72,15 @@ class Directory:
 
     def look(self) -> DirectoryView:
         """Read the directory."""
-        self._seen = view_directory(self.path)
-        return self._seen
+        seen = view_directory(self.path)
+        self._began = self._began or seen.probes[0].began
+        return seen
 
     def log(self, path: Path) -> LiveText:
         """Return a log."""
         return LiveText(path)
 
     def now(self) -> datetime:
-        """Return a moment 25 s after the first probe began, by the directory as it was last read."""
-        seen = self._seen or self.look()
-        return datetime.fromisoformat(seen.probes[0].began) + timedelta(seconds=25)
+        """Return a moment 25 s after the first probe began, which the first look told."""
+        began = self._began or self.look().probes[0].began
+        return datetime.fromisoformat(began) + timedelta(seconds=25)

@@ -97,7 +97,9 @@ async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_
 async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, until: Any) -> None:
     app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
-        (directory.path / "journal.jsonl").write_text("no journal\n")
+        damaged = directory.path / "damaged"
+        damaged.write_text("no journal\n")
+        damaged.replace(directory.path / "journal.jsonl")  # the app never reads it half-written
         await until(pilot, lambda: app.return_value is not None)
     assert isinstance(app.return_value, SourceError)
     assert "journal.jsonl:1" in str(app.return_value)
