@@ -66,7 +66,15 @@ def test_every_installed_name_is_marked_as_typed() -> None:
     assert {package for package, path in data_files() if path.name == "py.typed"} == set(SETUPTOOLS["package-dir"])
 
 
-def test_textual_is_pinned_exactly() -> None:
-    pins = [need for need in PYPROJECT["project"]["dependencies"] if re.match(r"textual\b", need)]
-    assert len(pins) == 1
-    assert re.fullmatch(r"textual==\d+\.\d+\.\d+", pins[0])
+def test_the_tests_ask_for_the_textual_of_the_snapshots_which_the_range_has() -> None:
+    project = PYPROJECT["project"]
+    (wanted,) = [need for need in project["dependencies"] if re.match(r"textual\b", need)]
+    (pinned,) = [need for need in project["optional-dependencies"]["test"] if re.match(r"textual\b", need)]
+    lowest, above = _numbers(r"textual>=([\d.]+),<[\d.]+", wanted), _numbers(r"textual>=[\d.]+,<([\d.]+)", wanted)
+    assert lowest <= _numbers(r"textual==([\d.]+)", pinned) < above
+
+
+def _numbers(form: str, requirement: str) -> tuple[int, ...]:
+    found = re.fullmatch(form, requirement)
+    assert found, requirement
+    return tuple(map(int, found[1].split(".")))
