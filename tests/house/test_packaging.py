@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import ROOT
+from trtforensics.model.version import __version__
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -64,6 +65,11 @@ def test_every_data_file_is_shipped(package: str, path: Path) -> None:
 
 def test_every_installed_name_is_marked_as_typed() -> None:
     assert {package for package, path in data_files() if path.name == "py.typed"} == set(SETUPTOOLS["package-dir"])
+
+
+@pytest.mark.parametrize(("file", "form"), [("CHANGELOG.md", "\n## [{}]"), ("CITATION.cff", "\nversion: {}\n")])
+def test_other_files_name_the_version_of_the_package(file: str, form: str) -> None:
+    assert form.format(__version__) in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_the_tests_ask_for_the_textual_of_the_snapshots_which_the_range_has() -> None:
