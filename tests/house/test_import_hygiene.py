@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from tests.support.repository import ROOT
 
@@ -15,6 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PARSERS = ROOT / "parsers"
+SOURCES = {
+    "LOG": ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log",
+    "MODEL": ROOT / "testdata" / "models" / "convnet.onnx",
+    "REPLAY": ROOT / "testdata" / "replays" / "edited.json",
+}
 HEAVY = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual")
 NOT_FOR_A_LOG = (
     *("bz2", "lzma", "shutil", "zlib", "zstandard"),
@@ -24,6 +32,19 @@ NOT_FOR_A_LOG = (
 )
 """What reading a log from a plain file does without: small logs take hardly longer than the imports."""
 
+LIBRARIES = {*HEAVY, "zstandard"}
+PAGE = ROOT / "docs" / "reference" / "imports.md"
+TABLE = re.compile(r"^\| `(.+)` \| (.+) \|$", re.MULTILINE)
+
+RUN_A_COMMAND = """
+import sys
+from trtforensics.cli import main
+try:
+    status = main(sys.argv[1:])
+except SystemExit as stopped:
+    status = stopped.code
+assert status in {None, 0, 1}, status
+"""
 RUN_VERSION = """
 import sys, trtforensics.cli
 try:
@@ -98,3 +119,17 @@ def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:
 def test_no_parser_names_textual_or_the_tui_in_an_import(path: Path) -> None:
     tui = ("textual", "trtforensics.tui")
     assert not {name for name in imported_names(path) if f"{name}.".startswith(tuple(f"{part}." for part in tui))}
+
+
+def test_the_page_names_more_than_one_command() -> None:
+    assert len(TABLE.findall(PAGE.read_text(encoding="utf-8"))) > 1
+
+
+@pytest.mark.parametrize(("command", "libraries"), TABLE.findall(PAGE.read_text(encoding="utf-8")))
+def test_a_command_imports_what_its_page_says(command: str, libraries: str, tmp_path: Path) -> None:
+    compressed = tmp_path / "build.log.zst"
+    compressed.write_bytes(zstandard.ZstdCompressor().compress(SOURCES["LOG"].read_bytes()))
+    places = {**{word: str(path) for word, path in SOURCES.items()}, "LOG.zst": str(compressed)}
+    words = [places.get(word, word.replace("OUT/", f"{tmp_path}/")) for word in shlex.split(command)]
+    expected = set() if libraries == "nothing" else set(libraries.split(", "))
+    assert modules_after(RUN_A_COMMAND, *words) & LIBRARIES == expected

@@ -56,9 +56,22 @@ COMMANDS = {
     ],
     "pin": ["pin", "--json", TUNED, "-o", "{out}"],
     "codes": ["explain", "--json"],
+    "forecast": [
+        "bisect",
+        "items",
+        "--items",
+        "{items}",
+        "--check",
+        "true",
+        "--artifacts-dir",
+        "{out}",
+        "--dry-run",
+        "--json",
+    ],
+    "precision-forecast": ["bisect", "precision", MODEL, "--artifacts-dir", "{out}", "--dry-run", "--json"],
     "repair": ["repair", "--json", MODEL, "--fold", "--casts", "-o", "{out}"],
 }
-ELSEWHERE = {"engine", "graph", "pin-verification", "result", "table", "times", "timing-cache"}
+ELSEWHERE = {"engine", "event", "graph", "pin-verification", "result", "table", "times", "timing-cache"}
 """Schemas whose documents other tests of this module, and those of whole commands, hold against them."""
 
 
@@ -97,7 +110,9 @@ def test_what_a_command_prints_is_as_its_schema_says(
     made = tmp_path / "made.json"
     printed(capsys, "replay", "convert", "--json", TUNED, "-o", str(made))
     layer = next(iter(json.loads(made.read_text(encoding="utf-8"))["replay"]))
-    places = {"{out}": str(tmp_path / "out.json"), "{made}": str(made), "{layer}": layer}
+    items = tmp_path / "items.txt"
+    items.write_text("first\nsecond\n", encoding="utf-8")
+    places = {"{out}": str(tmp_path / "out.json"), "{made}": str(made), "{layer}": layer, "{items}": str(items)}
     document = printed(capsys, *(places.get(word, word) for word in COMMANDS[name]))
     assert problems(document, name) == []
     for key in document:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import ROOT
+from trtforensics.model.version import __version__
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -66,7 +67,20 @@ def test_every_installed_name_is_marked_as_typed() -> None:
     assert {package for package, path in data_files() if path.name == "py.typed"} == set(SETUPTOOLS["package-dir"])
 
 
-def test_textual_is_pinned_exactly() -> None:
-    pins = [need for need in PYPROJECT["project"]["dependencies"] if re.match(r"textual\b", need)]
-    assert len(pins) == 1
-    assert re.fullmatch(r"textual==\d+\.\d+\.\d+", pins[0])
+@pytest.mark.parametrize(("file", "form"), [("CHANGELOG.md", "\n## [{}]"), ("CITATION.cff", "\nversion: {}\n")])
+def test_other_files_name_the_version_of_the_package(file: str, form: str) -> None:
+    assert form.format(__version__) in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_the_tests_ask_for_the_textual_of_the_snapshots_which_the_range_has() -> None:
+    project = PYPROJECT["project"]
+    (wanted,) = [need for need in project["dependencies"] if re.match(r"textual\b", need)]
+    (pinned,) = [need for need in project["optional-dependencies"]["test"] if re.match(r"textual\b", need)]
+    lowest, above = _numbers(r"textual>=([\d.]+),<[\d.]+", wanted), _numbers(r"textual>=[\d.]+,<([\d.]+)", wanted)
+    assert lowest <= _numbers(r"textual==([\d.]+)", pinned) < above
+
+
+def _numbers(form: str, requirement: str) -> tuple[int, ...]:
+    found = re.fullmatch(form, requirement)
+    assert found, requirement
+    return tuple(map(int, found[1].split(".")))

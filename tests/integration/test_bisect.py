@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.schemas import problems
 from trtforensics.bisect.levers.tactics import load_side
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
@@ -460,6 +461,23 @@ def test_a_log_is_read_edited_and_taken_over(bench: Bench) -> None:
     (bench.folder / "items.txt").write_text("a\nb\n")
     (bench.folder / "log.txt").write_text(printed)
     assert "of another job" in bench.run("--check", "true", "--artifacts-dir", "x", "--from-log", "log.txt").stderr
+
+
+def test_events_are_printed_as_their_schema_says(bench: Bench) -> None:
+    """One verdict is given, one is forgotten; an event with another field, or without one, is none."""
+    check = bad_if("item7")
+    (bench.folder / "log.txt").write_text("good - build 0 check 0\n")
+    assert bench.run("--check", check, "--from-log", "log.txt").returncode == 0
+    assert bench.run("--check", check, "--forget", "2").returncode == 0
+    log = [*COMMAND, "bisect", "log", "out", "--json"]
+    done = subprocess.run(log, cwd=bench.folder, capture_output=True, text=True, timeout=DEADLINE, check=True)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {event["event"] for event in events} == {"run", "start", "end", "given", "forget"}
+    for event in events:
+        assert problems(event) == []
+        assert problems({**event, "no field": 1})
+        for key in event.keys() - {"kind"}:
+            assert problems({other: value for other, value in event.items() if other != key}), key
 
 
 @pytest.mark.parametrize(("culprits", "builds"), [((0, 1, 4), 14), ((1, 4), 14)])

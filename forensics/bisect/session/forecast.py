@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trtforensics.bisect.session.lever import Lever
 
 SCHEMA = 1
+KIND = "forecast"
 _SHOWN = 20
 
 
@@ -38,6 +39,7 @@ class Forecast:
     """
 
     schema: int
+    kind: str
     mode: str
     items: tuple[str, ...]
     atoms: int
@@ -75,6 +77,7 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
     size = round(mean(sizes)) if sizes else _inputs_size(lever)
     return Forecast(
         schema=SCHEMA,
+        kind=KIND,
         mode=lever.mode,
         items=tuple(item.name for item in lever.items),
         atoms=len(outlook.atoms),

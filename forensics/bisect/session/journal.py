@@ -125,6 +125,11 @@ def read_events(directory: Path, key: JobKey) -> Iterator[Event]:
         return
 
 
+def event_document(event: Event) -> dict[str, object]:
+    """Return an event as a JSON document: its schema is the journal's."""
+    return {"schema": SCHEMA, "kind": "event", **event}
+
+
 def _read(path: Path, key: JobKey) -> tuple[History, int, int]:
     """Return the history, the number of whole lines, and their bytes."""
     history = History(key.items)

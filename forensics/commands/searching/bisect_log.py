@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
     import json
 
     from trtforensics.bisect.session.job import key_of, names_of, read_job
-    from trtforensics.bisect.session.journal import read_events
+    from trtforensics.bisect.session.journal import event_document, read_events
     from trtforensics.bisect.session.log import log_lines, log_text
     from trtforensics.console import streams
     from trtforensics.errors import SourceError
@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
     except SourceError as error:
         damage = error
     if args.json:
-        streams.print_pieces(f"{json.dumps(event)}\n" for event in events)
+        streams.print_pieces(f"{json.dumps(event_document(event))}\n" for event in events)
     else:
         streams.print_pieces(log_text(log_lines(events, key, names_of(job))))
     if damage is not None:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
 
     from trtforensics.bisect.precision.casting.caster import Caster
     from trtforensics.bisect.precision.emulation.converted import ConvertedModel
     from trtforensics.bisect.precision.emulation.judging import OutputJudge
     from trtforensics.bisect.precision.emulation.oracle import Oracle
+    from trtforensics.bisect.precision.forecast import PrecisionForecast
     from trtforensics.bisect.precision.inputs.sample import Sample, SampleSet
+    from trtforensics.bisect.precision.items import PrecisionItem
     from trtforensics.bisect.precision.lever import PrecisionLever, Target
     from trtforensics.bisect.precision.tensors.ranges import TensorRanges
     from trtforensics.bisect.runner.options import RunOptions
@@ -119,7 +122,8 @@ def run(args: Namespace) -> int:
         items, atoms_of(lever.caster), lever.narrow.upper(), every=options.find == "all", limit=options.max_builds
     )
     if args.dry_run:
-        streams.print_result(_forecast(lever, len(items), builds))
+        cost = _forecast(lever, items, builds)
+        streams.print_result(cost.to_json() if args.json else cost.text())
         return ExitCode.OK
     lever.builds = builds == "every"
 
@@ -297,6 +301,13 @@ def _target(args: Namespace, caster: Caster, samples: tuple[Sample, ...]) -> Tar
     return Target(module, shapes, args.compute_capability if module == "tensorrt_rtx" else None, constraints)
 
 
+def _forecast(lever: PrecisionLever, items: Iterable[PrecisionItem], builds: str) -> PrecisionForecast:
+    from trtforensics.bisect.precision.forecast import precision_forecast
+
+    builder = lever.target.module if lever.target else None
+    return precision_forecast(tuple(item.name for item in items), len(lever.nodes), builds, builder)
+
+
 def _require_layer_precisions(module: str, precision: str) -> None:
     """Refuse ``--by constraints`` if the installed version has no layer precisions.
 
@@ -311,15 +322,3 @@ def _require_layer_precisions(module: str, precision: str) -> None:
     if precision.upper() not in installed.flags:
         next_step = "Leave out `--by constraints`, or ask for fp16"
         raise UsageError(installed.name, f"has no builder flag {precision.upper()}", next_step)
-
-
-def _forecast(lever: PrecisionLever, items: int, builds: str) -> str:
-    from math import ceil, log2
-
-    rounds = ceil(log2(max(1, items)))
-    built = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}[builds]
-    builder = f"with {lever.target.module}" if lever.target else "(no TensorRT is installed: none will run)"
-    return (
-        f"{len(lever.nodes)} nodes in {items} items (tensors, and readers of clamped constants).\n"
-        f"One set of two nodes: up to {rounds + 9} probes on the CPU, {built} {builder}.\n"
-    )

@@ -6,6 +6,7 @@ from importlib import resources
 
 import pytest
 
+from tests.support import onnx_operators
 from trtforensics.redaction.vocabulary import vocabulary
 
 
@@ -24,3 +25,12 @@ def test_each_word_stands_once_in_the_list() -> None:
     words = [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
     assert len(words) == len(set(words))
     assert all(word.isalpha() for word in words)
+
+
+def test_the_operators_of_the_installed_onnx_stay() -> None:
+    """An older onnx lacks some of the file's operators; a newer one may have operators of later sets."""
+    head, _, listed = onnx_operators.PATH.read_text(encoding="utf-8").partition("\n")
+    known = set(onnx_operators.text().partition("\n")[2].split())
+    assert known
+    assert known <= set(listed.split())
+    assert f"operator set {onnx_operators.OPSET};" in head

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import time
+from importlib.metadata import version
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ os.environ["TEXTUAL_ANIMATIONS"] = "none"
 import pytest
 
 from tests.support.artifacts import Directory
+from tests.support.repository import ROOT
 from tests.support.sample_session import (
     FOREIGN_NAME,
     MARKUP_NAME,
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
 
+SNAPSHOTS_OF = re.findall(r'"textual==([\d.]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[0]
+"""The version of Textual that drew the snapshots; the tests' extra asks for it."""
+
 LOOKS = 3
 """Looks in a row at which a screen that has come to rest is the same."""
 
@@ -45,6 +51,14 @@ def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
     monkeypatch.setattr(terminal_app, "REST_S", 0.0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
+@pytest.fixture
+def snap_compare(snap_compare: Callable[..., bool]) -> Callable[..., bool]:
+    """Compare with the picture of before, where Textual is the version that drew it."""
+    if version("textual") != SNAPSHOTS_OF:
+        pytest.skip(f"the snapshots are of Textual {SNAPSHOTS_OF}; {version('textual')} is installed")
+    return snap_compare
 
 
 @pytest.fixture
