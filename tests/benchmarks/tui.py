@@ -6,6 +6,7 @@ log is parsed and after, the bytes that a key sends to the terminal, the peak of
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import fcntl
 import os
@@ -25,6 +26,19 @@ COLUMNS, ROWS = 200, 60
 QUIET_S = 0.15
 """A terminal that gets nothing for so long has got all that a key brings."""
 PATIENCE_S = 120.0
+EPILOG = """\
+It prints, in this order:
+  first paint           from the start of the process until the panes are drawn
+  keys while parsing    from ? until the help is drawn, again and again until the log is parsed
+  parsed after          from the start of the process until the overview shows the builds
+  j, page down          in the raw log and in the layers: until the first bytes, and the bytes of one key;
+                        what follows the cursor once it rests is not counted
+  filter, a key         each key of a filter, until the first bytes
+  peak memory           of the process, and the most seen of it and its children while the log is parsed
+  less                  the same page down in less -N, the time to its end, its memory; left out without less
+
+Times are wall times: on a busy machine they are too long. It needs Linux, and some minutes for 1.5 million lines.
+"""
 RESTS_S = 0.1
 """After so long without a key the other panes follow the cursor."""
 
@@ -179,9 +193,21 @@ def less(path: str) -> None:
         terminal.end()
 
 
+def _arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.tui",
+        description=f"Measure how fast the TUI answers on a large log, in a terminal of {COLUMNS}x{ROWS}.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("log", help="a build log as a plain file")
+    return parser
+
+
 def main() -> int:
     """Measure both on one log."""
-    path = sys.argv[1]
+    path = _arguments().parse_args().log
     with Path(path).open("rb") as stream:
         lines = sum(chunk.count(b"\n") for chunk in iter(lambda: stream.read(1 << 22), b""))
     print(f"{Path(path).name}: {Path(path).stat().st_size / 1e6:.0f} MB, {lines:,} lines, {COLUMNS}x{ROWS}")

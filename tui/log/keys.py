@@ -35,8 +35,8 @@ KEYS: Keys = (
             ("Space", "open or close a layer, a finding"),
             ("s", "sort the layers by the next column: #, ms, margin, other type"),
             ("Enter", "what the row is about: a layer's detail, a line of the log"),
-            ("Enter, in the findings", "show the line and the layer"),
-            ("Enter, in the log", "show the layer that the line belongs to"),
+            ("Enter in findings", "show the line and the layer"),
+            ("Enter in the log", "show the layer that the line belongs to"),
         ),
     ),
     (
@@ -46,7 +46,7 @@ KEYS: Keys = (
             ("<  >", "count closer, wider margins as near ties"),
             ("f", "filter the list: a text, type:half, time>0.05, margin<2%, -without"),
             ("/", "search the raw log (a capital makes case count)"),
-            ("Ctrl+R, in the input", "search for a regular expression"),
+            ("Ctrl+R in the input", "search for a regular expression"),
             ("n  N", "next, previous match"),
             ("&", "show only the lines that hold a text"),
             ("v", "show only errors, then warnings too, then all but verbose lines"),
@@ -59,7 +59,7 @@ KEYS: Keys = (
         (
             ("✔  ✗  ?", "in the engine, lost, the log does not tell"),
             ("≈", "near tie: the runner-up is within 2 %, or what < and > say"),
-            ("?  ·", "not told; nothing to compute"),
+            ("?  ·", "unknown; nothing to compute"),
             ("▲  ▼", "the column that sorts"),
             ("▶", "a time beyond the end of the bars, 4 x the best"),
             ("◈  │  ◇", "ForeignNode; a kernel, an operation inside one"),

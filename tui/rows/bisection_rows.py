@@ -94,7 +94,7 @@ def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
     state, role = standing(view, now), state_of(view)[1]
     why = view.why if not view.live else ""
     rows: list[Line] = [_fact("state", f"{state}: {why}" if why else state, role)]
-    rows.append(_fact("runs", view.holder or "nobody works on it now", Role.ACCENT if view.live else Role.DIM))
+    rows.append(_fact("runs", view.holder or "no process works on it now", Role.ACCENT if view.live else Role.DIM))
     rows += [_fact(name, line, Role.PLAIN) for name, line in (("build", view.build), ("check", view.check)) if line]
     proven = view.status == "certified"
     for number, members in enumerate(view.culprits, 1):

@@ -211,11 +211,11 @@ def _widths(width: int, *, scored: bool) -> tuple[int, int]:
 def _values(entries: Sequence[SideValue], *, tied: bool) -> str:
     """Return a side's most frequent value, the number of other values, and with ``tied`` the mark of a near tie."""
     if not entries:
-        return "not told"
+        return "unknown"
     near = tied and any(entry.layer is not None and entry.layer.near_tie for entry in entries)
     tie = f" {NEAR_TIE}" if near else ""
     others = f" (+{len(entries) - 1})" if len(entries) > 1 else ""
-    return f"{entries[0].text or 'not told'}{others}{tie}"
+    return f"{entries[0].text or 'unknown'}{others}{tie}"
 
 
 def places(row: DiffRow) -> list[DiffPlace]:
@@ -224,7 +224,7 @@ def places(row: DiffRow) -> list[DiffPlace]:
     if isinstance(subject, SuspiciousPair):
         return [DiffPlace(_half(half), half.span, good=False) for half in subject.halves]
     lines = [
-        DiffPlace(entry.text or "not told", span, good)
+        DiffPlace(entry.text or "unknown", span, good)
         for entries, good in ((subject.good, True), (subject.bad, False))
         for entry in entries
         for span in (entry.spans or (None,))

@@ -13,6 +13,9 @@ LONGEST = 20_000
 _MARGIN = 1_000
 """Characters that are read beyond those shown, so that a secret is masked before it is cut."""
 
+_AROUND = 60
+"""Characters that are shown on either side of a match beyond the longest line."""
+
 _PREFIX = re.compile(r"(?:\[[^][]{1,60}\] ?){1,5}")
 _SEVERITY = re.compile(r"\[([EFIVW])[\]:]|\b(ERROR|FATAL|CRITICAL|WARNING)\b")
 _ROLES = {
@@ -45,8 +48,25 @@ def log_pieces(text: str, sought: re.Pattern[str] | None = None, *, prefixes: bo
     pieces = [Piece(shown[:start], Role.DIM)] if start and prefixes else []
     pieces += _marked(shown[start:], role, sought)
     if rest > 0:
+        pieces += _beyond(text, role, sought)
         pieces.append(Piece(f" … {rest:,} more characters", Role.DIM))
     return tuple(pieces)
+
+
+def _beyond(text: str, role: Role, sought: re.Pattern[str] | None) -> list[Piece]:
+    """Return the first match beyond the characters that are shown, between the characters around it."""
+    match = sought.search(text, LONGEST) if sought is not None else None
+    if sought is None or match is None or not match[0]:
+        return []
+    start = max(match.start() - _MARGIN, 0)
+    near = visible(text[start : match.end() + _MARGIN])
+    # What becomes visible, or is masked, moves the match: it is the one nearest to where it was.
+    moved = min(sought.finditer(near), key=lambda other: abs(other.start() - match.start() + start), default=None)
+    if moved is None:
+        return []
+    where = Piece(f" … at character {match.start() + 1:,}: ", Role.DIM)
+    before, after = near[max(moved.start() - _AROUND, 0) : moved.start()], near[moved.end() : moved.end() + _AROUND]
+    return [where, Piece(before, role), Piece(moved[0][:LONGEST], Role.MATCH), Piece(after, role)]
 
 
 def _marked(text: str, role: Role, sought: re.Pattern[str] | None) -> list[Piece]:

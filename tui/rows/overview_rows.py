@@ -72,7 +72,6 @@ AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default p
 """Values of options that were not set."""
 
 OUTCOME_ROLES = {Outcome.PASSED: Role.GOOD, Outcome.FAILED: Role.ERROR, Outcome.TRUNCATED: Role.WARNING}
-NOT_TOLD = "not told by this log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +210,7 @@ def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
     asked = [word for word in REDUCED if allows(build, word)]
     wanted = f", though {', '.join(asked)} was asked for" if asked and full else ""
     silent = sum(layer.compute_precision is None and computes(layer) for layer in layers)
-    unknown = f"; of {silent:,} it is not told" if silent else ""
+    unknown = f"; {silent:,} unknown" if silent else ""
     role = Role.WARNING if wanted else Role.PLAIN
     yield OverviewRow("FP32", f"{full:,} of {plural(len(layers), 'layer')}{wanted}{unknown}", layers[0].span.line, role)
 
@@ -228,7 +227,7 @@ def _file_rows(files: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
 
 def _build_rows(build: Build) -> Iterator[OverviewRow]:
     yield OverviewRow("tool", build.tool.value, build.first_line)
-    version = build.tensorrt_version or "version not told"
+    version = build.tensorrt_version or "version unknown"
     yield OverviewRow(
         "TensorRT", version, build.first_line, Role.PLAIN if build.tensorrt_version is not None else Role.DIM
     )
@@ -243,7 +242,7 @@ def _device_row(build: Build) -> OverviewRow:
     device = {fact.name: fact for fact in build.options.get("device", ())}
     selected = device.get("Selected Device")
     if selected is None:
-        return OverviewRow("GPU", NOT_TOLD, None, Role.DIM)
+        return OverviewRow("GPU", "unknown: the log does not say", None, Role.DIM)
     facts = [selected.value]
     for name, spelled in (
         ("Compute Capability", "compute capability {}"),
@@ -273,7 +272,7 @@ def _pass_rows(build: Build) -> Iterator[OverviewRow]:
 
 
 def _pass_row(number: int, backend_pass: BackendPass) -> OverviewRow:
-    verdicts = {True: "✔ the engine", False: "✗ discarded", None: "? not told whether the engine is from it"}
+    verdicts = {True: "✔ the engine", False: "✗ discarded", None: "? unknown whether the engine is from it"}
     estimated_ms, strategy_number = backend_pass.estimated_ms, backend_pass.backend_strategy
     estimate = f", estimated {milliseconds(estimated_ms)} ms" if estimated_ms is not None else ""
     strategy = "" if strategy_number is None else f"backend strategy {strategy_number}"
@@ -329,7 +328,7 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
         line = dump[0].span.line
         yield OverviewRow("engine", f"{plural(len(dump), 'layer')}: {types}", line, Role.STRONG)
         computes = (layer.compute_precision for layer in dump)
-        yield OverviewRow("computes in", _tally(known.type if known else NOT_TOLD for known in computes), line)
+        yield OverviewRow("computes in", _tally(known.type if known else "unknown" for known in computes), line)
         yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.output_types), line)
         if build.choices or build.cached:
             joined = sum(layer.choice is not None or layer.cached is not None for layer in dump)
@@ -342,7 +341,7 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
         layers = plural(len(build.layer_names), "layer")
         yield OverviewRow("engine", f"{layers}, of which the log prints the names only")
     elif build.stages or build.choices:
-        yield OverviewRow("engine", f"layers {NOT_TOLD}", role=Role.DIM)
+        yield OverviewRow("engine", "layers unknown: the log does not list them", role=Role.DIM)
 
 
 def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
@@ -364,7 +363,7 @@ def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
     for label, made in results:
         if made:
             known = [result.final for result in made if result.final is not None]
-            used = f"{sum(known):,} used by the engine" if known else "not told which the engine uses"
+            used = f"{sum(known):,} used by the engine" if known else "unknown which of them the engine uses"
             yield OverviewRow(label, f"{len(made):>6,}, {used}", made[0].span.line)
 
 

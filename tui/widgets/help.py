@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
+LONGEST_KEY = 19
+"""Columns of the keys; a test holds that all keys fit."""
+
 
 def help_lines(keys: Keys) -> list[Line]:
     """Return the help as lines."""
     lines: list[Line] = []
     for title, of_title in keys:
         lines.append((Piece(f" {title}", Role.TITLE),))
-        lines += [(Piece(f"  {fit(key, 20)}", Role.ACCENT), Piece(f"{text} ")) for key, text in of_title]
+        lines += [(Piece(f"  {fit(key, LONGEST_KEY)} ", Role.ACCENT), Piece(f"{text} ")) for key, text in of_title]
     return lines
 
 

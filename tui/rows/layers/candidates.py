@@ -316,7 +316,7 @@ def _nothing_timed(subject: Subject) -> str:
 _FINAL = {
     True: Piece(" ✔ in the engine", Role.GOOD),
     False: Piece(" ✗ lost to another format or pass", Role.DIM),
-    None: Piece(" ? not told if the engine uses it", Role.WARNING),
+    None: Piece(" ? unknown whether the engine uses it", Role.WARNING),
 }
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LABEL = 10
 _LEAST = 16
-_FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? not told"}
+_FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,13 +88,13 @@ class LayerEntry:
 
     @property
     def types_text(self) -> str:
-        """What it reads and writes: ``Half→Float``, ``Half`` for both; ``?`` for a side that is not told."""
+        """What it reads and writes: ``Half→Float``, ``Half`` for both; ``?`` for a side that is unknown."""
         read, written = _joined(self.input_types), _joined(self.output_types)
         return read if read == written else f"{read}→{written}"
 
     @property
     def compute(self) -> str:
-        """What it computes in; ``?`` where that is not told, ``·`` where it computes nothing."""
+        """What it computes in; ``?`` where that is unknown, ``·`` where it computes nothing."""
         if self.layer is None:
             return COPIES if self.reformat else UNKNOWN
         if self.layer.compute_precision is not None:

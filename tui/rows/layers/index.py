@@ -220,13 +220,13 @@ class LayerIndex:
             yield TreeRow(RowKind.SECTION, text, first, label=f"also from line {first:,}")
 
     def _coverage(self) -> Iterator[TreeRow]:
-        """Yield a remark that says where the times are from, and what is not told of how many layers."""
+        """Yield a remark that says where the times are from, and of how many layers the compute type is unknown."""
         source = self.time_source
         unknown = sum(entry.compute == UNKNOWN for entry in self.engine)
         if source is not None:
             yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self.build))
         if unknown:
-            text = "what it computes in is not told"
+            text = "compute type unknown"
             yield TreeRow(RowKind.SECTION, text, label=f"{unknown:,} of {plural(len(self.engine), 'layer')}")
 
     def _grouped(self, entries: Iterable[LayerEntry]) -> Iterator[TreeRow]:
@@ -269,7 +269,7 @@ def tensor_text(tensor: EngineTensor) -> str:
 def formats_text(result: Choice | CachedResult) -> str:
     """Spell a combination of formats as the log does; without formats, say that the log has none."""
     inputs, outputs = ", ".join(result.inputs), ", ".join(result.outputs)
-    return f"{inputs} → {outputs}" if inputs or outputs else f"formats not told (line {result.span.line:,})"
+    return f"{inputs} → {outputs}" if inputs or outputs else f"formats unknown (line {result.span.line:,})"
 
 
 def subject_name(subject: Subject) -> str:

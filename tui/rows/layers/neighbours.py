@@ -32,16 +32,16 @@ def neighbour_rows(layer: EngineLayer, neighbours: Neighbours) -> list[Neighbour
     """Return the rows of a layer."""
     return [
         *_side("reads", neighbours.producers(layer), "an input of the network, or a constant"),
-        *_side("is read by", neighbours.consumers(layer), "an output of the network, or nobody"),
+        *_side("is read by", neighbours.consumers(layer), "a network output, or unused"),
     ]
 
 
-def _side(title: str, found: tuple[Neighbour, ...], nobody: str) -> Iterator[NeighbourRow]:
+def _side(title: str, found: tuple[Neighbour, ...], outside: str) -> Iterator[NeighbourRow]:
     yield NeighbourRow(f"{title} ({len(found):,})", heading=True)
     if not found:
         yield NeighbourRow("no tensor, as far as the log tells")
     for one in found:
-        name = (one.layer.name or UNNAMED) if one.layer else nobody
+        name = (one.layer.name or UNNAMED) if one.layer else outside
         yield NeighbourRow(name, one.tensor, one.layer)
 
 

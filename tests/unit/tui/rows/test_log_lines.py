@@ -49,6 +49,21 @@ def test_a_line_as_long_as_a_file_is_bounded() -> None:
     assert text_of(line).endswith("1,234 more characters")
 
 
+def test_a_match_beyond_the_longest_line_is_shown_with_its_place() -> None:
+    text = f"{'x' * (LONGEST + 500)}\x1b[31mneedle{'y' * 5000}"
+    line = log_pieces(text, LineMatcher("needle").pattern)
+    assert [p.text for p in line if p.role is Role.MATCH] == ["needle"]
+    assert f"at character {text.index('needle') + 1:,}: xxx" in text_of(line)
+    assert "\x1b" not in text_of(line)
+    assert width_of(line) < LONGEST + 300
+
+
+def test_a_match_inside_a_secret_beyond_the_longest_line_does_not_show_it() -> None:
+    token = f"ghp_{'aB3' * 12}"
+    line = log_pieces(f"{'x' * (LONGEST + 500)} {token}", LineMatcher("aB3aB3aB3").pattern)
+    assert "aB3" not in text_of(line)
+
+
 def test_a_secret_is_masked_before_a_long_line_is_cut() -> None:
     token = f"ghp_{'aB3' * 12}"
     shown = "".join(piece.text for piece in log_pieces(f"{'x' * (LONGEST - 11)} {token}"))

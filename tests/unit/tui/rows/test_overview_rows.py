@@ -74,10 +74,10 @@ def test_an_overview_of_a_log_that_was_understood_says_so(log: BuildLog) -> None
 
 def test_what_a_log_does_not_tell_is_said(log: BuildLog) -> None:
     rows = {row.label: row.value for row in overview_rows(log, log.builds[1])}
-    assert rows["GPU"] == "not told by this log"
-    assert rows["TensorRT"] == "version not told"
+    assert rows["GPU"] == "unknown: the log does not say"
+    assert rows["TensorRT"] == "version unknown"
     assert rows["engine"] == "1 layer, of which the log prints the names only"
-    assert rows["choices"].strip() == "1, not told which the engine uses"
+    assert rows["choices"].strip() == "1, unknown which of them the engine uses"
 
 
 def test_a_long_value_goes_on_below_itself() -> None:

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.screens import SIZE, ScreenText
+from trtforensics.tui.bisection.keys import KEYS as BISECTION_KEYS
+from trtforensics.tui.diff.keys import KEYS as DIFF_KEYS
 from trtforensics.tui.log.app import LogApp
-from trtforensics.tui.widgets.help import HelpScreen
+from trtforensics.tui.log.keys import KEYS as LOG_KEYS
+from trtforensics.tui.widgets.help import HelpScreen, Keys, help_lines
+
+
+@pytest.mark.parametrize("keys", [LOG_KEYS, DIFF_KEYS, BISECTION_KEYS], ids=["log", "diff", "bisection"])
+def test_every_key_is_shown_whole_and_apart_from_its_text(keys: Keys) -> None:
+    rows = [line for line in help_lines(keys) if len(line) > 1]
+    assert [key.text.strip() for key, _ in rows] == [key for _, of_title in keys for key, _ in of_title]
+    assert all(key.text.endswith(" ") for key, _ in rows)
 
 
 async def test_question_mark_shows_the_keys_and_q_closes_them(

@@ -8,6 +8,9 @@ import pytest
 
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import of_code, report_on
+from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,3 +36,14 @@ LISTED = "V   List of affected weights: {}"
 def test_a_weight_with_two_issues_counts_once(lines: str, title: str, tmp_path: Path) -> None:
     (found,) = of_code(report_on(marked(lines).text, tmp_path), "TF208")
     assert found.title.startswith(f"{title} when converted to FP16")
+
+
+def test_weights_that_do_not_fit_into_fp16_are_named(tmp_path: Path) -> None:
+    log = tmp_path / "build.log"
+    weights = ["conv1 + relu1.weight", "MatMul_7.bias"]
+    text = "[W] [TRT] Weights [name={}] had the following issues when converted to FP16:\n"
+    log.write_text("[V] [TRT] x\n" + "".join(map(text.format, weights)), encoding="utf-8")
+    read = read_log(str(log), max_bytes=1 << 30, on_progress=lambda _: None)
+    (found,) = (one for one in judge(Inputs([read]), Suppression()).findings if one.code == "TF208")
+    assert all(name in found.title for name in weights)
+    assert list(found.layers) == weights

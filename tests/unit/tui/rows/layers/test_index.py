@@ -19,7 +19,7 @@ def test_layers_of_the_engine_come_first_and_then_what_else_was_tuned(log: Build
     rows = LayerIndex(log.builds[0]).rows()
     assert [row.text for row in rows[:2]] == ["conv1 + relu1", "pool1"]
     assert [(row.text, row.label) for row in rows[5:6]] == [("ms as tuned", "4 of 5 layers timed")]
-    assert (rows[6].text, rows[6].label) == ("what it computes in is not told", "3 of 5 layers")
+    assert (rows[6].text, rows[6].label) == ("compute type unknown", "3 of 5 layers")
     assert [row.text for row in rows[7:]] == [
         "tuned, not in the engine",
         "fc_unused",
@@ -75,7 +75,7 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
         "__myl_0",
         "__myl_1",
         "__myl_2",
-        "what it computes in is not told",
+        "compute type unknown",
     ]
     assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
     assert [entry.time_ms for entry in index.engine] == [None] * 3
