@@ -10,14 +10,14 @@ from trtforensics.model.profile import TimeSource
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.log import BuildLog
+    from trtforensics.model.log import Build, BuildLog
 
 
 def coverage_of(log: BuildLog) -> Coverage:
     """Return what a log says about all of its builds together: nothing where it holds none; its lines are added up."""
     each = [build.coverage for build in log.builds]
     return Coverage(
-        verdict=bool(each) and all(one.verdict for one in each),
+        verdict=bool(each) and all(map(_ended, log.builds)),
         engine_layers=bool(each) and all(one.engine_layers for one in each),
         tactics=bool(each) and all(one.tactics for one in each),
         times=_times([one.times for one in each]),
@@ -26,6 +26,15 @@ def coverage_of(log: BuildLog) -> Coverage:
         own_lines=sum(one.own_lines for one in each),
         other_lines=sum(one.other_lines for one in each),
     )
+
+
+ENGINE_MADE = "engine_made"
+"""The cause by which a program says that it has the engine."""
+
+
+def _ended(build: Build) -> bool:
+    """Whether the log says how a build ended: TensorRT and its tools do, or a program that has the engine."""
+    return build.coverage.verdict or any(note.kind == ENGINE_MADE for note in build.notes)
 
 
 def _times(each: Sequence[TimeSource | None]) -> TimeSource | None:

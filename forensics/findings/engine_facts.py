@@ -11,6 +11,7 @@ from trtforensics.parsers.notation import names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from trtforensics.findings.case import Case
     from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
     from trtforensics.model.span import SourceSpan
 
@@ -111,3 +112,14 @@ def layer_types(layer: EngineLayer) -> set[str]:
 def spans_of(layers: Sequence[EngineLayer]) -> list[SourceSpan]:
     """Return the lines of layers."""
     return [layer.span for layer in layers]
+
+
+def runs_in(case: Case, kind: str) -> bool | None:
+    """Whether a layer reads, writes or computes in a type (``Half``); None where the log does not tell.
+
+    It does not tell without engine layers, and what is inside a ForeignNode is unknown too.
+    """
+    if any(kind in layer_types(layer) | input_types(layer) for layer in case.engine):
+        return True
+    typed = [layer for layer in case.engine if layer_types(layer) | input_types(layer)]
+    return None if not typed or any(map(is_foreign, case.engine)) else False

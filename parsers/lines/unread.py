@@ -49,6 +49,7 @@ _OF_NO_PROGRAM = frozenset(
         *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
         *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
         *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
+        *("nsys_report", "engine_made"),
     }
 )
 """Causes that texts name which have nothing to do with TensorRT."""

@@ -73,3 +73,19 @@ core = said(
     settle="How many DLA cores the device has: builder.num_DLA_cores.",
     sources=("dlaExecuteRunner.cpp of 7; trtexec of 8.5; NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#12",),
 )
+
+alone = said(
+    "TF448",
+    Severity.ERROR,
+    "A layer cannot run on DLA, and may not run on the GPU",
+    kinds=("dla_alone",),
+    says="{layer} cannot run on DLA, and may not run on the GPU",
+    cause="All layers are to run on DLA (--useDLACore, default_device_type). DLA does not take this one, and without "
+    "GPU fallback there is nowhere else to run it. The reformats at the network's inputs and outputs need the GPU too.",
+    confirm="Build with --allowGPUFallback and read which layers run on the GPU.",
+    fixes=(
+        "Allow it: --allowGPUFallback, BuilderFlag.GPU_FALLBACK.",
+        "Or make the layer fit for DLA, and give the network formats of DLA (--inputIOFormats, --outputIOFormats).",
+    ),
+    sources=("TensorRT 5 to 8, builder; NVIDIA/TensorRT#3438",),
+)

@@ -139,3 +139,42 @@ constraints = said(
     fixes=("Set one of the two (--precisionConstraints=obey or =prefer), or clear the other flag first.",),
     sources=("builderConfig.cpp of 8.2 to 10",),
 )
+
+
+_DEFAULT_LEVEL = 3
+
+
+@rule(
+    "TF446",
+    Severity.NOTE,
+    "The optimisation level is below the default",
+    cause="Below level 3 the builder compiles and times fewer tactics, at level 0 it takes the first that heuristics "
+    "give: the build is fast and the engine is not. Choices of such a build say little about one at the default level.",
+    confirm="BuilderOptimizationLevel in the build options.",
+    fixes=(Fix("Leave --builderOptimizationLevel out, or give 3 or more.", "8.6"),),
+    sources=("TensorRT's description of builder_optimization_level",),
+)
+def low_level(case: Case) -> Iterator[Observation]:
+    """Report the level that trtexec prints."""
+    for fact in case.build.options.get("build", ()):
+        level = fact.value.strip()
+        if fact.name == "BuilderOptimizationLevel" and level in {str(one) for one in range(_DEFAULT_LEVEL)}:
+            step = Step("Build at the default level", trtexec(case, without=("--builderOptimizationLevel",)))
+            yield Observation(f"The optimisation level is {level}", (fact.span,), steps=(step,), same_as="level")
+
+
+@rule(
+    "TF447",
+    Severity.NOTE,
+    "The network has random weights",
+    cause="trtexec takes --deploy without --model as a Caffe network without weights and fills in random ones. The "
+    "engine's speed is right, its numbers mean nothing.",
+    confirm="The command, and an empty Model line in the model options.",
+    fixes=("Give the weights: --model=FILE.caffemodel.", "Use such an engine to measure speed only."),
+    sources=("trtexec's help, 5.0 to 8.6: --model, default: no model, random weights",),
+)
+def random_weights(case: Case) -> Iterator[Observation]:
+    """Report a command with a Caffe network and no file of its weights."""
+    given, span = {option.partition("=")[0] for option in options(case)}, command_span(case.build)
+    if "--deploy" in given and not given & {"--model", "--loadEngine"} and span is not None:
+        yield Observation("No --model beside --deploy: the weights are random", (span,), same_as="random weights")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity, Step
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import trtexec
 
@@ -62,19 +62,47 @@ def bad_profile(case: Case) -> Iterator[Observation]:
 @rule(
     "TF403",
     Severity.WARNING,
-    "trtexec guessed the shape of a dynamic input",
-    cause="No shapes were given, so trtexec set every dynamic dimension to 1: tactics are tuned for batch 1, and the "
-    "engine takes no other size.",
+    "The shape of a dynamic input was guessed",
+    cause="No shapes were given for the input, so trtexec or Polygraphy set every dynamic dimension to 1: tactics are "
+    "tuned for batch 1, and the engine takes no other size.",
     confirm="The line names the input and the shape.",
-    fixes=("Give --minShapes, --optShapes and --maxShapes, or --shapes for one fixed size.",),
-    sources=("verbose logs of 8.4 to 10.16",),
+    fixes=(
+        "trtexec: give --minShapes, --optShapes and --maxShapes, or --shapes for one fixed size.",
+        "Polygraphy: give --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes, and --input-shapes for the data.",
+    ),
+    sources=("verbose logs of 8.4 to 10.16", "Polygraphy 0.35 to 0.49"),
 )
 def guessed_shape(case: Case) -> Iterator[Observation]:
-    """Name the inputs."""
-    notes = case.notes("shape_guessed")
-    used = ", ".join(f"{note.text('tensor')}:{note.text('text').strip()}" for note in notes)
-    step = Step(f"Give the sizes that the application uses by --minShapes, --optShapes and --maxShapes, not {used}")
-    yield from observe(notes, "trtexec guessed the shape of {names}", names="tensor", steps=(step,))
+    """Name the inputs; where stderr with trtexec's warning is missing, the shapes that it set say so too."""
+    asked = [fact for fact in case.build.options.get("build", ()) if fact.name == "Input build shapes"]
+    unasked = [fact.span for fact in asked if fact.value.strip() == "model"]
+    notes = case.notes("shape_guessed") or (case.notes("shape_set") if unasked else [])
+    if notes:
+        used = ", ".join(f"{note.text('tensor')}:{_optimum(note.text('text'))}" for note in notes)
+        step = Step(f"Give the sizes that the application uses by --minShapes, --optShapes and --maxShapes, not {used}")
+        names = list(dict.fromkeys(note.text("tensor") for note in notes))
+        without_warning = unasked if notes[0].kind == "shape_set" else []
+        yield Observation(
+            f"trtexec guessed the shape of {listed(names)}",
+            [*without_warning, *(note.span for note in notes)],
+            layers=names,
+            steps=(step,),
+        )
+    made_up = case.notes("poly_shape_guessed")
+    if made_up:
+        names = list(dict.fromkeys(note.text("tensor") for note in made_up))
+        yield Observation(
+            f"Polygraphy guessed the shape of {listed(names)}",
+            [note.span for note in made_up],
+            layers=names,
+            because=[note.span for note in case.notes("input_unknown")],
+            same_as="guessed",
+        )
+
+
+def _optimum(shapes: str) -> str:
+    """Return the optimum of ``MIN=1x3 OPT=1x3 MAX=1x3``, or the shape where there is only one."""
+    return shapes.partition("OPT=")[2].partition(" ")[0] or shapes.strip()
 
 
 @rule(
@@ -123,4 +151,20 @@ impossible_profile = said(
     ),
     settle="ONNX Runtime with the shapes of the profile.",
     sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947",),
+)
+
+other_shape = said(
+    "TF449",
+    Severity.ERROR,
+    "An optimisation profile does not fit the network's input",
+    kinds=("profile_differs",),
+    says="The optimisation profile does not fit the input {tensor}",
+    cause="The profile gives another number of dimensions than the input has, or a range for a dimension that is fixed "
+    "in the model. A profile may only choose where the model says -1.",
+    confirm="Print the model's input (polygraphy inspect model): -1 or a name stands for a dynamic dimension.",
+    fixes=(
+        "Give min = opt = max = the model's own size in each fixed dimension, and as many dimensions as the input has.",
+        "If the dimension is to vary: export the model with it as a dynamic axis (torch.onnx.export, dynamic_axes).",
+    ),
+    sources=("network.cpp (validate) of 7.x and 8.x; NVIDIA/TensorRT#939, wenet-e2e/wenet#2206",),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.requests import WEAK_FLAGS, precision_fact
+from trtforensics.engines.requests import WEAK_FLAGS, command_span, precision_fact
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps.commands import autocast, trtexec, typed
+from trtforensics.findings.steps.commands import autocast, options, trtexec, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,15 +57,31 @@ def typed_setter(case: Case) -> Iterator[Observation]:
     sources=("10.16 logs", "the 10.x to 11.x migration guide"),
 )
 def weak_typing(case: Case) -> Iterator[Observation]:
-    """Report the warning together with the line of the precision options."""
+    """Report the warning together with the line of the precision options, or flags of a log without stderr."""
     facts = [fact for fact in (precision_fact(case.build),) if fact is not None]
-    notes = case.notes("weak_typing")
+    notes, span, flags = case.notes("weak_typing"), command_span(case.build), _weak_flags(case)
     if notes:
         yield Observation(
             "The network is weakly typed, which TensorRT 11 no longer knows",
             (*(note.span for note in notes), *(fact.span for fact in facts)),
             steps=(autocast(case), typed(case)),
         )
+    elif flags and span is not None:
+        yield Observation(
+            f"The command asks for weak typing ({listed(flags)}), which TensorRT 11 no longer knows",
+            (span, *(fact.span for fact in facts)),
+            steps=(autocast(case), typed(case)),
+            same_as="weak flags",
+        )
+
+
+def _weak_flags(case: Case) -> list[str]:
+    """Return the command's flags of weak typing, where a version that warns of them cannot: stderr is missing."""
+    counts, version = case.build.message_counts, case.version
+    if counts.warning or counts.error or version is None or not version.has("10.16", "11"):
+        return []
+    given = {option.partition("=")[0] for option in options(case)}
+    return [] if given & {"--stronglyTyped", "--loadEngine"} else sorted(given & {*WEAK_FLAGS})
 
 
 @rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.coverage import ENGINE_MADE
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
@@ -72,13 +73,17 @@ def truncated(case: Case) -> Iterator[Observation]:
     last=True,
 )
 def not_shown(case: Case) -> Iterator[Observation]:
-    """Name what is missing: a warning where neither verdict nor engine is shown; nothing where the build failed."""
+    """Name what is missing: a warning where neither verdict nor engine is shown; nothing where the build failed.
+
+    A program's own line that it has the engine is a verdict too.
+    """
     build, known = case.build, case.build.coverage
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = any(option.startswith("--loadEngine") for option in options(case))
     if not case.log.lines.total:
         return  # no log was given: the engine's own files describe it
-    missing = [] if known.verdict or failed else ["how the build ended"]
+    ended = known.verdict or bool(case.notes(ENGINE_MADE))
+    missing = [] if ended or failed else ["how the build ended"]
     shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
     missing += [] if shown or failed else ["the engine's layers"]
     missing += [] if known.tactics or failed or loads or _has_no_tactics(case) else ["the tactics"]
@@ -87,10 +92,17 @@ def not_shown(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"The log does not show {listed(missing)}",
             (first,),
-            severity=Severity.NOTE if known.verdict or known.engine_layers else Severity.WARNING,
+            cause=_OF_A_LOADED_ENGINE if loads else "",
+            severity=Severity.NOTE if ended or known.engine_layers else Severity.WARNING,
             steps=(_verbose(case),),
             same_as="coverage",
         )
+
+
+_OF_A_LOADED_ENGINE = (
+    "The command loads an engine that another run built. How that was built, its precision and its layers, is in that "
+    "run's log: the build options in this one, Precision among them, are defaults or have no effect."
+)
 
 
 def _has_no_tactics(case: Case) -> bool:
@@ -177,3 +189,7 @@ def names_only(case: Case) -> Iterator[Observation]:
         flags = ("--nvtxMode=verbose",) if old else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
         step = Step("Build with detailed verbosity", trtexec(case, *flags))
         yield Observation("The engine's layers are known by name only", spans, steps=(step,), same_as="names")
+    elif notes and any(option.startswith("--exportLayerInfo") for option in options(case)):
+        step = Step("Build with detailed verbosity", trtexec(case, "--profilingVerbosity=detailed"))
+        title = "The file of --exportLayerInfo holds the layers' names only"
+        yield Observation(title, spans, steps=(step,), same_as="exported names")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.membership import foreign_members
 from trtforensics.engines.requests import allows, precision_fact
+from trtforensics.findings.engine_facts import runs_in
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
@@ -13,11 +14,12 @@ from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.findings.steps.machine import compute_capability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.engines.membership import HoldingForeignNode
     from trtforensics.findings.case import Case
     from trtforensics.model.log import OnnxNode
+    from trtforensics.model.notes import Note
 
 
 @rule(
@@ -99,22 +101,37 @@ def _keep_float(case: Case, nodes: list[OnnxNode], held: Mapping[str, HoldingFor
     sources=("logs of 8.4 and 8.5", "NVIDIA/TensorRT#3101"),
 )
 def weights(case: Case) -> Iterator[Observation]:
-    """Count the weights; overflow is an error."""
+    """Count the weights, each once; overflow is an error, and what no layer of the engine uses is a note."""
     notes = case.notes("weights_affected", "weights_issue", "weights_layer")
     if not notes:
         return
-    summed = sum(int(note.number("count") or 0) for note in notes if note.kind == "weights_affected")
-    layers = list(dict.fromkeys(note.text("layer") for note in notes if note.kind == "weights_layer"))
+    layers = _named_weights(case)
     overflow = [note for note in notes if "overflow" in note.text("text")]
     how = "overflowed" if overflow else "became subnormal or too small"
-    number = summed or len(layers)
+    unused = runs_in(case, "Half") is False
     yield Observation(
-        f"{count(number, 'weight tensor')} {how} when converted to FP16" + (f": {listed(layers)}" if layers else ""),
-        [note.span for note in notes],
+        f"{_how_many(notes, layers)} {how} when converted to FP16"
+        + (f": {listed(layers)}" if layers else "")
+        + ("; no layer of the engine is of FP16" if unused else ""),
+        sorted((note.span for note in (*notes, *case.notes("weights_names"))), key=lambda span: span.line),
         layers=layers,
-        severity=Severity.ERROR if overflow else Severity.WARNING,
+        severity=Severity.NOTE if unused else Severity.ERROR if overflow else Severity.WARNING,
         same_as=how,
     )
+
+
+def _named_weights(case: Case) -> list[str]:
+    """Return the weights that the lines name, each once: some have two of the issues."""
+    lists = [name for note in case.notes("weights_names") for name in note.text("text").split(", ")]
+    return list(dict.fromkeys([*(note.text("layer") for note in case.notes("weights_layer")), *lists]))
+
+
+def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
+    """Say how many weights: those that are named, else as many as the lines count, which may count one twice."""
+    counts = [int(note.number("count") or 0) for note in notes if note.kind == "weights_affected"]
+    if layers or len(counts) == 1:
+        return count(len(layers) or counts[0], "weight tensor")
+    return f"{max(counts, default=0):,} to {sum(counts):,} weight tensors"
 
 
 @rule(

@@ -180,3 +180,20 @@ def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
     if node is None or at >= len(node.inputs) or node.inputs[at] not in computed:
         return False
     return f"dims(input{at})=[1," in note.text("text")
+
+
+@rule(
+    "TF246",
+    Severity.NOTE,
+    "Only outputs of integers were compared",
+    cause="An output of integers, such as the place of the largest score, is equal as long as no error changes the "
+    "order. That it matches says nothing of how far the values before it are off.",
+    confirm="The lines 'Comparing Output' print the type of each output.",
+    fixes=("Mark the floating-point tensor before the ArgMax or TopK as output too, and compare that.",),
+    sources=("Polygraphy's comparison, 0.33 to 0.49",),
+)
+def integers_compared(case: Case) -> Iterator[Observation]:
+    """Report a comparison of which no output is of a floating-point type."""
+    notes = case.notes("poly_compared")
+    if all(note.text("dtype").startswith(("int", "uint", "bool")) for note in notes):
+        yield from observe(notes, "Only integers were compared: {names}", names="tensor", same_as="integers")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import allows, precision_fact
-from trtforensics.findings.engine_facts import FULL, output_types
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
+from trtforensics.findings.engine_facts import FULL, output_types, runs_in
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule, said
+from trtforensics.findings.steps.commands import trtexec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,9 @@ def uncalibrated(case: Case) -> Iterator[Observation]:
     made_up = [note for note in notes if note.text("text").replace(" ", "") in _PLACEHOLDERS]
     if len(made_up) > 1 and len(made_up) == len(notes):
         title = f"The INT8 ranges of {count(len(made_up), 'tensor')} are trtexec's placeholders [-4,4] and [-2,2]"
-        yield from observe(made_up, title, same_as="uncalibrated")
+        unused = runs_in(case, "Int8") is False
+        title += "; no layer of the engine is of INT8" if unused else ""
+        yield from observe(made_up, title, severity=Severity.NOTE if unused else None, same_as="uncalibrated")
         return
     precision = precision_fact(case.build)
     calibration = next((f for f in case.build.options.get("build", ()) if f.name == "Calibration"), None)
@@ -178,3 +181,56 @@ broken_range = said(
     settle="Whether ONNX Runtime gives NaN or infinity on the same data.",
     sources=("quantization.cpp of 8.x; NVIDIA/TensorRT#1634",),
 )
+
+calibrated_shapes = said(
+    "TF247",
+    Severity.ERROR,
+    "INT8 calibration does not fit the dynamic shapes",
+    kinds=("calibration_shapes",),
+    cause="Calibration runs with one fixed shape of every input: the opt shape of the calibration profile, or of "
+    "profile 0. A part of the network has another extent than that shape gives, as where the batches of the calibrator "
+    "have another size.",
+    confirm="Print the shape of what get_batch returns beside the profile's opt shape.",
+    fixes=(
+        "From 7.1 on, give a calibration profile (config.set_calibration_profile) with the shape of the batches.",
+        "Or calibrate a copy of the model with fixed shapes once, and give its cache to the build with dynamic shapes.",
+        Fix("Calibration is gone; quantise with Q/DQ.", "11"),
+    ),
+    settle="The shapes of the calibrator's batches.",
+    sources=("cudnnBuilderWeightConverters.cpp of 7.1; NVIDIA/TensorRT#661, #1528",),
+)
+
+vanishing_bias = said(
+    "TF248",
+    Severity.ERROR,
+    "The scale of a quantised bias is zero",
+    kinds=("bias_scale",),
+    cause="An INT8 convolution stores its bias with the scale of the input times that of the weights. Where both are "
+    "tiny (weights near zero, a channel without weight, an input that calibration saw as zero), the product is 0 and "
+    "nothing can be divided by it.",
+    confirm="Print the largest weight of each output channel, and the range of the layer's input in the calibration "
+    "cache.",
+    fixes=(
+        "Keep that layer out of INT8: its precision FP16 or FP32 with --precisionConstraints=obey.",
+        "Remove channels whose weights are all about zero, or calibrate with data that reach the layer.",
+        "Try another version: 8.0 to 8.4 built models that 8.6 refuses.",
+    ),
+    settle="Which layer has weights or a range of about zero.",
+    sources=("weightConvertors.cpp of 8.6; NVIDIA/TensorRT#3020, #2984",),
+)
+
+
+@rule(
+    "TF245",
+    Severity.NOTE,
+    "INT8 is allowed without FP16",
+    cause="With --int8 alone TensorRT chooses between INT8 and FP32. A layer without a tactic in INT8, without a range "
+    "or without Q/DQ then runs in FP32, which is slower than FP16.",
+    confirm="The types of the layers in the engine's dump.",
+    fixes=(Fix("Allow FP16 too: --int8 --fp16, or --best.", before="11"),),
+    sources=("trtexec's source, 7.1 to 10.16: it prints this hint",),
+)
+def int8_alone(case: Case) -> Iterator[Observation]:
+    """Report trtexec's hint."""
+    title = "INT8 is allowed without FP16: layers that do not run in INT8 run in FP32"
+    yield from observe(case.notes("int8_hint"), title, steps=(Step("Allow FP16 too", trtexec(case, "--fp16")),))

@@ -71,6 +71,7 @@ no_engine = said(
     ),
     settle="The lines of TensorRT's logger before it: run with a logger of level VERBOSE.",
     sources=("Python tracebacks in public threads; samples/python",),
+    follows=("TF1*", "TF6*", "TF3*", "TF4*", "TF2*", "TF716", "TF717"),
 )
 
 absent = said(

@@ -139,6 +139,30 @@ def _only_quantizes(facts: LayerFacts) -> bool:
 
 
 @rule(
+    "TF628",
+    Severity.NOTE,
+    "Batch normalisations are layers of their own",
+    cause="TensorRT folds a BatchNormalization into the weights of the convolution before it. Where it cannot, because "
+    "those weights are quantised, or another layer reads the convolution's output too, a Scale layer reads and writes "
+    "the whole tensor again.",
+    confirm="The Scale layers of the engine's dump, and what the model has before each BatchNormalization.",
+    fixes=(
+        "Fold batch normalisations into the weights before the model is quantised or exported.",
+        "Put Q/DQ on the inputs of the convolution and of the addition behind it, so that TensorRT can fuse all three.",
+    ),
+    sources=("an 8.5 log of a model quantised in training", "NVIDIA's guide to explicit quantisation"),
+)
+def unfused_normalization(case: Case) -> Iterator[Observation]:
+    """Name Scale layers that hold a BatchNormalization of the model, without those that only quantise."""
+    found = [
+        facts
+        for facts in case.facts.running
+        if facts.layer.type == "Scale" and "BatchNormalization" in facts.operators and not _only_quantizes(facts)
+    ]
+    yield from _observed(case, f"{count(len(found), 'batch normalisation')} run as Scale layers", found, "scales")
+
+
+@rule(
     "TF619",
     Severity.NOTE,
     "Outputs of INT8 layers are widened and narrowed again",

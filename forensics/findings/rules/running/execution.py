@@ -139,3 +139,17 @@ batch_of_explicit = said(
     ),
     sources=("executionContext.cpp of 7.x and 8.x",),
 )
+
+
+max_batch = said(
+    "TF611",
+    Severity.NOTE,
+    "The batch size of an engine with explicit batch is asked for",
+    kinds=("max_batch",),
+    says="getMaxBatchSize() is asked of an engine with explicit batch, and always says 1",
+    cause="The batch is a dimension of the tensors, with its limits in the optimisation profile. Polygraphy and older "
+    "programs ask all the same; the answer means nothing, and harms only a program that believes it.",
+    confirm="engine.has_implicit_batch_dimension is False; the shapes of the profile (get_profile_shape).",
+    fixes=("Read the largest batch from the optimisation profile.",),
+    sources=("8.2 to 8.6, ICudaEngine::getMaxBatchSize; removed in 10.0",),
+)

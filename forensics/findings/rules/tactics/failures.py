@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.secrets import masked
+from trtforensics.findings.engine_facts import runs_in
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.line_observations import count, listed, observe
 from trtforensics.findings.rule import rule
@@ -235,10 +236,15 @@ _SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:",
     "TF323",
     Severity.NOTE,
     "Sparse layers were eligible, and none was chosen",
-    cause="Weights of these layers have the 2:4 pattern (or were forced to it), but a dense tactic was faster: small "
-    "layers gain nothing by sparsity.",
-    confirm="The lines '(Sparsity)': which layers are eligible, and which were chosen.",
-    fixes=("Nothing, where speed is what counts: TensorRT timed both. Larger batches favour sparse tactics.",),
+    cause="Weights of these layers have the 2:4 pattern (or were forced to it), and either a dense tactic was faster, "
+    "or there was no sparse tactic to time: these need the sparse tensor cores of compute capability 8.0 and later, "
+    "and FP16, INT8 or TF32.",
+    confirm="The lines '(Sparsity)': which layers are eligible, and which were chosen; whether a kernel with 'sparse' "
+    "in its name was timed.",
+    fixes=(
+        "Where no sparse kernel was timed: allow FP16 or INT8, on a GPU of 8.0 or later.",
+        "Where one was timed and lost: nothing. Larger layers and batches favour sparse tactics.",
+    ),
     sources=("8.4 and 10.x logs of the Sparsity samples",),
 )
 def no_sparse_layer(case: Case) -> Iterator[Observation]:
@@ -246,7 +252,9 @@ def no_sparse_layer(case: Case) -> Iterator[Observation]:
     notes = case.notes("sparsity")
     chosen = [note for note in notes if note.text("text").startswith(_SPARSE_CHOSEN)]
     if chosen and all(_names_none(note.text("text")) for note in chosen):
-        yield from observe(notes, "Layers are eligible for sparse tactics, and none was chosen", same_as="sparse")
+        full = runs_in(case, "Half") is False and runs_in(case, "Int8") is False
+        why = ": no layer is of FP16 or INT8" if full else ""
+        yield from observe(notes, f"Layers are eligible for sparse tactics, and none was chosen{why}", same_as="sparse")
 
 
 def _names_none(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
 from trtforensics.findings.line_observations import count, observe
 from trtforensics.findings.rule import rule
-from trtforensics.findings.steps.machine import MEBIBYTE, workspace
+from trtforensics.findings.steps.machine import MEBIBYTE, memory_mib, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _FEW = 0.02
 """Share of the timed tactics up to which skipped tactics are only a note, where the limit is ample."""
+_MANY = 20
+"""Timed tactics from which a single one that was skipped is few too."""
 _AMPLE = 256 * MEBIBYTE
 _UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
 _POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
@@ -66,7 +68,8 @@ def starved(case: Case) -> Iterator[Observation]:
     if layers:
         skipped = sum(layer.skipped for layer in layers)
         most = layers[0]
-        few = skipped <= _FEW * case.build.autotuning.tactics_timed and most.available >= _AMPLE
+        timed = case.build.autotuning.tactics_timed
+        few = skipped <= max(_FEW * timed, 1 if timed >= _MANY else 0) and most.available >= _AMPLE
         yield Observation(
             f"{count(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
             f"bytes wanted, {most.available:,} available",
@@ -188,3 +191,32 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
     yield from observe(notes, "Memory ran out", same_as="out of memory")
+
+
+_MOST_USED = 2 / 3
+"""Share of the GPU's memory in use before a build from which it is worth a word."""
+
+
+@rule(
+    "TF346",
+    Severity.NOTE,
+    "Most of the GPU's memory was in use before the build",
+    cause="When CUDA was initialised, other programs held most of the GPU's memory (on a Jetson, which shares its "
+    "memory, the system and its page cache too). Tactics that want more than is left are skipped, and the next build "
+    "may find another amount.",
+    confirm="nvidia-smi before the build; on a Jetson, tegrastats.",
+    fixes=("Stop what else uses the GPU and build again.", "On a Jetson: stop the desktop, and drop the page cache."),
+    sources=("logs of 8.0 to 10.16, [MemUsageChange] Init CUDA beside Device Global Memory",),
+)
+def little_left(case: Case) -> Iterator[Observation]:
+    """Compare what was in use at the start with the memory that trtexec prints."""
+    memory = memory_mib(case)
+    facts = [fact.span for fact in case.build.options.get("device", ()) if fact.name == "Device Global Memory"]
+    for note in case.notes("init_cuda")[:1]:
+        used = note.number("count")
+        if memory and facts and used is not None and used >= _MOST_USED * memory:
+            yield Observation(
+                f"{used:,.0f} of the GPU's {memory:,} MiB were in use before the build",
+                (*facts, note.span),
+                same_as="memory in use",
+            )

@@ -87,6 +87,18 @@ def launched(small: int, ms: float, mark: str) -> str:
     return f"{PROFILED.format(rows=rows)}V Engine Layer Information:\n{lines}\n"
 
 
+TIMED = """
+{mark}i GPU Compute Time: min = {run} ms, max = {run} ms, mean = {run} ms, median = {run} ms, percentile(99%) = {run} ms
+{mark}i === Profile (100 iterations ) ===
+i    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
+i       5.00       0.0500       0.0500      50.0   a
+i       3.00       0.0300       0.0300      30.0   b
+i       2.00       0.0200       0.0200      20.0   c
+V Engine Layer Information:
+| Layer(CaskConvolution): a, Tactic: 0x0000000000000001, x (Half[2,8]) -> y (Half[2,8])
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """Two logs in the notation of ``tests/support/marked_logs.py``, or transformers of the emulator, with cited lines."""
@@ -448,6 +460,17 @@ CONFIGURATION = {
         i Input build shape (profile 0): x=1x8+2x8+8x8
         """,
     ),
+    "TF346": Example(
+        """i === Device Information ===
+        > i Device Global Memory: 7619 MiB
+        > I [MemUsageChange] Init CUDA: CPU +2, GPU -3, now: CPU 31, GPU 5751 (MiB)
+        I [MemUsageChange] Init CUDA: CPU +0, GPU +0, now: CPU 31, GPU 7000 (MiB)
+        """,
+        """i === Device Information ===
+        i Device Global Memory: 7619 MiB
+        I [MemUsageChange] Init CUDA: CPU +2, GPU +3, now: CPU 31, GPU 1200 (MiB)
+        """,
+    ),
     "TF403": Example(
         "> w Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape "
         "to: 1x3x8x8",
@@ -572,6 +595,20 @@ CACHE = {
         "> w * GPU compute time is unstable, with coefficient of variance = 4.13%.",
         "i GPU Compute Time: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms, percentile(99%) = 2 ms",
     ),
+    "TF446": Example(
+        """&& 10.16.1 --builderOptimizationLevel=2
+        i === Build Options ===
+        > i BuilderOptimizationLevel: 2
+        """,
+        """&& 10.16.1 --builderOptimizationLevel=3
+        i === Build Options ===
+        i BuilderOptimizationLevel: 3
+        """,
+    ),
+    "TF447": Example(
+        "> && 8.6.1 --deploy=net.prototxt --output=prob",
+        "&& 8.6.1 --deploy=net.prototxt --output=prob --model=net.caffemodel",
+    ),
     "TF509": Example(
         """&& 10.16.1 --builderOptimizationLevel=0 --timingCacheFile=m.cache
         i === Build Options ===
@@ -612,6 +649,11 @@ RUNNING = {
         "> W Using default stream in enqueueV3() may lead to performance issues due to additional calls to "
         "cudaStreamSynchronize().",
         "i Using enqueueV3.",
+    ),
+    "TF611": Example(
+        "> W The getMaxBatchSize() function should not be used with an engine built from a network created with "
+        "NetworkDefinitionCreationFlag::kEXPLICIT_BATCH flag. This function will always return 1.",
+        "V The getMaxBatchSize() function",
     ),
     "TF606": Example(
         "> w * Throughput may be bound by Enqueue Time rather than GPU Compute and the GPU may be under-utilized.",
@@ -705,6 +747,13 @@ COVERAGE = {
         """,
         f"""&& 8.6.1 --fp16
         {node("c")}
+        """,
+    ),
+    "TF245": Example(
+        "> i FP32 and INT8 precisions have been specified - more performance might be enabled by additionally "
+        "specifying --fp16 or --best",
+        """i === Build Options ===
+        i Precision: FP32+FP16+INT8
         """,
     ),
     "TF219": Example(
@@ -1110,6 +1159,17 @@ LAYERS = {
         | {written("d", "CaskConvolution", ("z Int8", "u Int8"), CONVOLVED)}
         """,
     ),
+    "TF628": Example(
+        f"""{node("bn", "BatchNormalization")}
+        V Engine Layer Information:
+        > | {written("bn", "Scale", ("x Float", "y Float"))}
+        """,
+        f"""{node("bn", "BatchNormalization")}
+        V Engine Layer Information:
+        | {written("bn", "CaskConvolution", ("x Float", "y Float"), CONVOLVED)}
+        | {written("q", "Scale", ("y Float", "z Int8"))}
+        """,
+    ),
     "TF637": Example(
         f"""V Engine Layer Information:
         > | {written("pad", "Padding", ("x Half", "y Half"), ", ParameterType: Slice")}
@@ -1138,6 +1198,49 @@ LAYERS = {
     ),
 }
 
+_BUILT = """
+{mark}V Engine generation completed in {builder} seconds.
+{mark}i Engine built in 62.5 sec.
+"""
+MEASURED = {
+    "TF246": Example(
+        "> | [I]     Comparing Output: 'z' (dtype=int64, shape=(4,)) with 'z' (dtype=int32, shape=(4,))",
+        """| [I]     Comparing Output: 'z' (dtype=int64, shape=(4,)) with 'z' (dtype=int32, shape=(4,))
+        | [I]     Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+        """,
+    ),
+    "TF627": Example(_BUILT.format(mark="> ", builder=26.3), _BUILT.format(mark="", builder=40.5)),
+    "TF696": Example(
+        """&& 8.6.1 --dumpProfile
+        > i The e2e network timing is not reported since it is inaccurate due to the extra synchronizations when the profiler is enabled.
+        """,
+        """&& 8.6.1 --dumpProfile --separateProfileRun
+        i Latency: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms, percentile(99%) = 2 ms
+        """,
+    ),
+    "TF697": Example(TIMED.format(mark="> ", run=0.08), TIMED.format(mark="", run=0.11)),
+    "TF698": Example(
+        """i === Profile (100 iterations ) ===
+        > i       5.00       0.0500       0.0100      50.0   a
+        i       3.00       0.0300       0.0300      30.0   b
+        i       2.00       0.0200       0.0200      20.0   c
+        """,
+        """i === Profile (100 iterations ) ===
+        i       5.00       0.0500       0.0490      50.0   a
+        i       3.00       0.0300       0.0300      30.0   b
+        i       0.02       0.0002       0.0001       0.2   c
+        """,
+    ),
+    "TF699": Example(
+        """i === Profile (100 iterations ) ===
+        > i       5.00       0.0500       0.0500      50.0   {ForeignNode[a...b]}
+        > i       3.00       0.0300       0.0300      30.0   Gather_1
+        > i       2.00       0.0200       0.0200      20.0   Gather_2
+        """,
+        TIMED.format(mark="", run=0.11),
+    ),
+}
+
 EXAMPLES = {
     **{code: _said(*both) for code, both in EXCERPTS.items()},
     **SAID,
@@ -1149,4 +1252,5 @@ EXAMPLES = {
     **RUNNING,
     **COVERAGE,
     **LAYERS,
+    **MEASURED,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF612": ("| Generating '/tmp/nsys-me/nsys-report-5bde.qdstrm'", "| Generating '/tmp/nsys-report.sqlite'"),
     "TF137": ("| [TRT] CaffeParser: Could not open file net.prototxt", "| [TRT] CaffeParser: done with net.prototxt"),
     "TF138": ("E UffParser: Validator error: tile: Unsupported operation _Tile_TRT", "E Parser: Validator error"),
     "TF139": ('| a.hpp:1: Assertion `f && "Unable to load weight file."\' went wrong', "| weight file a.wts loaded"),
@@ -35,6 +36,22 @@ EXCERPTS = {
     "TF224": (
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)",
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ > 0 failed.)",
+    ),
+    "TF247": (
+        "E ../builder/cudnnBuilderWeightConverters.cpp (631) - Assertion Error in assertRegionTightlyFitsTensor: 0 (a)",
+        "E ../builder/cudnnBuilderWeightConverters.cpp (631) - Assertion Error in assertRegionFits: 0 (a)",
+    ),
+    "TF248": (
+        "E [weightConvertors.cpp::quantizeBiasCommon::310] Error Code 2: Internal Error (Assertion getter(i) != 0)",
+        "E [weightConvertors.cpp::quantizeScale::310] Error Code 2: Internal Error (Assertion getter(i) > 0 failed. )",
+    ),
+    "TF448": (
+        "E Default DLA is enabled but layer fc is not supported on DLA and falling back to GPU is not enabled.",
+        "E Default DLA is enabled and layer fc is supported on DLA.",
+    ),
+    "TF449": (
+        "E x: for dimension number 0 in profile 0 does not match network definition (got min=1)).",
+        "E x: the number of dimensions is 4",
     ),
     "TF243": (
         "E Setting dynamic range is only allowed when there are no Q/DQ layers in the Network.",

@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.findings.rules.test_examples import report_on
+from tests.support.marked_logs import marked
+from tests.unit.findings.rules.test_examples import of_code, report_on
 from trtforensics.findings.finding import Severity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+NAMES_ONLY = (
+    "V Engine Layer Information:\n"
+    "| Layer(CaskConvolution): c, Tactic: 0x0000000000000001, x (Half[2,8]) -> y (Half[2,8])\n"
+    "I The profiling verbosity was set to ProfilingVerbosity::kLAYER_NAMES_ONLY when the engine was built, so only the "
+    "layer names will be returned."
+)
 STOPPED = (
     "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --int8",
     "[W] [TRT] Calibrator is not being used. Users must provide dynamic range for all tensors that are not Int32.",
@@ -30,3 +37,33 @@ def test_what_somebody_pasted_may_stop_anywhere(front: str, tmp_path: Path) -> N
     findings = report_on("".join(f"{front}{line}\n" for line in STOPPED), tmp_path).findings
     assert [one.code for one in findings][:2] == ["TF212", "TF701"]
     assert findings[1].severity is Severity.NOTE
+
+
+@pytest.mark.parametrize(("flags", "found"), [("--exportLayerInfo=l.json", 1), ("--dumpProfile", 0)])
+def test_an_exported_file_of_names_is_named_though_the_log_has_the_layers(
+    flags: str, found: int, tmp_path: Path
+) -> None:
+    report = report_on(marked(f"&& 8.6.1 {flags}\n{NAMES_ONLY}").text, tmp_path)
+    titles = [one.title for one in of_code(report, "TF704")]
+    assert titles == ["The file of --exportLayerInfo holds the layers' names only"] * found
+
+
+@pytest.mark.parametrize(
+    ("last", "severity", "missing"),
+    [
+        ("Succeeded building engine!", Severity.NOTE, "the engine's layers, the tactics"),
+        ("building engine", Severity.WARNING, "how the build ended, the engine's layers, the tactics"),
+    ],
+)
+def test_a_program_that_says_it_has_the_engine_shows_how_the_build_ended(
+    last: str, severity: Severity, missing: str, tmp_path: Path
+) -> None:
+    (found,) = of_code(report_on(f"[TensorRT] INFO: Some line that no rule reads\n{last}\n", tmp_path), "TF705")
+    assert found.severity is severity
+    assert found.title == f"The log does not show {missing}"
+
+
+@pytest.mark.parametrize(("flags", "said"), [("--loadEngine=m.plan", True), ("--fp16", False)])
+def test_of_a_loaded_engine_it_says_that_the_options_are_not_its_own(flags: str, *, said: bool, tmp_path: Path) -> None:
+    (found,) = of_code(report_on(marked(f"&& 8.6.1 {flags}\n&&. end").text, tmp_path), "TF705")
+    assert found.cause.startswith("The command loads an engine") is said

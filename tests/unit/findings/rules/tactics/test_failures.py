@@ -41,3 +41,17 @@ def test_a_crash_names_what_was_being_timed(lines: str, named: str, tmp_path: Pa
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     (found,) = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF309"]
     assert found.title == f"An illegal memory access was made{named}"
+
+
+SPARSE = """I (Sparsity) Layers eligible for sparse math: c
+I (Sparsity) TRT inference plan picked sparse implementation for layers:
+V Engine Layer Information:
+| Layer(CaskConvolution): c, Tactic: 0x0000000000000001, x ({type}[2,8]) -> y ({type}[2,8])"""
+
+
+@pytest.mark.parametrize(("dtype", "why"), [("Float", ": no layer is of FP16 or INT8"), ("Half", ""), ("Int8", "")])
+def test_sparse_tactics_need_a_narrow_type(dtype: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(marked(SPARSE.format(type=dtype)).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (found,) = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF323"]
+    assert found.title == f"Layers are eligible for sparse tactics, and none was chosen{why}"
