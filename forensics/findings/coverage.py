@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def coverage_of(log: BuildLog) -> Coverage:
-    """Return what a log says about all of its builds together; its lines are added up."""
+    """Return what a log says about all of its builds together: nothing where it holds none; its lines are added up."""
     each = [build.coverage for build in log.builds]
     return Coverage(
-        verdict=all(map(_ended, log.builds)),
-        engine_layers=all(one.engine_layers for one in each),
-        tactics=all(one.tactics for one in each),
+        verdict=bool(each) and all(map(_ended, log.builds)),
+        engine_layers=bool(each) and all(one.engine_layers for one in each),
+        tactics=bool(each) and all(one.tactics for one in each),
         times=_times([one.times for one in each]),
-        options=all(one.options for one in each),
-        model=all(one.model for one in each),
+        options=bool(each) and all(one.options for one in each),
+        model=bool(each) and all(one.model for one in each),
         own_lines=sum(one.own_lines for one in each),
         other_lines=sum(one.other_lines for one in each),
     )
@@ -45,7 +45,9 @@ def _times(each: Sequence[TimeSource | None]) -> TimeSource | None:
 
 
 def in_words(coverage: Coverage, builds: int = 1) -> str:
-    """Return what a log says about all of its ``builds``, and what it leaves out for some."""
+    """Return what a log says about all of its ``builds``, and what it leaves out for some; or that it has none."""
+    if not builds:
+        return "the source holds no build: there is nothing to judge"
     facts = {
         "verdict": coverage.verdict,
         "engine layers": coverage.engine_layers,

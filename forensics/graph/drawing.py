@@ -206,7 +206,7 @@ def _label(own: Mapping[str, Any]) -> str:
         share = f" ({own['share']:.1%})" if "share" in own else ""
         below.append(f"{own['time_ms']:.4g} ms{share}")
     lines = [*shown, "  ".join(filter(None, below))]
-    return '"' + r"\n".join(quoted(line)[1:-1] for line in lines if line) + '"'
+    return quoted(*filter(None, lines))
 
 
 def _tooltip(own: Mapping[str, Any]) -> str:

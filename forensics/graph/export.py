@@ -36,6 +36,11 @@ _NOT_XML = "\ufffe\uffff"
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _PLAIN = re.compile(r"[ -\[\]-~]*")
 _BLOCK = 1 << 20
+_DOT_LINE = 1000
+"""Characters of a label's line in DOT."""
+_DOT_PIECE = 4000
+"""Characters of a string in DOT: fewer than 16,384 bytes of UTF-8, also where each is an escape of two."""
+_DOT_PIECES = re.compile(rf"(?:\\.|[^\\]){{1,{_DOT_PIECE}}}", re.DOTALL)
 
 _DOT_NODES = {
     NodeKind.ONNX: "shape=ellipse",
@@ -239,14 +244,23 @@ def _label(attributes: Mapping[str, Any]) -> str:
     )
     below = " ".join(filter(None, values))
     lines = (attributes["name"], below) if below else (attributes["name"],)
-    return '"' + r"\n".join(quoted(line)[1:-1] for line in lines) + '"'
+    return quoted(*map(_shown, lines))
 
 
 def _edge_label(attributes: Mapping[str, Any]) -> str:
-    return ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
+    return _shown(", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"])
 
 
-def quoted(text: str) -> str:
-    """Quote a text for DOT; Graphviz shows it in its escaped form, and different texts stay different."""
-    escaped = escape(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _shown(text: str) -> str:
+    """Return a text, or its two ends: Graphviz refuses to lay out labels much wider; a node's id has the whole name."""
+    return text if len(text) <= _DOT_LINE else f"{text[: _DOT_LINE // 2]}…{text[-_DOT_LINE // 2 + 1 :]}"
+
+
+def quoted(*lines: str) -> str:
+    """Quote lines for DOT; Graphviz shows them in their escaped form, and different texts stay different.
+
+    Graphviz refuses a string of more than 16,384 bytes, and joins strings with ``+`` between them.
+    """
+    escaped = r"\n".join(escape(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    pieces = [escaped] if len(escaped) <= _DOT_PIECE else _DOT_PIECES.findall(escaped)
+    return " + ".join(f'"{piece}"' for piece in pieces)

@@ -30,7 +30,8 @@ def summarise(files: EngineFiles) -> str:
     for profile in files.profiles:
         for number, run in enumerate(profile.runs, 1):
             several = f", run {number} of {len(profile.runs)}" if len(profile.runs) > 1 else ""
-            timed = f"{len(run.layers)} layers timed over {run.iterations} iterations"
+            times = "iteration" if run.iterations == 1 else "iterations"
+            timed = f"{len(run.layers)} layers timed over {run.iterations} {times}"
             lines.append(f"{profile.source.path}: {timed}{several}")
             if not files.layers:
                 lines += _slowest(run)

@@ -139,7 +139,8 @@ def _rest(report: Report) -> Iterator[str]:
         number = len(report.suppressed)
         by = f", some by {visible(report.settings)}" if report.settings else ""
         yield f"{number} finding{'' if number == 1 else 's'} suppressed{by}"
-    needs = sorted({need for one in report.not_judged for need in one.needs})
-    if needs:
+    lacking = [one for one in report.not_judged if one.needs]
+    if lacking:
+        needs = sorted({need for one in lacking for need in one.needs})
         flags = ", ".join("a second log" if need == "other-log" else f"--{need}" for need in needs)
-        yield f"{len(report.not_judged)} rules were not asked: they need {flags}"
+        yield f"{len(lacking)} rules were not asked: they need {flags}"

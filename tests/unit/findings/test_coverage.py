@@ -65,3 +65,9 @@ def test_of_several_builds_counts_what_every_one_tells(load: Callable[[str], Bui
     assert (whole.verdict, whole.options) == (False, True)
     assert whole.own_lines == sum(build.coverage.own_lines for build in log.builds)
     assert in_words(whole, 2).startswith("the log tells of every build: options, model; not: verdict")
+
+
+def test_a_source_without_builds_tells_nothing(load: Callable[[str], BuildLog]) -> None:
+    log = replace(load(marked("&& 8.6.1 --fp16").text), builds=())
+    assert coverage_of(log) == NOTHING
+    assert in_words(NOTHING, 0) == "the source holds no build: there is nothing to judge"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from io import BytesIO
@@ -19,6 +20,7 @@ from trtforensics.graph.export import (
     escape,
     export,
     form_of,
+    quoted,
     unescape,
 )
 
@@ -138,6 +140,16 @@ def test_dot_says_what_the_graph_says() -> None:
 }
 """
     )
+
+
+@pytest.mark.parametrize("piece", ["a", '"', "\\", "\x1e", "層", 'a\\"é'])
+@pytest.mark.parametrize("count", [1, 3999, 4001, 20_000])
+def test_a_text_of_any_length_is_quoted_in_strings_that_graphviz_reads(piece: str, count: int) -> None:
+    text = piece * count
+    strings = re.findall(r'"((?:[^"\\]|\\.)*)"(?: \+ |$)', quoted(text))
+    assert quoted(text) == " + ".join(f'"{one}"' for one in strings)
+    assert max(len(one.encode()) for one in strings) < 16_384
+    assert unescape(re.sub(r"\\(.)", r"\1", "".join(strings))) == text
 
 
 def test_what_does_not_print_is_shown_and_can_be_undone() -> None:
