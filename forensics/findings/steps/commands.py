@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
+    from trtforensics.findings.versions import Version
 
 TIMING_CACHE = "--timingCacheFile=timing.cache"
 """trtexec's flag that keeps the timings of a build."""
@@ -81,7 +82,8 @@ def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
 
 def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]:
     """Return the options of the log's command that stay: those that its version takes, and that nothing replaces."""
-    given = [option for option in options(case) if _exists(case, option)]
+    refused = frozenset([_name(note.text("name")) for note in case.notes("unknown_option")])
+    given = _existing(tuple(options(case)), case.version, refused)
     dropped = {*without, *map(_name, flags)}
     if "--stronglyTyped" in {*flags, *given} - {*without}:
         dropped |= {*WEAK_FLAGS}
@@ -113,11 +115,17 @@ def _added_to(given: Sequence[str], flag: str) -> str:
 _TYPES_OF_LAYERS = ("--layerPrecisions", "--layerOutputTypes")
 
 
-def _exists(case: Case, option: str) -> bool:
-    """Whether an option of the log's own command may be kept: its version does not refuse it."""
-    refused = {_name(note.text("name")) for note in case.notes("unknown_option")}
-    known = _name(option) in known_flags() and case.version is not None
-    return _name(option) not in refused and (not known or has_flag(case.version, option))
+@lru_cache
+def _existing(given: Sequence[str], version: Version | None, refused: frozenset[str]) -> tuple[str, ...]:
+    """Return the options of a command that may be kept: those that neither the version lacks nor the program refused.
+
+    A log may hold a thousand builds by one command, and twenty rules ask for each.
+    """
+    known = () if version is None else known_flags()
+    names = [(_name(option), option) for option in given]
+    return tuple(
+        [option for name, option in names if name not in refused and (name not in known or has_flag(version, option))]
+    )
 
 
 def _has_effect(case: Case, flag: str, kept: Sequence[str]) -> bool:
