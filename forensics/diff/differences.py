@@ -118,6 +118,12 @@ class Comparison:
     times: TimeComparison
     unrelated: str = ""
 
+    def without_rows(self) -> str:
+        """Say what it means that there are no differences."""
+        if any(self.matched.values()):
+            return "no difference found"
+        return "nothing could be compared: no layer of one side was found on the other"
+
     def summary(self) -> dict[str, int]:
         """Count the differences of each type."""
         return {type_.value: sum(one.type is type_ for one in self.differences) for type_ in DifferenceType}

@@ -111,7 +111,7 @@ class _ReportWriter:
             yield visible(f"note: {note}")
         summary = comparison.summary()
         if not comparison.differences:
-            yield self._bold("no difference found")
+            yield self._bold(comparison.without_rows())
             return
         counts = ", ".join(f"{count} {_TITLES[DifferenceType(name)]}" for name, count in summary.items() if count)
         following = sum(row.cause is not None for row in comparison.differences)

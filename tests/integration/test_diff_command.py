@@ -75,6 +75,14 @@ def test_exit_code(run: Run, logs: tuple[str, str], same: bool, flag: bool, code
     assert ("no difference found" in done.stdout, done.returncode) == (same, code)
 
 
+def test_sides_without_a_common_layer_are_not_called_equal(run: Run, logs: tuple[str, str], folder: Path) -> None:
+    (folder / "run.log").write_text("[I] Latency: min = 1 ms, max = 3 ms, mean = 2 ms, median = 2 ms\n")
+    shown = run("diff", logs[0], "run.log").stdout
+    assert "0 layers aligned" in shown
+    assert "nothing could be compared" in shown
+    assert "no difference found" not in shown
+
+
 def test_a_damaged_source_is_one_sentence_and_exit_code_2(
     refuse: Callable[..., str], logs: tuple[str, str], folder: Path
 ) -> None:

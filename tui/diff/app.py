@@ -147,9 +147,7 @@ class DiffApp(RowsApp):
         rows = rows_of(comparison, self._only, self.kept)
         if self._by_delta:
             rows = by_delta(rows)
-        empty = "no difference found" if not comparison.differences else "nothing of that sort differs"
-        if not comparison.differences and not any(comparison.matched.values()):
-            empty = "nothing could be compared: no layer of one side was found on the other"
+        empty = "nothing of that sort differs" if comparison.differences else comparison.without_rows()
         scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
         self.rows.show_rows(rows, empty, scored=scored, by_delta=self._by_delta)
         self.query_one("#sides", LineBar).show(*sides_line(comparison))
