@@ -151,3 +151,19 @@ linker = said(
     ),
     sources=("messages of ld and the compiler in public threads",),
 )
+
+no_program = said(
+    "TF450",
+    Severity.ERROR,
+    "A program of TensorRT is not on the path",
+    kinds=("program_missing",),
+    says="{name} is not on the path",
+    cause="trtexec comes with the packages of TensorRT (/usr/src/tensorrt/bin, or bin of the tar file) and not with "
+    "pip's tensorrt; polygraphy is a package of its own.",
+    confirm="ls /usr/src/tensorrt/bin; pip show polygraphy.",
+    fixes=(
+        "Call trtexec by its path: /usr/src/tensorrt/bin/trtexec (Debian packages, containers, JetPack).",
+        "pip install polygraphy, in the environment of the shell.",
+    ),
+    sources=("NVIDIA's installation guide, 8 to 10",),
+)

@@ -28,6 +28,7 @@ _NO_ENGINE = (
     "Invalid Engine",
     "Failed to parse onnx file",
     "Parsing model failed",
+    "Network validation failed",
 )
 """Messages that trtexec, TensorRT and Polygraphy add to an error printed before, where no engine comes of it."""
 

@@ -122,6 +122,41 @@ unsupported = said(
     follows=("TF132", "TF140", "TF148", "TF149", "TF150", "TF152", "TF156", "TF157"),
 )
 
+shape_unknown = said(
+    "TF158",
+    Severity.ERROR,
+    "The shape of a layer's output cannot be computed",
+    kinds=("shape_unknown",),
+    says="The output shape of {layer} cannot be computed",
+    cause="TensorRT needs each shape as a formula of the input shapes. Here it has none: an input of the layer has no "
+    "shape (a converter made the layer wrongly, a plugin gives no dimensions), or the inputs do not fit each other.",
+    confirm="The shapes around that layer by onnx.shape_inference, or by ONNX Runtime at level verbose.",
+    fixes=(
+        "Fold constants and infer shapes before the build: polygraphy surgeon sanitize --fold-constants.",
+        "Torch-TensorRT: keep the operation in PyTorch (torch_executed_ops), or use a newer version of the converter.",
+        "Where a plugin stands before it: mend its getOutputDimensions (getOutputShapes).",
+    ),
+    settle="Which input of the layer has no shape: the first such message of the log.",
+    sources=("graphShapeAnalyzer.cpp of 8.5 and 8.6; pytorch/TensorRT#2597",),
+)
+
+names_repeated = said(
+    "TF159",
+    Severity.ERROR,
+    "Two layers, or two tensors, have one name",
+    kinds=("names_repeated",),
+    says="Two layers or tensors have the name {layer}",
+    cause="Names of layers and of tensors are unique in a network. A program that adds layers itself (a converter of "
+    "TF-TRT, Torch-TensorRT, Paddle, Tengine; one's own code) gave a name twice; so did parsers up to 7.0.",
+    confirm="The calls of setName (layer.name, tensor.name) in the program.",
+    fixes=(
+        "Give each layer and tensor a name of its own, or none.",
+        "A converter: use a newer version of it.",
+        "An ONNX model with TensorRT 7.0 or older: rename the nodes, or use 7.1 and later.",
+    ),
+    sources=("network.cpp (validate) of 7 to 8.6; onnx/onnx-tensorrt#466, pytorch/TensorRT#1377, NVIDIA/TensorRT#447",),
+)
+
 unused = said(
     "TF147",
     Severity.NOTE,

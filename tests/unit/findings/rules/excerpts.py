@@ -37,6 +37,15 @@ EXCERPTS = {
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)",
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ > 0 failed.)",
     ),
+    "TF158": (
+        "E Error Code 4: Internal Error (/Add: output shape can not be computed)",
+        "E Error Code 4: Internal Error (/Add: output shape)",
+    ),
+    "TF159": (
+        "E Repeated layer name: conv1 (layers must have distinct names)",
+        "V Repeated name: [conv1]",
+    ),
+    "TF450": ("| bash: trtexec: command not found", "| bash: nvcc: command not found"),
     "TF247": (
         "E ../builder/cudnnBuilderWeightConverters.cpp (631) - Assertion Error in assertRegionTightlyFitsTensor: 0 (a)",
         "E ../builder/cudnnBuilderWeightConverters.cpp (631) - Assertion Error in assertRegionFits: 0 (a)",
