@@ -157,7 +157,6 @@ no_program = said(
     Severity.ERROR,
     "A program of TensorRT is not on the path",
     kinds=("program_missing",),
-    says="{name} is not on the path",
     cause="trtexec comes with the packages of TensorRT (/usr/src/tensorrt/bin, or bin of the tar file) and not with "
     "pip's tensorrt; polygraphy is a package of its own.",
     confirm="ls /usr/src/tensorrt/bin; pip show polygraphy.",

@@ -157,7 +157,7 @@ other_shape = said(
     "TF449",
     Severity.ERROR,
     "An optimisation profile does not fit the network's input",
-    kinds=("profile_differs",),
+    kinds=("profile_differs", "profile_rank"),
     says="The optimisation profile does not fit the input {tensor}",
     cause="The profile gives another number of dimensions than the input has, or a range for a dimension that is fixed "
     "in the model. A profile may only choose where the model says -1.",

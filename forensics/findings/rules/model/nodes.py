@@ -126,7 +126,7 @@ shape_unknown = said(
     "TF158",
     Severity.ERROR,
     "The shape of a layer's output cannot be computed",
-    kinds=("shape_unknown",),
+    kinds=("shape_unknown", "shape_unknown_node"),
     says="The output shape of {layer} cannot be computed",
     cause="TensorRT needs each shape as a formula of the input shapes. Here it has none: an input of the layer has no "
     "shape (a converter made the layer wrongly, a plugin gives no dimensions), or the inputs do not fit each other.",

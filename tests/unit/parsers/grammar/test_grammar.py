@@ -277,6 +277,11 @@ def test_a_line_of_a_megabyte_is_judged_at_once(kind: LineKind) -> None:
             assert time.process_time() - begin < 2.0, body[:200]
 
 
+def test_a_cause_is_looked_for_by_a_literal() -> None:
+    """Without one, its regex would be tried at every byte of a message; of ``host_killed`` a word alone is enough."""
+    assert [kind.name for kind in tables.kinds("cause") if "" in kind.literals] == ["host_killed"]
+
+
 @pytest.mark.parametrize("name", ["output_values", "profile_row_old"])
 @pytest.mark.parametrize("word", [b"a  ", b"1 ", b"1.1  "])
 def test_a_megabyte_of_words_is_judged_at_once_where_any_text_may_open_a_line(name: str, word: bytes) -> None:
