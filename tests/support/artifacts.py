@@ -81,6 +81,6 @@ class Directory:
         return LiveText(path)
 
     def now(self) -> datetime:
-        """Return a moment 25 s after the first probe began, which the first look told."""
+        """Return a moment 25 s after the first probe began."""
         began = self._began or self.look().probes[0].began
         return datetime.fromisoformat(began) + timedelta(seconds=25)

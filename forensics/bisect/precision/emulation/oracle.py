@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.casting.streaming import references_as_inputs, values_of
 from trtforensics.bisect.precision.emulation.metrics import is_floating, peak_of, scores_of
 from trtforensics.bisect.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
 from trtforensics.bisect.precision.emulation.rounding import without_range_limits
-from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, options_for
+from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, session_of
 from trtforensics.bisect.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.accumulator import Accumulator
@@ -169,15 +168,9 @@ class Oracle:
         return self._outputs(self._session(model), {})
 
     def _session(self, model: onnx.ModelProto) -> _Session:
-        runtime = onnxruntime()
         streamed = self.caster.streamed if self.caster.prepared.streamed else {}
-        options = options_for(runtime, self.libraries, frees_memory=bool(streamed))
-        kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
-        make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
-        with self._explained(runtime):
-            weights = {name: make(each, kinds[name]) for name, each in values_of(model, streamed).items()}
-            message = (references_as_inputs(model) if streamed else model).SerializeToString()
-            return _Session(runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights)
+        with self._explained(onnxruntime()):
+            return _Session(*session_of(model, streamed, self.libraries))
 
     def _outputs(self, session: _Session, more: Sample) -> list[Outputs]:
         return list(self._each(session, more))

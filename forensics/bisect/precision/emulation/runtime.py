@@ -85,16 +85,17 @@ def run_model(model: onnx.ModelProto, feed: Sample, streamed: Streamed | None = 
         return first_line(error)
 
 
-def session_of(model: onnx.ModelProto, streamed: Streamed) -> tuple[Any, dict[str, Any]]:
-    """Return a session, and the values of its streamed constants, which it takes as inputs without a copy.
+def session_of(model: onnx.ModelProto, streamed: Streamed, libraries: Sequence[str] = ()) -> tuple[Any, dict[str, Any]]:
+    """Return a session, and the values of its streamed constants, which it takes as inputs: constants it would copy.
 
     Raises:
         RuntimeError, ValueError: those of :func:`failures`.
+        UsageError: a library cannot be registered.
     """
     runtime = onnxruntime()
+    options = options_for(runtime, libraries, frees_memory=bool(streamed))
     kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
     weights = {name: make(each, kinds[name]) for name, each in values_of(model, streamed).items()} if streamed else {}
-    options = options_for(runtime, (), frees_memory=bool(weights))
-    message = (references_as_inputs(model) if weights else model).SerializeToString()
+    message = (references_as_inputs(model) if streamed else model).SerializeToString()
     return runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights
