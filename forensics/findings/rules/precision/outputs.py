@@ -193,7 +193,7 @@ def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
     sources=("Polygraphy's comparison, 0.33 to 0.49",),
 )
 def integers_compared(case: Case) -> Iterator[Observation]:
-    """Report a comparison of which no output is of a floating-point type."""
+    """Report a comparison in which every output holds integers."""
     notes = case.notes("poly_compared")
     if all(note.text("dtype").startswith(("int", "uint", "bool")) for note in notes):
         yield from observe(notes, "Only integers were compared: {names}", names="tensor", same_as="integers")
