@@ -144,7 +144,7 @@ class ReadingApp(CopyingApp):
         self.reading = False
         self.take(event.log)
         self._follower.follow(self.session)
-        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+        self._start_judging(event.log)
 
     def on_reparsed(self, event: Reparsed) -> None:
         """Hand over what the file holds by now."""
@@ -158,11 +158,15 @@ class ReadingApp(CopyingApp):
         self.text_replaced()
         self.take(event.log)
         self.say(f"the file has {len(event.session.text):,} lines now")
-        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+        self._start_judging(event.log)
 
     def action_reload(self) -> None:
         """Read the file again; one that grows is followed anyway."""
         self._follower.reload()
+
+    def _start_judging(self, log: BuildLog) -> None:
+        """Start the rules. Without a description, Textual would write out the whole log as one."""
+        self.run_worker(partial(self._judge, log), name="judge", group="judge", description="rules", thread=True)
 
     def _judge(self, log: BuildLog) -> None:
         """Run the rules, in a thread; post the outcome as a message."""
