@@ -350,7 +350,7 @@ class BisectionApp(CopyingApp):
         """Show the new lines, unless another log is in view by now."""
         if event.text is self._text:
             self._log_view.show_text(event.text)
-            self._log_view.grow()
+            self._log_view.replace_text(event.text)  # it may have begun anew
 
 
 def _sides(one: Probe, other: Probe) -> tuple[Probe, Probe]:
