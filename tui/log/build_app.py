@@ -13,7 +13,13 @@ from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.log.reading import ReadingApp
 from trtforensics.tui.log.searching import LogSearch
 from trtforensics.tui.rows.build_strip import first_failed, strip_line
-from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, candidate_table, layer_table, unknown_table
+from trtforensics.tui.rows.layers.candidates import (
+    NO_LAYERS,
+    NOTHING_SELECTED,
+    candidate_table,
+    layer_table,
+    unknown_table,
+)
 from trtforensics.tui.rows.layers.entries import LayerEntry
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
@@ -197,7 +203,7 @@ class BuildApp(ReadingApp):
         """Return the candidates of a row: of a layer in all formats, of anything else its own."""
         tie = TIES[self._tie]
         if row is None or self._index is None:
-            return NOTHING_SELECTED
+            return NOTHING_SELECTED if self._index is None or self._goes_on or self._index.rows() else NO_LAYERS
         if row.kind is RowKind.LAYER and row.entry is not None:
             return layer_table(self._index.alternatives, row.entry, tie=tie)
         if row.subject is None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisect.search import Verdict
 from trtforensics.bisect.session.artifacts import FIXED
+from trtforensics.console.counting import counted
 from trtforensics.tui.rows.bisection_state import applying, fixed_files, standing, state_of, suspects_of
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, plural, width_of
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +105,7 @@ def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
             rows += _sides(member)
     suspects = suspects_of(view)
     if suspects:
-        rows.append((Piece(f" {plural(len(suspects), 'suspect')} left", Role.TITLE),))
+        rows.append((Piece(f" {counted(len(suspects), 'suspect')} left", Role.TITLE),))
         rows += [(Piece(f"   {name}"),) for name in suspects[:_SHOWN]]
         if len(suspects) > _SHOWN:
             rows.append((Piece(f"   … {len(suspects) - _SHOWN:,} more in result.json", Role.DIM),))
@@ -156,14 +157,14 @@ def subsets_of(view: DirectoryView, probe: Probe) -> list[tuple[str, list[str]]]
     names = [str(item.get("item")) for item in view.items]
     active = [names[index] for index in sorted(probe.active) if index < len(names)]
     if view.mode != REDUCE:
-        return [(f"{plural(len(active), 'item')} from bad", active)]
+        return [(f"{counted(len(active), 'item')} from bad", active)]
     nodes = [index for index, item in enumerate(view.items) if "op" in item]
     left = [names[index] for index in nodes if index in probe.active]
     cut = [names[index] for index in nodes if index not in probe.active]
     kept = [name for index, name in enumerate(names) if index in probe.active and "op" not in view.items[index]]
     titled = (
-        (f"{plural(len(left), 'node')} left", left),
-        (f"{plural(len(cut), 'node')} cut", cut),
+        (f"{counted(len(left), 'node')} left", left),
+        (f"{counted(len(cut), 'node')} cut", cut),
         ("as it was", kept),
     )
     return [(title, some) for title, some in titled if some]
@@ -172,7 +173,7 @@ def subsets_of(view: DirectoryView, probe: Probe) -> list[tuple[str, list[str]]]
 def bisection_title(view: DirectoryView, width: int, now: datetime) -> Line:
     """Return the title: directory and standing. A narrow screen leaves out our name; a long path loses its middle."""
     suspects = suspects_of(view)
-    count = f" · {plural(len(suspects), 'suspect')}" if suspects else ""
+    count = f" · {counted(len(suspects), 'suspect')}" if suspects else ""
     first = Piece(" trtforensics ", Role.TITLE)
     rest = Piece(f" {view.mode} · {standing(view, now)}{count} ", state_of(view)[1])
     whole = (first, rest) if width_of((first, rest)) + _LEAST_PATH < width else (rest,)

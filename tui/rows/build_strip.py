@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.model.log import Outcome
-from trtforensics.tui.rows.pieces import Line, Piece, Role, plural, width_of
+from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ def strip_line(log: BuildLog, build: Build, width: int, *, reading: bool = False
         return passes
     failed = sum(each.outcome is Outcome.FAILED for each in builds)
     count = f" · {failed} failed" if failed else ""
-    head = Piece(f" {plural(len(builds), 'build')}{count} [ ] ", Role.DIM)
+    head = Piece(f" {counted(len(builds), 'build')}{count} [ ] ", Role.DIM)
     room = width - width_of((head, *passes)) - len(" ‹ › ")  # noqa: RUF001 - arrowheads, not comparisons
     cells = [_cell(each, shown=each is build, reading=reading and each is builds[-1]) for each in builds]
     first = last = build.index

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.engines.requests import REDUCED, allows
 from trtforensics.findings.coverage import in_words
@@ -20,7 +21,7 @@ from trtforensics.render.results import result_name, result_text
 from trtforensics.tui.rows.filtering import numbers, texts
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import UNNAMED
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural, size
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,7 +121,7 @@ def overview_rows(
     still get lines. ``files`` were joined to the log.
     """
     counts = build.message_counts
-    message_totals = f"{plural(counts.error, 'error')}, {plural(counts.warning, 'warning')}"
+    message_totals = f"{counted(counts.error, 'error')}, {counted(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Verdict", _verdict_rows(log, build, outcome_piece(build, reading=reading), findings)),
         ("Files of this engine", _file_rows(files)),
@@ -194,7 +195,7 @@ def _worst_row(findings: Sequence[Finding] | None, log: str) -> OverviewRow:
     if not findings:
         return OverviewRow("worst finding", "none", role=Role.DIM)
     worst = findings[0]
-    more = f" (and {plural(len(findings) - 1, 'more finding')}: 5 lists them)" if len(findings) > 1 else ""
+    more = f" (and {counted(len(findings) - 1, 'more finding')}: 5 lists them)" if len(findings) > 1 else ""
     role = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING}.get(worst.severity, Role.ACCENT)
     line = line_in_view(worst.evidence[0].span, log) if worst.evidence else None
     return OverviewRow("worst finding", f"{worst.code} {worst.title}{more}", line, role)
@@ -212,7 +213,9 @@ def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
     silent = sum(layer.compute_precision is None and computes(layer) for layer in layers)
     unknown = f"; {silent:,} unknown" if silent else ""
     role = Role.WARNING if wanted else Role.PLAIN
-    yield OverviewRow("FP32", f"{full:,} of {plural(len(layers), 'layer')}{wanted}{unknown}", layers[0].span.line, role)
+    yield OverviewRow(
+        "FP32", f"{full:,} of {counted(len(layers), 'layer')}{wanted}{unknown}", layers[0].span.line, role
+    )
 
 
 def _file_rows(files: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
@@ -304,7 +307,7 @@ def _stage_rows(build: Build) -> Iterator[OverviewRow]:
         else:
             yield _stage_row(stage, stage.layers - before.layers)
     if quiet:
-        yield OverviewRow("", f"{plural(quiet, 'more stage')} changed nothing", role=Role.DIM)
+        yield OverviewRow("", f"{counted(quiet, 'more stage')} changed nothing", role=Role.DIM)
 
 
 def _stage_row(stage: Stage, change: int) -> OverviewRow:
@@ -320,13 +323,13 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
         yield OverviewRow("fusions", f"{len(fusions):,}: {kinds}", fusions[0].span.line)
     reformats = [reformat for reformat in build.reformats if _is_engines(build, reformat.pass_index)]
     if reformats:
-        added = f"{plural(len(reformats), 'reformat layer')} added"
+        added = f"{counted(len(reformats), 'reformat layer')} added"
         yield OverviewRow("reformats", added, reformats[0].span.line)
     dump = build.engine_layers
     if dump:
         types = _tally(layer.type for layer in dump)
         line = dump[0].span.line
-        yield OverviewRow("engine", f"{plural(len(dump), 'layer')}: {types}", line, Role.STRONG)
+        yield OverviewRow("engine", f"{counted(len(dump), 'layer')}: {types}", line, Role.STRONG)
         computes = (layer.compute_precision for layer in dump)
         yield OverviewRow("computes in", _tally(known.type if known else "unknown" for known in computes), line)
         yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.output_types), line)
@@ -338,7 +341,7 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
             text = f"printed {len(others) + 1} times, these are the layers from line {line:,}"
             yield OverviewRow("", text, others[0].span.line)
     elif build.layer_names:
-        layers = plural(len(build.layer_names), "layer")
+        layers = counted(len(build.layer_names), "layer")
         yield OverviewRow("engine", f"{layers}, of which the log prints the names only")
     elif build.stages or build.choices:
         yield OverviewRow("engine", "layers unknown: the log does not list them", role=Role.DIM)
@@ -350,7 +353,7 @@ def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
         yield OverviewRow("tactics", "none timed in this log", role=Role.DIM)
         return
     first = build.choices[0].first_line if build.choices else None
-    blocks = f" in {plural(tuning.runner_blocks, 'runner block')}" if tuning.runner_blocks else ""
+    blocks = f" in {counted(tuning.runner_blocks, 'runner block')}" if tuning.runner_blocks else ""
     yield OverviewRow("tactics timed", f"{tuning.tactics_timed:>6,}{blocks}", first)
     if tuning.tactics_skipped:
         yield OverviewRow(
@@ -431,15 +434,15 @@ def _message_rows(build: Build) -> Iterator[OverviewRow]:
 
 def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     source = log.source
-    held = f"{plural(source.lines, 'line')}, {size(source.bytes)}, {plural(len(log.builds), 'build')}"
+    held = f"{counted(source.lines, 'line')}, {size(source.bytes)}, {counted(len(log.builds), 'build')}"
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
     unknown = log.lines.unknown
     if not unknown:
         own, others = (sum(each) for each in zip(*_own_and_other_lines(log), strict=True))
-        foreign = f"; {plural(others, 'line')} of other programs" if others else ""
-        yield OverviewRow("not understood", f"none of {plural(own, 'line')} of TensorRT and its tools{foreign}")
+        foreign = f"; {counted(others, 'line')} of other programs" if others else ""
+        yield OverviewRow("not understood", f"none of {counted(own, 'line')} of TensorRT and its tools{foreign}")
     else:
-        lines = f"{plural(unknown, 'line')} of {plural(log.unknown_shapes, 'shape')}, most often:"
+        lines = f"{counted(unknown, 'line')} of {counted(log.unknown_shapes, 'shape')}, most often:"
         yield OverviewRow("not understood", lines, log.unknown_samples[0].line, Role.WARNING)
     for shape in log.unknown_samples[:TOP]:
         times = "once" if shape.count == 1 else f"{shape.count:,} times"

@@ -5,6 +5,7 @@ There is no markup, as layer names contain ``[`` and logs contain anything.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -14,6 +15,9 @@ from trtforensics.model.older_python import StrEnum
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
+
+_INDENT = " " * 3
+_WORDS = re.compile(r"\s*\S+|\s+$")
 
 _DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
 """Decimal places of a duration below each limit, in ms."""
@@ -49,6 +53,21 @@ Line = tuple[Piece, ...]
 def width_of(line: Line) -> int:
     """Return how many terminal cells a line takes."""
     return sum(cell_len(piece.text) for piece in line)
+
+
+def broken(line: Line, width: int) -> list[Line]:
+    """Break a line at its blanks into lines of at most ``width`` cells, the further ones indented.
+
+    A word that is wider gets a line of its own, and is not broken.
+    """
+    lines: list[Line] = [()]
+    for piece in line:
+        for word in _WORDS.findall(piece.text):
+            if lines[-1] and width_of(lines[-1]) + cell_len(word) > width:
+                lines.append((Piece(_INDENT + word.lstrip(), piece.role),))
+            else:
+                lines[-1] += (Piece(word, piece.role),)
+    return lines
 
 
 def clip(text: str, width: int) -> str:
@@ -103,11 +122,6 @@ def size(count: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= KIBI
     return f"{value:.1f} GiB"
-
-
-def plural(count: int, noun: str) -> str:
-    """Spell a count with its noun: ``1 layer``, ``1,234 layers``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _tail(text: str, width: int) -> str:

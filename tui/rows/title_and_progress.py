@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from trtforensics.console.counting import counted
 from trtforensics.tui.rows.overview_rows import outcome_piece
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, plural, size, width_of
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, size, width_of
 
 if TYPE_CHECKING:
     from trtforensics.console.progress import Progress
@@ -39,7 +40,7 @@ def _verdict(log: BuildLog | None, build: Build | None, *, reading: bool) -> Lin
 def progress_line(progress: Progress, width: int) -> Line:
     """Return the progress of the parse: a bar if the size is known, and the counts."""
     counts = f" {size(progress.bytes_done)}"
-    lines = plural(progress.lines, "line")
+    lines = counted(progress.lines, "line")
     if not progress.bytes_total:
         return (Piece(" reading ", Role.WARNING), Piece(f"{counts} · {lines}"))
     fraction = progress.bytes_done / progress.bytes_total

@@ -10,10 +10,11 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Footer
 
+from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.copying import APP_KEYS, COPY_KEYS
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.rows.pieces import Piece, Role, clip, plural
+from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.rows.source_rows import layer_pieces
 from trtforensics.tui.rows_app import Failed, RowsApp
 from trtforensics.tui.source.layers import SourceList
@@ -136,7 +137,7 @@ class SourceApp(RowsApp):
         layers = [layer for layer in all_layers if wanted in layer.name.lower()]
         self.rows.show_layers(layers, "no such layer" if all_layers else "it holds no layer")
         what = f" {build.what}" if build.what else ""
-        count = plural(len(all_layers), "operation" if build.layers is None else "layer")
+        count = counted(len(all_layers), "operation" if build.layers is None else "layer")
         self.query_one("#kind", LineBar).show(Piece(f" {build.kind}{what} ", Role.STRONG), Piece(count, Role.ACCENT))
         self._follow()
         self.status()

@@ -11,6 +11,7 @@ from trtforensics.tui.rows.layers.candidates import (
     candidate_fields,
     candidate_pieces,
 )
+from trtforensics.tui.rows.pieces import broken
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     from trtforensics.tables.filtering import FilterField
     from trtforensics.tui.rows.pieces import Line
+
+
+LEAST_ROWS = 5
+"""Lines of the pane that the heading leaves to the names of the columns and to candidates."""
 
 
 class CandidateList(VirtualList):
@@ -74,9 +79,14 @@ class CandidateList(VirtualList):
         """Return the line that states the candidate's time."""
         return self.table.candidates[self._candidate(index)].line if index < self.row_count() else None
 
-    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls with the rows
-        """Return the decision and the names of the columns."""
-        return self.table.heading
+    def header(self, width: int) -> Sequence[Line]:
+        """Return the decision, its lines broken where there is room for more of them, and the names of the columns."""
+        heading = self.table.heading
+        names = heading[-1:] if self.table.candidates else ()
+        told = heading[: len(heading) - len(names)]
+        lines = [one for line in told for one in broken(line, width)]
+        fits = len(lines) + LEAST_ROWS <= self.scrollable_content_region.height
+        return (*(lines if fits else told), *names)
 
     def content_width(self) -> int:
         """Return the width of a row with the longest kernel name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
@@ -13,7 +14,7 @@ from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tui.rows.filtering import numbers, texts, types
 from trtforensics.tui.rows.layers.index import formats_text, subject_name
 from trtforensics.tui.rows.layers.tactics import CombinedTactics, tactics_of, tactics_of_all
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, plural
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,6 +71,8 @@ CANDIDATE_FIELDS = (
 """``slower`` is how much slower than the winner a tactic is: ``slower<5%``."""
 
 NOTHING_SELECTED = CandidateTable(((Piece(" select a layer to see what was timed for it", Role.DIM),),))
+
+NO_LAYERS = CandidateTable(((Piece(" the log names no layer of this build, and so none with tactics", Role.WARNING),),))
 
 
 def candidate_table(
@@ -274,7 +277,7 @@ def _heading(
         blocks = len(candidates.blocks) if isinstance(candidates, CombinedTactics) else 1
         several = f" in {blocks} combinations" if blocks > 1 else ""
         margin = _margin(alternatives.margin(subject), tie)
-        verdict += [*margin, Piece(f"  {plural(count, 'tactic')} timed{several}", Role.DIM)]
+        verdict += [*margin, Piece(f"  {counted(count, 'tactic')} timed{several}", Role.DIM)]
     else:
         verdict.append(Piece(f"  {subject.runner} {tactic_text(subject.tactic) or 'no tactic'}"))
     lines = [name, tuple(verdict), (Piece(f" {formats_text(subject)}", Role.DIM),)]
@@ -301,7 +304,7 @@ def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:
         yield (Piece(f" in {subject.foreign_node}", Role.DIM),)
     if subject.key:
         yield (Piece(f" timing cache key {subject.key}", Role.DIM),)
-    yield (Piece(f" {plural(count, 'tactic')} timed by Myelin", Role.DIM),)
+    yield (Piece(f" {counted(count, 'tactic')} timed by Myelin", Role.DIM),)
 
 
 def _nothing_timed(subject: Subject) -> str:

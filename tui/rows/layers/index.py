@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.why import Reasons
 from trtforensics.model.log import Choice, MyelinOperation
 from trtforensics.model.times import shares, timed_note
@@ -17,7 +18,6 @@ from trtforensics.tui.rows.layers.columns import ORDERS, time_source
 from trtforensics.tui.rows.layers.entries import FOREIGN, UNKNOWN, LayerEntry
 from trtforensics.tui.rows.layers.fields import LayerFields
 from trtforensics.tui.rows.layers.questions import questions
-from trtforensics.tui.rows.pieces import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -227,7 +227,7 @@ class LayerIndex:
             yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self.build))
         if unknown:
             text = "compute type unknown"
-            yield TreeRow(RowKind.SECTION, text, label=f"{unknown:,} of {plural(len(self.engine), 'layer')}")
+            yield TreeRow(RowKind.SECTION, text, label=f"{unknown:,} of {counted(len(self.engine), 'layer')}")
 
     def _grouped(self, entries: Iterable[LayerEntry]) -> Iterator[TreeRow]:
         """Yield the rows of layers. Kernels of a ForeignNode come after a row for the ForeignNode."""
@@ -236,7 +236,7 @@ class LayerIndex:
             if inside:
                 subject = listed[0].final
                 line = subject.span.line if subject else None
-                yield TreeRow(RowKind.FOREIGN, inside, line, subject, note=plural(len(listed), "kernel"))
+                yield TreeRow(RowKind.FOREIGN, inside, line, subject, note=counted(len(listed), "kernel"))
             yield from map(layer_row, listed)
 
     def _combination_rows(self, result: Choice | CachedResult) -> Iterator[TreeRow]:

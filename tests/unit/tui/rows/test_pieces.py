@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rich.cells import cell_len
 
-from trtforensics.tui.rows.pieces import bar, clip, fit, fit_right, milliseconds, size
+from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, fit_right, milliseconds, size
 
 
 def test_a_long_text_loses_its_middle() -> None:
     assert clip("abcdefghij", 5) == "ab…ij"
     assert clip("abc", 3) == "abc"
     assert clip("abc", 0) == ""
+
+
+def test_a_line_breaks_at_its_blanks_and_keeps_its_roles() -> None:
+    line = (Piece(" ✔ in the engine", Role.GOOD), Piece("  28 tactics timed", Role.DIM))
+    assert broken(line, 40) == [tuple(Piece(w, p.role) for p in line for w in re.findall(r"\s*\S+", p.text))]
+    lines = ["".join(piece.text for piece in one) for one in broken(line, 20)]
+    assert lines == [" ✔ in the engine  28", "   tactics timed"]
+    assert broken(line, 20)[1][0] == Piece("   tactics", Role.DIM)
+    assert [len(one) for one in broken(line, 1)] == [1] * 7, "a word is never broken"
 
 
 @pytest.mark.parametrize("width", range(8))

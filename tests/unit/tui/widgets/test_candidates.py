@@ -21,6 +21,23 @@ async def test_the_selected_layer_shows_its_candidates_and_scrolls_the_log(
         assert "Chose Runner Type: TiledPooling Tactic: 0x0000000000630101" in text_at(session, log_line(app))
 
 
+async def test_what_is_told_of_the_choice_is_broken_where_there_is_room(session: Any, parsed: Any) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "down")
+        await pilot.pause()
+        pane = panes_of(app).candidates
+        *told, _ = pane.table.heading
+        words = [word for line in told for piece in line for word in piece.text.split()]
+        lines = ["".join(piece.text for piece in line) for line in pane.header(20)]
+        assert [word for line in lines[:-1] for word in line.split()] == words
+        assert max(len(line) for line in lines[:-1] if len(line.split()) > 1) <= 20
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert list(pane.header(10)) == list(pane.table.heading), "no room for more lines"
+
+
 async def test_a_candidate_scrolls_the_log_to_its_timing(session: Any, parsed: Any) -> None:
     app = LogApp(session)
     async with app.run_test(size=SIZE) as pilot:
