@@ -51,11 +51,12 @@ def bad_profile(case: Case) -> Iterator[Observation]:
     if not named:
         yield from observe(case.notes("profile_refused"), "An optimisation profile is not MIN <= OPT <= MAX")
     for note in named:
-        printed = "; ".join(fact.value for fact in shapes)
+        printed, tensor = "; ".join(fact.value for fact in shapes), note.text("tensor")
+        of = f" of {tensor}" if tensor else ""
         yield Observation(
-            f"The profile of {note.text('tensor')} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
+            f"The profile{of} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
             (note.span, *(fact.span for fact in shapes)),
-            layers=(note.text("tensor"),),
+            layers=(tensor,) if tensor else (),
         )
 
 
@@ -136,12 +137,10 @@ unknown_input = said(
 )
 
 
-impossible_profile = said(
+@rule(
     "TF422",
     Severity.ERROR,
     "The model cannot run at the shapes of an optimisation profile",
-    kinds=("profile_impossible",),
-    says="The model cannot run at the shapes of profile {index}: {text}",
     cause="The profile's shapes are in order, and the model has a node whose inputs do not fit each other at them: "
     "inputs that must be equal in a dimension got different values, or the export fixed a size.",
     confirm="Run the model in ONNX Runtime with exactly those shapes.",
@@ -149,9 +148,19 @@ impossible_profile = said(
         "Give profile shapes that the model takes (inputs that share a dimension get one value in it).",
         "Export again with that dimension dynamic, where the export fixed it.",
     ),
-    settle="ONNX Runtime with the shapes of the profile.",
-    sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947",),
+    sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947", "10.x and TensorRT-RTX, which only warn"),
 )
+def impossible_profile(case: Case) -> Iterator[Observation]:
+    """Quote what does not fit; releases that do not number the profile warn and go on."""
+    for note in case.notes("profile_impossible"):
+        profile = f"profile {note.text('index')}" if note.text("index") else "a profile"
+        yield from observe(
+            [note],
+            f"The model cannot run at the shapes of {profile}: {note.text('text') or '?'}",
+            settle="ONNX Runtime with the shapes of the profile.",
+            severity=None if note.text("index") else Severity.WARNING,
+        )
+
 
 other_shape = said(
     "TF449",

@@ -137,20 +137,23 @@ def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
 @rule(
     "TF209",
     Severity.WARNING,
-    "This hardware is slow in FP16",
-    cause="The GPU has no fast FP16 arithmetic: FP16 costs accuracy and gains nothing but memory.",
-    confirm="Build with and without FP16 and compare throughput.",
-    fixes=("Build in FP32 for this GPU.",),
+    "This hardware is slow in a reduced precision",
+    cause="The GPU has no fast FP16 or INT8 arithmetic: the type costs accuracy and gains nothing but memory.",
+    confirm="Build with and without the type and compare throughput.",
+    fixes=("Build without the type that the GPU is slow in; FP32 is always there.",),
     sources=(
         "8.x logs",
         "CUDA C++ Programming Guide, throughput of arithmetic instructions by compute capability",
     ),
 )
 def slow_half(case: Case) -> Iterator[Observation]:
-    """Report the warning, or FP16 allowed on a compute capability that computes it slower than FP32."""
+    """Report the warnings, or FP16 allowed on a compute capability that computes it slower than FP32."""
     steps = (Step("Build without FP16", trtexec(case, without=("--fp16", "--best"))),)
-    notes = case.notes("fp16_slow")
+    without_int8 = (Step("Build without INT8", trtexec(case, without=("--int8", "--best"))),)
+    notes = [note for note in case.notes("type_slow") if note.text("type") != "Int8"]
     yield from observe(notes, "This GPU has no fast FP16", steps=steps, same_as="slow")
+    int8 = [note for note in case.notes("type_slow") if note.text("type") == "Int8"]
+    yield from observe(int8, "This GPU has no fast INT8", steps=without_int8, same_as="slow INT8")
     capability, precision = compute_capability(case), precision_fact(case.build)
     if not notes and capability in _SLOW_HALF and precision is not None and allows(case.build, "FP16"):
         facts = [fact for fact in case.build.options.get("device", ()) if fact.name == "Compute Capability"]

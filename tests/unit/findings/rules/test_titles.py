@@ -1,0 +1,82 @@
+"""Titles of findings over wordings that print less, or other things, than the usual one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.marked_logs import marked
+from tests.unit.findings.rules.test_examples import of_code, report_on
+from trtforensics.findings.finding import Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SLOW = "support requested on hardware without native {} support, performance will be negatively affected."
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "title"),
+    [
+        (
+            "E fc: last dimension of input0 = 85 and last dimension of input1 = 64 but must match.",
+            "TF103",
+            "The inner dimensions of a matrix product are 85 and 64",
+        ),
+        (
+            "E 7: Error Code 7: Internal Error (fc: attempt to multiply two matrices with mismatching dimensions",
+            "TF103",
+            "The inner dimensions of a matrix product differ",
+        ),
+        (
+            "E IMatrixMultiplyLayer must have same input types. `A` is of type Float and `B` is of type Half.",
+            "TF102",
+            "IMatrixMultiplyLayer gets Float and Half",
+        ),
+        (
+            "E 4: Specified optimization profiles must satisfy MIN<=OPT<=MAX.",
+            "TF402",
+            "The profile is not MIN <= OPT <= MAX",
+        ),
+        ("| [E]     FAILED | Difference exceeds tolerance (rel=0.1, abs=0.1)", "TF216", "An output differs"),
+        (
+            "| [!] fp16 in CreateConfig is not available on TensorRT version 11.2.1.2.",
+            "TF668",
+            "This TensorRT has no fp16 (CreateConfig)",
+        ),
+        (
+            "| a.cpp:3: error: 'kFP16' is not a member of 'nvinfer1::BuilderFlag'",
+            "TF668",
+            "This TensorRT has no kFP16 (nvinfer1::BuilderFlag)",
+        ),
+        (
+            "| failed for 'a': configuration specified max-batch 8 but TensorRT engine only supports max-batch 1",
+            "TF646",
+            "The engine has batch size 1, and 8 is asked for",
+        ),
+        (
+            f"W Int8 {SLOW.format('Int8')}",
+            "TF209",
+            "This GPU has no fast INT8",
+        ),
+    ],
+)
+def test_a_wording_gets_the_title_of_what_it_prints(line: str, code: str, title: str, tmp_path: Path) -> None:
+    (finding,) = of_code(report_on(marked(line).text, tmp_path), code)
+    assert finding.title.startswith(title)
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        ("W Profile kMAX values are not self-consistent. IShuffleLayer node_a: odd", Severity.WARNING),
+        (
+            "E 4: Error Code 4: Internal Error (kMAX values for profile 0 violate shape constraints: odd)",
+            Severity.ERROR,
+        ),
+    ],
+)
+def test_a_profile_that_only_warns_is_a_warning(line: str, severity: Severity, tmp_path: Path) -> None:
+    (finding,) = of_code(report_on(marked(line).text, tmp_path), "TF422")
+    assert finding.severity is severity
