@@ -47,16 +47,16 @@ def no_profile(case: Case) -> Iterator[Observation]:
 def bad_profile(case: Case) -> Iterator[Observation]:
     """Name the inputs, and quote the shapes where trtexec prints them."""
     shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
-    named = case.notes("bad_profile")
+    named = [note for note in case.notes("bad_profile") if note.text("tensor")]
     if not named:
-        yield from observe(case.notes("profile_refused"), "An optimisation profile is not MIN <= OPT <= MAX")
+        refused = case.notes("bad_profile") or case.notes("profile_refused")
+        yield from observe(refused, "An optimisation profile is not MIN <= OPT <= MAX")
     for note in named:
-        printed, tensor = "; ".join(fact.value for fact in shapes), note.text("tensor")
-        of = f" of {tensor}" if tensor else ""
+        printed = "; ".join(fact.value for fact in shapes)
         yield Observation(
-            f"The profile{of} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
+            f"The profile of {note.text('tensor')} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
             (note.span, *(fact.span for fact in shapes)),
-            layers=(tensor,) if tensor else (),
+            layers=(note.text("tensor"),),
         )
 
 

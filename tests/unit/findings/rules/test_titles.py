@@ -35,9 +35,9 @@ SLOW = "support requested on hardware without native {} support, performance wil
             "IMatrixMultiplyLayer gets Float and Half",
         ),
         (
-            "E 4: Specified optimization profiles must satisfy MIN<=OPT<=MAX.",
+            "E Specified optimization profiles must satisfy MIN<=OPT<=MAX.\nE Max value of this profile is not valid",
             "TF402",
-            "The profile is not MIN <= OPT <= MAX",
+            "An optimisation profile is not MIN <= OPT <= MAX",
         ),
         ("| [E]     FAILED | Difference exceeds tolerance (rel=0.1, abs=0.1)", "TF216", "An output differs"),
         (
@@ -54,6 +54,11 @@ SLOW = "support requested on hardware without native {} support, performance wil
             "| failed for 'a': configuration specified max-batch 8 but TensorRT engine only supports max-batch 1",
             "TF646",
             "The engine has batch size 1, and 8 is asked for",
+        ),
+        (
+            "E 9: Error Code 9: API Usage Error (Networks with FP8 Q/DQ layers require hardware with FP8 support.)",
+            "TF316",
+            "This GPU cannot compute in FP8",
         ),
         (
             f"W Int8 {SLOW.format('Int8')}",
