@@ -48,8 +48,9 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
     """Name the GPU's SM version."""
     yield from observe(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
     notes = case.notes("sm_unknown")
-    known = listed(list(dict.fromkeys(_capability(note.text("sm")) for note in notes)))
-    yield from observe(notes, f"This TensorRT does not know compute capability {known}", same_as="unknown SM")
+    known = listed(list(dict.fromkeys(_capability(note.text("sm")) for note in notes if note.text("sm"))))
+    what = f"compute capability {known}" if known else "the GPU's compute capability"
+    yield from observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM")
 
 
 no_type = said(

@@ -61,6 +61,11 @@ SLOW = "support requested on hardware without native {} support, performance wil
             "This GPU cannot compute in FP8",
         ),
         (
+            "E ../rtSafe/cuda/caskUtils.cpp (98) - Assertion Error in trtSmToCask: 0 (Unsupported SM.)",
+            "TF311",
+            "This TensorRT does not know the GPU's compute capability",
+        ),
+        (
             f"W Int8 {SLOW.format('Int8')}",
             "TF209",
             "This GPU has no fast INT8",
@@ -85,3 +90,10 @@ def test_a_wording_gets_the_title_of_what_it_prints(line: str, code: str, title:
 def test_a_profile_that_only_warns_is_a_warning(line: str, severity: Severity, tmp_path: Path) -> None:
     (finding,) = of_code(report_on(marked(line).text, tmp_path), "TF422")
     assert finding.severity is severity
+
+
+def test_a_tensorrt_that_does_not_know_the_gpu_does_not_know_that_it_is_slow(tmp_path: Path) -> None:
+    slow = f"W Half2 {SLOW.format('FP16')}"
+    assert [found.code for found in report_on(marked(slow).text, tmp_path).findings].count("TF209") == 1
+    unknown = f"{slow}\nE caskUtils.cpp (98) - Assertion Error in trtSmToCask: 0 (Unsupported SM.)"
+    assert of_code(report_on(marked(unknown).text, tmp_path), "TF209") == []
