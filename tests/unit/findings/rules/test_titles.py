@@ -65,6 +65,12 @@ SLOW = "support requested on hardware without native {} support, performance wil
             "TF311",
             "This TensorRT does not know the GPU's compute capability",
         ),
+        ("| [E] Unrecognized Options: ['--foo']", "TF413", "Polygraphy does not know '--foo'"),
+        (
+            "E Could not load library libnvonnxparser.so.8: it is not there",
+            "TF410",
+            "The library libnvonnxparser.so.8 cannot be loaded",
+        ),
         (
             f"W Int8 {SLOW.format('Int8')}",
             "TF209",
@@ -97,3 +103,12 @@ def test_a_tensorrt_that_does_not_know_the_gpu_does_not_know_that_it_is_slow(tmp
     assert [found.code for found in report_on(marked(slow).text, tmp_path).findings].count("TF209") == 1
     unknown = f"{slow}\nE caskUtils.cpp (98) - Assertion Error in trtSmToCask: 0 (Unsupported SM.)"
     assert of_code(report_on(marked(unknown).text, tmp_path), "TF209") == []
+
+
+@pytest.mark.parametrize(
+    ("library", "codes"),
+    [("libcudnn_cnn_infer.so.8. Error: odd", ["TF410"]), ("libmmdeploy_tensorrt_ops.so", ["TF685"])],
+)
+def test_only_a_library_of_ops_is_a_library_of_plugins(library: str, codes: list[str], tmp_path: Path) -> None:
+    report = report_on(marked(f"&& 8.6.1 --fp16\n| Could not load library {library}").text, tmp_path)
+    assert [found.code for found in report.findings if found.code in {"TF410", "TF685"}] == codes
