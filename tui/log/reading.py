@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 from textual.worker import get_current_worker
 
+from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.copying import CopyingApp
 from trtforensics.tui.log.following import Follower, Reparsed
@@ -178,7 +179,7 @@ class ReadingApp(CopyingApp):
         self.session = event.session
         self.text_replaced()
         self.take(event.log)
-        self.say(f"the file has {len(event.session.text):,} lines now")
+        self.say(f"the file has {counted(len(event.session.text), 'line')} now")
         self._start_judging(event.log)
 
     def action_reload(self) -> None:
