@@ -87,5 +87,5 @@ alone = said(
         "Allow it: --allowGPUFallback, BuilderFlag.GPU_FALLBACK.",
         "Or make the layer fit for DLA, and give the network formats of DLA (--inputIOFormats, --outputIOFormats).",
     ),
-    sources=("TensorRT 5 to 8, builder; NVIDIA/TensorRT#3438",),
+    sources=("TensorRT 5 to 10, builder; NVIDIA/TensorRT#3438",),
 )

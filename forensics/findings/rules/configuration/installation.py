@@ -39,8 +39,9 @@ def rtx(case: Case) -> Iterator[Observation]:
         "Install the package that holds it, and put its folder on the loader path (LD_LIBRARY_PATH).",
         "Of pip's packages, put the folder tensorrt_libs there.",
         "Drop the option that needs it, where an option does (--versionCompatible).",
+        "On Windows, cuDNN 8 needs zlibwapi.dll (cuDNN's installation guide) and the folder of its DLLs on PATH.",
     ),
-    sources=("a TensorRT-RTX 1.7.1 log", "the C library's loader", "TensorFlow 1.15 and 2"),
+    sources=("a TensorRT-RTX 1.7.1 log", "the C library's loader", "TensorFlow 1.15 and 2", "trtexec and cuDNN 8"),
 )
 def library(case: Case) -> Iterator[Observation]:
     """Name the libraries; TensorFlow, which looks for its libraries so, goes on without them."""

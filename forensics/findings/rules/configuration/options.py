@@ -50,20 +50,21 @@ def dla(case: Case) -> Iterator[Observation]:
 @rule(
     "TF413",
     Severity.ERROR,
-    "trtexec does not know an option",
+    "trtexec or Polygraphy does not know an option",
     cause="The option was removed or never existed in this version. 11.1 prints its help and no verdict then.",
-    confirm="trtexec --help of this version.",
+    confirm="trtexec --help, or polygraphy SUBTOOL --help, of this version.",
     fixes=(
         Fix("Types and precisions come from the model: no --fp16, --int8, --best, --layerPrecisions any more.", "11"),
         "Take the option out.",
     ),
-    sources=("trtexec's option parser, 8.0 to 11.1",),
+    sources=("trtexec's option parser, 6 to 11.1", "Polygraphy's tools/_main.py"),
 )
 def unknown_option(case: Case) -> Iterator[Observation]:
     """Name the options."""
     names = tuple(note.text("name").partition("=")[0] for note in case.notes("unknown_option"))
     step = Step("Take it out", trtexec(case, without=names))
     yield from observe(case.notes("unknown_option"), "trtexec does not know {names}", names="name", steps=(step,))
+    yield from observe(case.notes("options_unrecognized"), "Polygraphy does not know {names}", names="name")
 
 
 @rule(

@@ -47,9 +47,10 @@ def no_profile(case: Case) -> Iterator[Observation]:
 def bad_profile(case: Case) -> Iterator[Observation]:
     """Name the inputs, and quote the shapes where trtexec prints them."""
     shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
-    named = case.notes("bad_profile")
+    named = [note for note in case.notes("bad_profile") if note.text("tensor")]
     if not named:
-        yield from observe(case.notes("profile_refused"), "An optimisation profile is not MIN <= OPT <= MAX")
+        refused = case.notes("bad_profile") or case.notes("profile_refused")
+        yield from observe(refused, "An optimisation profile is not MIN <= OPT <= MAX")
     for note in named:
         printed = "; ".join(fact.value for fact in shapes)
         yield Observation(
@@ -136,12 +137,10 @@ unknown_input = said(
 )
 
 
-impossible_profile = said(
+@rule(
     "TF422",
     Severity.ERROR,
     "The model cannot run at the shapes of an optimisation profile",
-    kinds=("profile_impossible",),
-    says="The model cannot run at the shapes of profile {index}: {text}",
     cause="The profile's shapes are in order, and the model has a node whose inputs do not fit each other at them: "
     "inputs that must be equal in a dimension got different values, or the export fixed a size.",
     confirm="Run the model in ONNX Runtime with exactly those shapes.",
@@ -149,9 +148,19 @@ impossible_profile = said(
         "Give profile shapes that the model takes (inputs that share a dimension get one value in it).",
         "Export again with that dimension dynamic, where the export fixed it.",
     ),
-    settle="ONNX Runtime with the shapes of the profile.",
-    sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947",),
+    sources=("shapeCompiler.cpp of 8.x; NVIDIA/TensorRT#1947", "10.x and TensorRT-RTX, which only warn"),
 )
+def impossible_profile(case: Case) -> Iterator[Observation]:
+    """Quote what does not fit; releases that do not number the profile warn and go on."""
+    for note in case.notes("profile_impossible"):
+        profile = f"profile {note.text('index')}" if note.text("index") else "a profile"
+        yield from observe(
+            [note],
+            f"The model cannot run at the shapes of {profile}: {note.text('text') or '?'}",
+            settle="ONNX Runtime with the shapes of the profile.",
+            severity=None if note.text("index") else Severity.WARNING,
+        )
+
 
 other_shape = said(
     "TF449",

@@ -169,3 +169,34 @@ unused = said(
     fixes=("Export without the input; else give it an address and a shape as any other.",),
     sources=("TensorRT 8.5, parser and builder",),
 )
+
+wildcards = said(
+    "TF160",
+    Severity.ERROR,
+    "A Reshape has -1 in several dimensions",
+    kinds=("reshape_wildcards",),
+    cause="One dimension of a Reshape may be -1: it is computed from the others. A converter that writes -1 for every "
+    "dynamic dimension (height and width, say) leaves several.",
+    confirm="The message quotes the shape that is asked for.",
+    fixes=(
+        "Make one dimension dynamic and the others numbers, or give the shape as a tensor that the model computes.",
+        "Torch-TensorRT: use the dynamo path or a newer version, whose converters compute such shapes.",
+    ),
+    sources=("shapeContext.cpp of 8.6; pytorch/TensorRT#2617",),
+)
+
+loops = said(
+    "TF161",
+    Severity.ERROR,
+    "This configuration of TensorRT runs no loops",
+    kinds=("loop_unsupported",),
+    cause="TensorRT compiles loops when it builds, by NVRTC. The message comes where that is not there: TensorRT "
+    "linked statically, a platform whose release has no loops (TX2), or a CUDA without its NVRTC.",
+    confirm="Run trtexec of the same release, which is linked dynamically, with the same model.",
+    fixes=(
+        "Link TensorRT's shared libraries, and install the NVRTC of the CUDA that this TensorRT names.",
+        "Or export the model without Loop and Scan: unrolled, where the number of steps is fixed.",
+    ),
+    settle="How the program links TensorRT (ldd), and the platform.",
+    sources=("network validation of 7.x and 8.x; NVIDIA/TensorRT#1060, #1737",),
+)

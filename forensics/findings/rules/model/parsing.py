@@ -141,9 +141,9 @@ def sized_by_data(case: Case) -> Iterator[Observation]:
 @rule(
     "TF102",
     Severity.ERROR,
-    "An elementwise operation mixes types",
-    cause="In a strongly typed network both inputs of an elementwise operation must have one type; a Cast is missing "
-    "in the model.",
+    "An operation mixes types",
+    cause="In a strongly typed network both inputs of an elementwise operation or a matrix product must have one "
+    "type; a Cast is missing in the model.",
     confirm="The warning before the error names both tensors and their types.",
     fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert the whole model.",),
     sources=("a TensorRT-RTX 1.7.1 log (elementWiseNode.cpp, validateTypes)",),
@@ -163,20 +163,24 @@ def mixed_types(case: Case) -> Iterator[Observation]:
         )
 
 
+_DIFFERENT = "The inner dimensions of a matrix product differ"
+
+
 @rule(
     "TF103",
     Severity.ERROR,
-    "The inner dimensions of a matrix product differ",
+    _DIFFERENT,
     cause="The shapes that the model's tensors have at this node do not fit: the export fixed a dimension that "
-    "differs, or an earlier node has the wrong shape.",
+    "differs, an earlier node has the wrong shape, or the shapes given at run time do not fit each other.",
     confirm="onnxruntime refuses the same model with the same shapes.",
     fixes=("Run polygraphy surgeon sanitize, check the shapes, and export again with the right dynamic axes.",),
-    sources=("a TensorRT-RTX 1.7.1 log (matrixMultiplyLayer.cpp)",),
+    sources=("a TensorRT-RTX 1.7.1 log (matrixMultiplyLayer.cpp)", "shapeMachine.cpp of 8.x, at run time"),
 )
 def inner_dimensions(case: Case) -> Iterator[Observation]:
     """Report both dimensions."""
     for note in case.notes("matmul_shapes"):
-        title = f"A matrix product of {note.text('first')} columns with {note.text('second')} rows"
+        first, second = note.text("first"), note.text("second")
+        title = f"The inner dimensions of a matrix product are {first} and {second}" if first else _DIFFERENT
         yield Observation(title, (note.span,), steps=(sanitize(case),))
 
 

@@ -138,20 +138,28 @@ def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
 @rule(
     "TF209",
     Severity.WARNING,
-    "This hardware is slow in FP16",
-    cause="The GPU has no fast FP16 arithmetic: FP16 costs accuracy and gains nothing but memory.",
-    confirm="Build with and without FP16 and compare throughput.",
-    fixes=("Build in FP32 for this GPU.",),
+    "This hardware is slow in a reduced precision",
+    cause="The GPU has no fast FP16 or INT8 arithmetic: the type costs accuracy and gains nothing but memory. A "
+    "TensorRT that is older than the GPU says so of any GPU.",
+    confirm="Build with and without the type and compare throughput.",
+    fixes=(
+        "Build without the type that the GPU is slow in; FP32 is always there.",
+        "Where the GPU is newer than TensorRT (GeForce 30 or 40 with 7.x, say), use a TensorRT that knows it.",
+    ),
     sources=(
         "8.x logs",
         "CUDA C++ Programming Guide, throughput of arithmetic instructions by compute capability",
     ),
 )
 def slow_half(case: Case) -> Iterator[Observation]:
-    """Report the warning, or FP16 allowed on a compute capability that computes it slower than FP32."""
+    """Report the warnings where TensorRT knows the GPU, or FP16 allowed where it is slower than FP32."""
     steps = (Step("Build without FP16", trtexec(case, without=("--fp16", "--best"))),)
-    notes = case.notes("fp16_slow")
+    without_int8 = (Step("Build without INT8", trtexec(case, without=("--int8", "--best"))),)
+    warnings = [] if case.notes("sm_unknown") else case.notes("type_slow")
+    notes = [note for note in warnings if note.text("type") != "Int8"]
     yield from observe(notes, "This GPU has no fast FP16", steps=steps, same_as="slow")
+    int8 = [note for note in warnings if note.text("type") == "Int8"]
+    yield from observe(int8, "This GPU has no fast INT8", steps=without_int8, same_as="slow INT8")
     capability, precision = compute_capability(case), precision_fact(case.build)
     if not notes and capability in _SLOW_HALF and precision is not None and allows(case.build, "FP16"):
         facts = [fact for fact in case.build.options.get("device", ()) if fact.name == "Compute Capability"]

@@ -99,9 +99,10 @@ def differs(case: Case) -> Iterator[Observation]:
     half = allows(case.build, "FP16", "BF16", "INT8")
     polygraphy_log = case.build.tool is Tool.POLYGRAPHY
     float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *_CLOSE, reduced=False)
+    name = "{names}" if any(note.text("tensor") for note in notes) else "An output"
     yield from observe(
         notes,
-        f"{{names}} differs from the reference{', by a tolerance that FP16 cannot meet' if half and fine else ''}",
+        f"{name} differs from the reference{', by a tolerance that FP16 cannot meet' if half and fine else ''}",
         names="tensor",
         severity=Severity.WARNING if half and len(fine) == len(notes) else None,
         steps=(Step("Is FP32 right?", float_run),),

@@ -79,3 +79,20 @@ scales = said(
     fixes=("Calibrate again, and give channels without values a small positive scale.",),
     sources=("onnxOpImporters.cpp of 8.x and 10.x",),
 )
+
+formats_removed = said(
+    "TF249",
+    Severity.ERROR,
+    "No format is left for a quantised layer",
+    kinds=("formats_removed",),
+    cause="Between Q and DQ a layer has to run in INT8, next to other layers it must not, and no format meets both. "
+    "8.4 to 8.6 fail so on layers that have no INT8 implementation, plugins among them.",
+    confirm="The same model without the Q/DQ pair at that layer builds.",
+    fixes=(
+        "Use TensorRT 9 or later, where NVIDIA mended one such case.",
+        "Leave Q and DQ out around layers without INT8: plugins, and layers that change the shape only.",
+        "In front of a plugin between quantised layers, put an Identity (8.4.1 and before).",
+    ),
+    settle="Which layer: the last node of the verbose log before the message.",
+    sources=("optimizer.cpp of 8.x (filterQDQFormats, getFormatRequirements); NVIDIA/TensorRT#3040",),
+)

@@ -31,8 +31,8 @@ enumerator = said(
     "TF668",
     Severity.ERROR,
     "An enumerator does not exist in this TensorRT",
-    kinds=("attribute_flag",),
-    says="This TensorRT has no {type}.{name}",
+    kinds=("attribute_flag", "enumerator_missing", "option_missing"),
+    says="This TensorRT has no {name} ({type})",
     cause="Flags come and go with releases: FP16, INT8 and the constraints on precision are gone with TensorRT 11 (the "
     "model states its types), EXPLICIT_PRECISION with 10; FP8, BF16 and others came late.",
     confirm="python -c 'import tensorrt; print(tensorrt.__version__)'",
@@ -40,7 +40,7 @@ enumerator = said(
         "Install the TensorRT that the program was written for, or drop the flag.",
         Fix("Give the types in the model: convert it to FP16 (ModelOpt AutoCast), quantise with Q/DQ.", "11.0"),
     ),
-    sources=("TensorRT's release notes, 8 to 11",),
+    sources=("TensorRT's release notes, 8 to 11", "Polygraphy's loaders with TensorRT 11"),
 )
 
 arguments = said(

@@ -120,8 +120,13 @@ batch_too_small = said(
             "fixed "
             "batch, delete the engine file, and let it be built again."
         ),
+        (
+            "Give an engine of an ONNX model shapes in place of a batch size: trtexec --shapes without --batch, or "
+            "setInputShape and enqueueV3."
+        ),
+        "In Triton, set max_batch_size to the engine's.",
     ),
-    sources=("DeepStream, nvdsinfer_context_impl.cpp",),
+    sources=("DeepStream, nvdsinfer_context_impl.cpp", "NVIDIA/TensorRT#1521, #3549", "Triton's tensorrt_backend"),
 )
 
 batch_of_explicit = said(

@@ -48,20 +48,44 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
     """Name the GPU's SM version."""
     yield from observe(case.notes("target_sm"), "This TensorRT does not support SM {names}", names="sm")
     notes = case.notes("sm_unknown")
-    known = listed(list(dict.fromkeys(_capability(note.text("sm")) for note in notes)))
-    yield from observe(notes, f"This TensorRT does not know compute capability {known}", same_as="unknown SM")
+    known = listed(list(dict.fromkeys(_capability(note.text("sm")) for note in notes if note.text("sm"))))
+    what = f"compute capability {known}" if known else "the GPU's compute capability"
+    yield from observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM")
 
 
-int8 = said(
+no_type = said(
     "TF316",
     Severity.ERROR,
-    "This GPU has no INT8",
-    kinds=("int8_unsupported",),
-    cause="The model has QuantizeLinear and DequantizeLinear, and the GPU cannot compute in INT8: compute capability "
-    "6.0 (P100), 6.2 (TX2) and 5.x, say.",
+    "This GPU cannot compute in the type of the quantised layers",
+    kinds=("type_unsupported",),
+    says="This GPU cannot compute in {type}",
+    cause="The model has QuantizeLinear and DequantizeLinear of a type that the GPU does not have. INT8 is missing "
+    "from compute capability 6.0 (P100), 6.2 (TX2) and 5.x, FP8 from all before 8.9 (Ampere and Jetson Orin, say).",
     confirm="The compute capability (nvidia-smi --query-gpu=compute_cap --format=csv) in the release's support matrix.",
-    fixes=("Use a GPU with INT8 (Turing or later has it), or the model without QuantizeLinear and DequantizeLinear.",),
-    sources=("standardEngineBuilder.cpp of 8.x; NVIDIA/TensorRT#3157",),
+    fixes=(
+        "Use a GPU with the type (INT8: Turing or later; FP8: Ada, Hopper or later).",
+        "Or quantise the model to a type that this GPU has, or leave QuantizeLinear and DequantizeLinear out.",
+    ),
+    sources=(
+        "standardEngineBuilder.cpp of 8.x; NVIDIA/TensorRT#3157",
+        "IBuilder::buildSerializedNetwork of 10.x (FP8)",
+    ),
+)
+
+no_runner = said(
+    "TF347",
+    Severity.ERROR,
+    "This TensorRT has no implementation of a layer",
+    kinds=("runner_missing",),
+    says="This TensorRT has no implementation of {layer}",
+    cause="The network may hold the layer, and nothing in this release runs it: the operator is missing in this "
+    "product (TensorRT-RTX has fewer than TensorRT), or has no kernels for the types or the target.",
+    confirm="The release notes and the list of supported operators of the product and version.",
+    fixes=(
+        "Use a release that has the operator: TensorRT in place of TensorRT-RTX, or a later TensorRT-RTX.",
+        "Replace the operator in the model, or add a plugin for it.",
+    ),
+    sources=("tacticSupply.cpp of TensorRT-RTX 1.5; NVIDIA/TensorRT-RTX#36",),
 )
 
 

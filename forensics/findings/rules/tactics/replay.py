@@ -92,13 +92,15 @@ def partly(case: Case) -> Iterator[Observation]:
     Severity.ERROR,
     "A type was set that the layer does not give",
     cause="verify_output_type fails where a replay, a layer precision or an output type asks a layer for a type that "
-    "its implementation does not produce, often inside a ForeignNode.",
-    confirm="Remove the requests for that layer: the error disappears.",
+    "its implementation does not produce, often inside a ForeignNode. Without such a request it is the compiler that "
+    "takes a wrong type for a tensor of its own: a bug of TensorRT.",
+    confirm="Remove the requests for that layer: the error disappears, or it is the compiler's.",
     fixes=(
         Fix("Ask for the output type as well as the precision, or for neither.", before="11"),
         Fix("Put a Cast behind the layer in the model instead.", "10"),
+        "Without such a request, try a newer TensorRT, or mark a tensor around the layer as output.",
     ),
-    sources=("reports of users with edited replays; no log of it is at hand",),
+    sources=("reports of users with edited replays", "NVIDIA/TensorRT#4538 (10.7, without a request)"),
 )
 def output_type(case: Case) -> Iterator[Observation]:
     """Report the error."""

@@ -83,6 +83,22 @@ EXCERPTS = {
         "| Error Code 3: API Usage Error (getCreators is loaded)",
     ),
     "TF445": ("E Cannot create DLA engine, 0 not available", "E Cannot create a file, 0 bytes available"),
+    "TF160": (
+        "E 4: Error Code 4: Shape Error (reshape dimension with more than one -1 wildcard. Reshaping [2,3] to [-1,-1])",
+        "E 4: Error Code 4: Shape Error (reshape dimension with one -1 wildcard)",
+    ),
+    "TF161": (
+        "E Loop API is not supported on this configuration. This may be because TensorRT is statically linked.",
+        "E Loop API is slow on this configuration",
+    ),
+    "TF249": (
+        "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion !n->candidateRequirements.empty() failed. odd",
+        "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion n->candidateRequirements.size() > 1 failed. odd",
+    ),
+    "TF347": (
+        "E 2: Internal Error (Assertion !layerImpls.empty() failed. /a/NonZero has no runners that implement it In f)",
+        "E 2: Internal Error (Assertion !layerImpls.empty() failed. /a/NonZero has runners)",
+    ),
     "TF420": (
         "| RuntimeError: tensorrt is only a placeholder project on PyPI.org repository.",
         "| RuntimeError: tensorrt is a project on PyPI.org repository.",
