@@ -40,6 +40,7 @@ _WIDTH = 76
 _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
 """A span of code in a docstring, or a role and its target."""
 
+_SPAN = re.compile(r"(`[^`\n]+`)")
 _QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
 
@@ -131,7 +132,12 @@ def _cell(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as Markdown that shows it as it stands."""
+    """Return a text as Markdown that shows it as it stands, but for spans of code between backquotes."""
+    parts = _SPAN.split(text)
+    return "".join(part if index % 2 else _shown(part) for index, part in enumerate(parts))
+
+
+def _shown(text: str) -> str:
     for mark in "\\`*_[]{}":
         text = text.replace(mark, f"\\{mark}")
     return text.replace("&", "&amp;").replace("<", "&lt;")

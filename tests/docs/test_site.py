@@ -39,6 +39,12 @@ def test_every_command_has_a_page_with_its_options(staged: Path) -> None:
                 assert hidden or option in text, f"{parser.prog} {option}"
 
 
+def test_code_in_help_stays_code_and_all_else_is_shown_as_it_stands() -> None:
+    parser = argparse.ArgumentParser(prog="trtforensics x", description="Text.")
+    parser.add_argument("--a", help="with `a|b_c` or <*_*>")
+    assert r"| with `a\|b_c` or &lt;\*\_\*> |" in usage(parser)
+
+
 def test_every_page_is_in_the_menu(staged: Path) -> None:
     named = set(re.findall(r'"([\w/-]+\.md)"', (staged / "zensical.toml").read_text(encoding="utf-8")))
     pages = staged / "pages"
