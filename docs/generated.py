@@ -7,8 +7,11 @@ import importlib
 import inspect
 import json
 import re
+from dataclasses import is_dataclass
+from functools import cached_property
 from importlib.resources import files
 from itertools import groupby
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import trtforensics
@@ -16,7 +19,7 @@ from trtforensics.cli import COMMANDS, build_parser
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from trtforensics.findings.rule import Rule
@@ -40,6 +43,7 @@ _WIDTH = 76
 _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
 """A span of code in a docstring, or a role and its target."""
 
+_SPAN = re.compile(r"(`[^`\n]+`)")
 _QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
 
@@ -113,7 +117,7 @@ def usage(parser: argparse.ArgumentParser) -> str:
         for action in parser._actions  # noqa: SLF001 - as above
         if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)  # noqa: SLF001 - as above
     ]
-    table = "\n".join(f"| `{_cell(names)}` | {_cell(_escaped(text))} |" for names, text in rows)
+    table = "\n".join(f"| {_cell(f'`{names}`')} | {_cell(_escaped(text))} |" for names, text in rows)
     parts = [f"{parser.description}", _fenced(parser.format_usage()), f"| option | |\n|---|---|\n{table}"]
     if parser.epilog:
         parts.append(_fenced(parser.epilog))
@@ -127,14 +131,23 @@ def _names(action: argparse.Action, formatter: argparse.HelpFormatter) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    """Return Markdown as the cell of a table; a backslash inside a span of code would be shown."""
+    return _outside_code(" ".join(text.split()), lambda part: part.replace("|", "\\|"))
 
 
 def _escaped(text: str) -> str:
-    """Return a text as Markdown that shows it as it stands."""
+    """Return a text as Markdown that shows it as it stands, but for spans of code between backquotes."""
+    return _outside_code(text, _shown)
+
+
+def _shown(text: str) -> str:
     for mark in "\\`*_[]{}":
         text = text.replace(mark, f"\\{mark}")
     return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    return "".join(part if index % 2 else change(part) for index, part in enumerate(_SPAN.split(text)))
 
 
 def _fenced(text: str) -> str:
@@ -225,21 +238,24 @@ def api_page() -> str:
 
 def _documented(name: str, thing: Any) -> str:  # noqa: ANN401 - any public name
     if inspect.ismodule(thing):  # a package that can be called
-        thing = importlib.import_module(f"trtforensics.{name}").__call__
+        thing = getattr(importlib.import_module("trtforensics.api"), name)
     lines = [f"## {name}\n", _signature(name, thing), _docstring(thing)]
     if inspect.isclass(thing):
         for member, value in vars(thing).items():
-            if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
-                shown = value.fget if isinstance(value, property) else value
-                lines += [f"### {name}.{member}\n", _signature(member, shown), _docstring(shown)]
+            if not member.startswith("_") and isinstance(value, (FunctionType, property, cached_property)):
+                lines += [f"### {name}.{member}\n", _signature(member, value), _docstring(value)]
     return "\n".join(lines)
 
 
-def _signature(name: str, thing: Any) -> str:  # noqa: ANN401 - a function or a class
-    try:
-        types = _QUOTED_TYPE.sub(r"\1\2", str(inspect.signature(thing)))
-    except (TypeError, ValueError):  # a class without a constructor of its own
+def _signature(name: str, thing: Any) -> str:  # noqa: ANN401 - a function, a class or a property
+    """Return how a name is used as a block of Python; nothing for a class that only functions make."""
+    if isinstance(thing, (property, cached_property)):
+        getter = thing.fget if isinstance(thing, property) else thing.func
+        types = f": {inspect.signature(getter).return_annotation}"
+    elif inspect.isclass(thing) and not is_dataclass(thing) and not issubclass(thing, (Exception, tuple)):
         return ""
+    else:
+        types = _QUOTED_TYPE.sub(r"\1\2", str(inspect.signature(thing))).replace("(self, ", "(").replace("(self)", "()")
     return f"```python\n{name}{types}\n```\n"
 
 

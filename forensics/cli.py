@@ -79,6 +79,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         where = "".join(f"{word}: " for word in self.prog.split()[1:])
+        if self._subparsers is not None and message.startswith("the following arguments are required"):
+            (words,) = (each for each in self._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001 - argparse has no other way
+            message = f"{words.metavar} is missing; it is one of {', '.join(words.choices)}"
         error(f"{where}{message}. Try `{self.prog} --help`.")
         raise SystemExit(int(ExitCode.USAGE))
 

@@ -37,6 +37,10 @@ class NotEngineInfoError(ForensicsError):
     """A readable source that is no export of engine layers or of a profile, or a damaged one."""
 
 
+class NotAnOnnxModelError(SourceError):
+    """A readable source that is no ONNX model, or a damaged one."""
+
+
 class NotATimingCacheError(ForensicsError):
     """A readable source that is no usable timing cache: neither our export nor TensorRT's binary."""
 

@@ -88,5 +88,6 @@ def _bad_path(good: str, bad: str | None) -> str:
             raise UsageError("-", "standard input can be one side only", "Name a file for the other")
         return bad
     if not all((Path(good) / side).is_dir() for side in ("good", "bad")):
-        raise UsageError(good, "is the only source and has no good/ and bad/ in it", "Name a bad source too")
+        what = "is the only source, where two are compared"
+        raise UsageError(good, what, "Name a bad source too, or a directory with good/ and bad/ in it")
     return good

@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--prefer", choices=("deterministic",), help="kernels that do not split K, where offered")
     parser.add_argument("--layers", metavar="EXPR", help="conditions for layers that this regular expression matches")
     parser.add_argument(
-        "--within", metavar="P%%", help="at most so much slower, a layer and in all; P%%,Q%%: a layer, in all"
+        "--within", metavar="P%", help="at most so much slower, a layer and in all; P%%,Q%%: a layer, in all"
     )
     parser.add_argument("--verify", metavar="PINNED", help="say of each pinned tactic whether LOG's build used it")
     parser.add_argument("--json", action="store_true", help="print a JSON document instead")

@@ -41,8 +41,8 @@ class _Pager(io.TextIOBase):
         return self._input().write(text) if text else 0
 
     def flush(self) -> None:
-        """Have the pager see what was written."""
-        if self._process is not None:
+        """Have the pager see what was written; nothing once its input is closed: Python 3.13 flushes when it ends."""
+        if self._process is not None and not self._input().closed:
             self._input().flush()
 
     def finish(self) -> None:

@@ -205,7 +205,7 @@ def _divide(paths: Sequence[str], kind: Kind | None) -> dict[str, list[str]]:
     for path in paths:
         of = kind if kind and len(paths) == 1 else _kind(path)
         if of not in _SORTS:
-            raise UsageError(path, f"is of kind {of}, which tells of no engine's layers", _WHAT_GOES)
+            raise UsageError(path, f"holds no engine's layers: it is of the kind {of}", _WHAT_GOES)
         if paths.count(path) > 1:
             raise UsageError(path, "is named twice", "Name each file once")
         divided[of].append(path)

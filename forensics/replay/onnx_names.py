@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.errors import ForensicsError, SourceError
+from trtforensics.errors import ForensicsError, NotAnOnnxModelError, SourceError
 from trtforensics.replay.edges import DataflowNode
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def operators_of(path: str) -> tuple[DataflowNode, ...]:
     except OSError as error:
         raise SourceError(path, f"cannot be read ({error.strerror or error})", "Check the path") from error
     except DecodeError as error:
-        raise ForensicsError(path, "is no ONNX model", "Give the .onnx file that was built") from error
+        raise NotAnOnnxModelError(path, "is no ONNX model", "Give the .onnx file that was built") from error
     if not model.graph.node:
         raise ForensicsError(path, "holds no node of an ONNX model", "Give the .onnx file that was built")
     constants = {tensor.name for tensor in model.graph.initializer}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.errors import SourceError
+from trtforensics.errors import NotAnOnnxModelError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +67,7 @@ def load_model(path: str) -> OnnxModel:
         what = f"cannot be read: {(error.strerror or str(error)).lower()}"
         raise SourceError(path, what, "Name the ONNX model that was built") from error
     except (DecodeError, ValueError) as error:
-        raise SourceError(path, "is no ONNX model", "Name the .onnx file that was built") from error
+        raise NotAnOnnxModelError(path, "is no ONNX model", "Name the .onnx file that was built") from error
     if not model.HasField("graph"):
         raise SourceError(path, "is no ONNX model, it holds no graph", "Name the .onnx file that was built")
     return _read(path, model)

@@ -10,11 +10,13 @@ from typing import NamedTuple
 from trtforensics.errors import (
     ForensicsError,
     NotABuildLogError,
+    NotAnOnnxModelError,
     NotAReplayError,
     NotATimingCacheError,
     NotEngineInfoError,
     SourceError,
 )
+from trtforensics.parsers.text.decoding import JSON_OPENING
 from trtforensics.sources.kinds import Kind, kind_of
 
 _PLACE = re.compile(r"(?::[0-9]+)*\Z")
@@ -55,6 +57,8 @@ _MAGIC = (
     (b"SQLite format 3\0", _Form("an SQLite database, as Nsight Systems exports", "Give the log of the build")),
     (b"version https://git-lfs", _Form("a pointer of Git LFS, not the file itself", "`git lfs pull` brings the file")),
 )
+_AN_ONNX_MODEL = "an ONNX model"
+_OTHER_JSON = _Form("JSON of a form that is not known here", "")
 _HTML = re.compile(rb"\s*<(?:!doctype html|html)", re.IGNORECASE)
 _KINDS = {
     Kind.REPLAY: _Form("a tactic replay", "`trtforensics parse`, `replay lint` and `diff` read it"),
@@ -67,6 +71,7 @@ _EXPECTED = {
     NotAReplayError: frozenset(Kind),
     NotEngineInfoError: frozenset({Kind.LAYER_INFO, Kind.PROFILE, Kind.BUILD_LOG}),
     NotATimingCacheError: frozenset({Kind.TIMING_CACHE, Kind.BUILD_LOG}),
+    NotAnOnnxModelError: frozenset({Kind.BUILD_LOG}),
 }
 """Of which kinds a file may be that a reader refused as damaged, or named itself for what it is."""
 
@@ -80,7 +85,11 @@ def named(failure: ForensicsError) -> ForensicsError:
     form = None
     with suppress(OSError, SourceError):
         form = _form_of(path, expected)
-    return type(failure)(path, f"is {form.name}", form.next_step) if form is not None else failure
+    if form is None or (isinstance(failure, NotAnOnnxModelError) and form.name == _AN_ONNX_MODEL):
+        return failure
+    if isinstance(failure, NotAnOnnxModelError):  # what to do with the file is not what the user wants to do
+        return type(failure)(path, f"is {form.name}, not an ONNX model", failure.next_step)
+    return type(failure)(path, f"is {form.name}", form.next_step or failure.next_step)
 
 
 def _form_of(path: str, expected: frozenset[Kind]) -> _Form | None:
@@ -90,6 +99,8 @@ def _form_of(path: str, expected: frozenset[Kind]) -> _Form | None:
     if form is not None:
         return form
     kind = kind_of(path)
+    if expected == {Kind.BUILD_LOG} == {kind} and JSON_OPENING.match(opening):
+        return _OTHER_JSON
     return None if kind in expected else _KINDS.get(kind)
 
 
@@ -97,7 +108,7 @@ def _by_structure(opening: bytes) -> _Form | None:
     if opening.startswith((b"ftrt", b"vtrt")):
         return _Form(f"an engine, built by {_builder(opening)}", _PLAN)
     if _ONNX.match(opening):
-        return _Form("an ONNX model", _MODEL)
+        return _Form(_AN_ONNX_MODEL, _MODEL)
     if _HTML.match(opening):
         return _Form("a web page", _PAPER)
     return None

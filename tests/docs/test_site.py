@@ -39,11 +39,24 @@ def test_every_command_has_a_page_with_its_options(staged: Path) -> None:
                 assert hidden or option in text, f"{parser.prog} {option}"
 
 
+def test_code_in_help_stays_code_and_all_else_is_shown_as_it_stands() -> None:
+    parser = argparse.ArgumentParser(prog="trtforensics x", description="Text.")
+    parser.add_argument("--a", metavar="X|Y", help="with `a|b_c` or x|<*_*>")
+    assert r"| `--a X|Y` | with `a|b_c` or x\|&lt;\*\_\*> |" in usage(parser)
+
+
 def test_every_page_is_in_the_menu(staged: Path) -> None:
     named = set(re.findall(r'"([\w/-]+\.md)"', (staged / "zensical.toml").read_text(encoding="utf-8")))
     pages = staged / "pages"
     assert named == {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")}
     assert set(command_pages(pages)) <= named
+
+
+def test_lists_in_lists_are_indented_by_four(staged: Path) -> None:
+    """Markdown of the site shows an item that is indented by less as one of the outer list."""
+    for page in (staged / "pages").rglob("*.md"):
+        prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert not re.findall(r"^ {1,3}[-*] .*", prose, re.MULTILINE), page
 
 
 def test_every_finding_code_is_explained() -> None:
@@ -53,7 +66,11 @@ def test_every_finding_code_is_explained() -> None:
 
 
 def test_the_python_api_is_documented() -> None:
-    assert "## load\n" in api_page()
+    page = api_page()
+    assert "## load\n" in page
+    assert "\ngraph(build: LoadedBuild) -> nx.MultiDiGraph\n" in page, "a package that can be called is a function"
+    assert "\nlayers: tuple[LoadedLayer, ...]\n" in page, "an attribute is not called"
+    assert "*args" not in page
 
 
 def test_a_page_of_a_command_that_lacks_the_mark_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

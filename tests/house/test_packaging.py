@@ -67,9 +67,11 @@ def test_every_installed_name_is_marked_as_typed() -> None:
     assert {package for package, path in data_files() if path.name == "py.typed"} == set(SETUPTOOLS["package-dir"])
 
 
-@pytest.mark.parametrize(("file", "form"), [("CHANGELOG.md", "\n## [{}]"), ("CITATION.cff", "\nversion: {}\n")])
-def test_other_files_name_the_version_of_the_package(file: str, form: str) -> None:
-    assert form.format(__version__) in (ROOT / file).read_text(encoding="utf-8")
+def test_other_files_name_the_version_of_the_package() -> None:
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == "[Unreleased]"
+    assert re.fullmatch(rf"\[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d", headings[1]), headings[1]
 
 
 def test_the_tests_ask_for_the_textual_of_the_snapshots_which_the_range_has() -> None:

@@ -93,7 +93,7 @@ def test_a_damaged_source_is_one_sentence_and_exit_code_2(
 @pytest.mark.parametrize(
     ("args", "what"),
     [
-        (("good.log",), "is the only source and has no good/ and bad/ in it"),
+        (("good.log",), "is the only source, where two are compared"),
         (("good.log", "missing.log"), "missing.log"),
         (("-", "-"), "standard input can be one side only"),
         (("good.log", "bad.log", "-o", "bad.log"), "is the source itself"),

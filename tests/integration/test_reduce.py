@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from trtforensics.reduce.failure import Failure, Names, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     Run = Callable[..., Any]
 
@@ -289,7 +289,8 @@ def test_an_engine_is_held_against_the_probe_s_own_model(tmp_path: Path) -> None
     model, out, site = saved(tmp_path, failing.model_with(None, 30)), tmp_path / "out", tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(ENGINE_IS_ONNX)
-    env = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # repro.sh asks for python3
+    env = {**os.environ, "PATH": programs, "PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     build = check(tmp_path, WRONG_SIGMOID) + " {engine}"
     line = [sys.executable, "-m", "trtforensics", "reduce", model, "--build", build, "--keep-values", "--json"]
     line += ["--check", f"builtin:against:{model}", "--artifacts-dir", out]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from codecs import BOM_UTF8
 from collections import Counter
@@ -77,6 +78,17 @@ def read_items(path: str, *, max_bytes: int) -> ItemsLever:
     if not names:
         raise UsageError(path, "holds no items", "Give names, one a line")
     twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice and _is_json(data):
+        raise UsageError(path, "is JSON, no list of names", "Give a text with one name a line")
     if twice:
         raise UsageError(path, f"names {twice[0]!r} more than once", "Name each item once")
     return ItemsLever(names)
+
+
+def _is_json(data: bytes) -> bool:
+    """Whether a text is a document of JSON; names may begin with brackets too."""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -12,7 +12,7 @@ from trtforensics.bisect.levers.recipe import ExplainingExecutor, build_command
 from trtforensics.bisect.search import Item
 from trtforensics.bisect.session.lever import Lever
 from trtforensics.console.output import write_text
-from trtforensics.errors import SourceError, UsageError
+from trtforensics.errors import NotAnOnnxModelError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ def tensors_of(path: str, named: Sequence[str] | None) -> tuple[list[str], list[
     try:
         graph = onnx.load(path, load_external_data=False).graph
     except (OSError, DecodeError) as error:
-        raise SourceError(path, f"is no ONNX model that can be read ({error})", "Give one") from error
+        raise NotAnOnnxModelError(path, f"is no ONNX model that can be read ({error})", "Give one") from error
     outputs = [value.name for value in graph.output]
     nodes = [node for node in graph.node if node.op_type != "Constant"]
     read = {name for node in nodes for name in node.input}

@@ -87,7 +87,7 @@ def test_detailed_layers_take_the_place_of_the_logs_and_keep_their_origins(tmp_p
         (["layers", "model", "model2"], "is a second ONNX model"),
         (["log", "layers"], "most of which"),
         (["log", "profile"], "most of which"),
-        (["replay"], "tells of no engine's layers"),
+        (["replay"], "holds no engine's layers: it is of the kind replay"),
     ],
 )
 def test_files_that_do_not_go_together_are_refused(

@@ -12,6 +12,7 @@ from tests.support.repository import ROOT
 from trtforensics.errors import (
     ForensicsError,
     NotABuildLogError,
+    NotAnOnnxModelError,
     NotAReplayError,
     NotATimingCacheError,
     NotEngineInfoError,
@@ -74,6 +75,9 @@ def test_an_onnx_model_is_named(tmp_path: Path, ir_version: int) -> None:
         (NotAReplayError, LAYERS, "is none"),
         (NotEngineInfoError, LAYERS, "is none"),
         (NotABuildLogError, b"a text", "is none"),
+        (NotAnOnnxModelError, b"a text", "is none"),
+        (NotAnOnnxModelError, b"\x08\x08\x12\x02ab", "is none"),
+        (NotAReplayError, b'{"a": 1}', "is none"),
         (SourceError, REPLAY, "is none"),
     ],
 )
@@ -83,6 +87,22 @@ def test_what_its_reader_names_or_finds_damaged_is_left(
     found = failure(kind, tmp_path / "file", data)
     assert found.what == what
     assert (found.next_step == "Give one") == (what == "is none")
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "what"),
+    [
+        (NotABuildLogError, b'{"a": 1}', "is JSON of a form that is not known here"),
+        (NotABuildLogError, b" [[1]]", "is JSON of a form that is not known here"),
+        (NotAnOnnxModelError, b"PK\x03\x04", "is a ZIP archive, as PyTorch's checkpoints are, not an ONNX model"),
+        (NotAnOnnxModelError, REPLAY, "is a tactic replay, not an ONNX model"),
+    ],
+)
+def test_a_file_is_named_and_the_command_says_what_it_takes(
+    tmp_path: Path, kind: type[ForensicsError], data: bytes, what: str
+) -> None:
+    found = failure(kind, tmp_path / "file", data)
+    assert (type(found), found.what, found.next_step) == (kind, what, "Give one")
 
 
 def test_what_is_no_file_is_left(tmp_path: Path) -> None:

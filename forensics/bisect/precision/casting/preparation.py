@@ -24,7 +24,7 @@ from trtforensics.bisect.precision.casting.streaming import (
     reference,
     references_as_inputs,
 )
-from trtforensics.errors import SourceError
+from trtforensics.errors import NotAnOnnxModelError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,7 +123,7 @@ def _read(path: str) -> onnx.ModelProto:
     except OSError as error:
         raise SourceError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from error
     except (DecodeError, ValueError) as error:
-        raise SourceError(path, "is not an ONNX model", "Give the .onnx file that TensorRT would read") from error
+        raise NotAnOnnxModelError(path, "is not an ONNX model", "Give the .onnx file that TensorRT reads") from error
     if not model.graph.node or not any(entry.domain in {"", "ai.onnx"} for entry in model.opset_import):
         raise SourceError(path, "is not an ONNX model with nodes of the standard operators", _EXPORT_AGAIN)
     version = max(entry.version for entry in model.opset_import if entry.domain in {"", "ai.onnx"})

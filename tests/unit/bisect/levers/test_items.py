@@ -43,6 +43,8 @@ def test_names_of_any_bytes_come_out_as_they_went_in(names: list[bytes]) -> None
     [
         (b"# only\n\n", UsageError, "no items"),
         (b"a\nb\na\n", UsageError, "'a' more than once"),
+        (b"{a}\nb\n{a}\n", UsageError, "'{a}' more than once"),
+        (b'{\n"a":\n{\n"b": 1\n}\n}\n', UsageError, "is JSON, no list of names"),
         (b"a\nb\0\n", SourceError, r"UTF-8 \(byte 3 is zero\)"),
     ],
 )

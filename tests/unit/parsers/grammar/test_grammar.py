@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from functools import cache
 from typing import TYPE_CHECKING
@@ -250,6 +251,9 @@ def test_a_prefix_that_is_none_is_refused_by_lalr_too() -> None:
 SIZES = [1 << power for power in range(12, 21, 2)]
 """Up to a megabyte in steps, so that a regex that needs the square of a line's length fails early."""
 
+MOST_CPU_S = 2.0 if sys.version_info >= (3, 11) else 40.0
+"""Processor time; the package that stands in for ``re`` on Python 3.10 takes 6 s for a line of a megabyte."""
+
 LITERAL = re.compile(r"(?:\\.|[A-Za-z0-9_ :,><=-])+")
 JUNK = [b"a", b" ", b"1", b"1.1 ", b" -> ", b" [", b"] ", b" ("]
 
@@ -274,7 +278,7 @@ def test_a_line_of_a_megabyte_is_judged_at_once(kind: LineKind) -> None:
         for body in long_bodies(kind, size):
             begin = time.process_time()
             kind.match.fullmatch(body)
-            assert time.process_time() - begin < 2.0, body[:200]
+            assert time.process_time() - begin < MOST_CPU_S, body[:200]
 
 
 def test_a_cause_is_looked_for_by_a_literal() -> None:
