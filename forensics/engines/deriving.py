@@ -131,11 +131,12 @@ def _channels(tensor: EngineTensor, spatial: int | None) -> int | None:
 
 
 def block_of(names: Sequence[str]) -> str:
-    """Return the path that all names of ONNX nodes begin with, without the nodes themselves; empty where none.
+    """Return the path that names of ONNX nodes begin with, without the nodes themselves; empty where none.
 
-    Parts of a path stand between ``/``, of a name without ``/`` between ``.``.
+    Parts of a path stand between ``/``, of a name without ``/`` between ``.``. A name without a path, such as that of
+    a node that an exporter adds, does not count where others have one.
     """
-    paths = [_path(name) for name in names]
+    paths = [path for name in names if len(path := _path(name)) > 1]
     if not paths:
         return ""
     first, last = min(paths), max(paths)

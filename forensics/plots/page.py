@@ -63,7 +63,7 @@ def element(figure: Figure) -> ET.Element:
     caption = ET.SubElement(made, "figcaption")
     caption.text = shown(" ".join(filter(None, (figure.alt, figure.note))))
     details = ET.SubElement(made, "details")
-    ET.SubElement(details, "summary").text = f"The data, {len(figure.rows)} rows"
+    ET.SubElement(details, "summary").text = f"The data, {len(figure.rows)} row{'' if len(figure.rows) == 1 else 's'}"
     table = ET.SubElement(details, "table")
     _row(ET.SubElement(table, "thead"), figure.header, "th")
     rows = ET.SubElement(table, "tbody")
