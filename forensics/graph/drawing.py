@@ -87,7 +87,7 @@ class _Canvas:
         yield "}"
 
     def _effort(self) -> str:
-        return ", splines=polyline, nslimit=2, nslimit1=2, mclimit=0.3" if len(self._graph) > _LARGE else ""
+        return ", splines=polyline, nslimit=0.5, nslimit1=1, mclimit=0.3" if len(self._graph) > _LARGE else ""
 
     def _clusters(self) -> dict[str, list[str]]:
         """Return the nodes of each ForeignNode; in a view of network layers, those of each fused engine layer."""
