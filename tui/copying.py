@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
+from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui import exporting
 from trtforensics.tui.terminal_app import TerminalApp
@@ -120,7 +121,7 @@ class CopyingApp(TerminalApp):
                 except ForensicsError as error:
                     self.inform(str(error))
                 else:
-                    self.inform(f"wrote {len(table.rows):,} rows to {path}")
+                    self.inform(f"wrote {counted(len(table.rows), 'row')} to {path}")
 
         self.push_screen(FileQuestion("write this pane to", exporting.proposed(self.source_name(), pane.id)), write)
 

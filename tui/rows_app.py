@@ -10,7 +10,7 @@ from textual.message import Message
 from trtforensics.tui.copying import CopyingApp
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.terminal_app import BAD_INPUT
-from trtforensics.tui.widgets.help import HelpScreen, Keys
+from trtforensics.tui.widgets.help import Keys, show_help
 from trtforensics.tui.widgets.search import Match, Prompt, Purpose, search_view
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar
@@ -102,7 +102,7 @@ class RowsApp(CopyingApp):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(self.KEYS))
+        show_help(self, self.KEYS)
 
     def action_ask_search(self) -> None:
         """Ask what to search for in the file under the focus."""

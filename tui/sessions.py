@@ -5,15 +5,13 @@ Modules that read are imported when a session reads, so that the first picture d
 
 from __future__ import annotations
 
-import gc
 import shlex
-from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from trtforensics.bisect.session.view import DirectoryView
     from trtforensics.console.progress import Progress
@@ -117,15 +115,14 @@ class LogSession:
         from trtforensics.sources.build_log import ReadingCancelled, read_build_log
 
         try:
-            with _kept_for_good():
-                return read_build_log(
-                    self._source,
-                    on_window=self.text.append,
-                    on_progress=on_progress,
-                    on_log=on_log,
-                    cancelled=cancelled,
-                    apart=True,
-                )
+            return read_build_log(
+                self._source,
+                on_window=self.text.append,
+                on_progress=on_progress,
+                on_log=on_log,
+                cancelled=cancelled,
+                apart=True,
+            )
         except ReadingCancelled:
             return None
 
@@ -221,17 +218,6 @@ class JoinedSession(LogSession):
         joined = self._joined
         layers = joined.layer_files[-1] if joined is not None and joined.layer_files else None
         return _judged(Inputs([ShownLog(log, self.text)], model=self.model, engine_info=layers))
-
-
-@contextmanager
-def _kept_for_good() -> Iterator[None]:
-    """Make objects that stay: Python's search for reference cycles, which stops every thread, never visits them."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 class DiffSession:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,10 +91,11 @@ def run(args: Namespace) -> int:
     if form is GraphForm.ONNX:
         if not graph.engine_layers():
             raise UsageError(args.sources[0], "names no engine layers", "Give a verbose log or engine-layer JSON")
-        blocks, size = [to_onnx(graph)], f"{len(graph.engine_layers())} layers"
+        blocks, size = [to_onnx(graph)], counted(len(graph.engine_layers()), "layer")
     else:
         shown = _selected(graph, args, joined, picture=form.drawn)
-        blocks, size = _written(shown, args, form, graph), f"{len(shown)} nodes, {shown.number_of_edges()} edges"
+        blocks = _written(shown, args, form, graph)
+        size = f"{counted(len(shown), 'node')}, {counted(shown.number_of_edges(), 'edge')}"
         if form.drawn:
             blocks = [rendered(b"".join(blocks), form.value.removeprefix("."), args.output)]
     with open_output(args.output) as sink:

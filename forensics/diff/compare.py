@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.console.counting import counted
 from trtforensics.diff import aspects, effects, fusion_lines
 from trtforensics.diff.builds.aligned_layers import align_builds
 from trtforensics.diff.builds.alignment import MatchedBy, plain_name
@@ -97,12 +98,13 @@ class _LayerComparison:
             silent += len(aligned.by_build) > 1 and not any(found.values())
             self._remember(aligned, found, explained=explained)
         if self._other_helpers:
-            what = f"{self._other_helpers} layers differ in name by helpers of the ONNX parser only"
-            self.notes.append(f"{what}: a replay of one side does not find them on the other")
+            differ = "differs" if self._other_helpers == 1 else "differ"
+            what = f"{counted(self._other_helpers, 'layer')} {differ} in name by helpers of the ONNX parser only"
+            self.notes.append(f"{what}: a replay of one side finds no such name on the other")
         if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
             self.notes.append("both sides have only the names of layers: their tactics cannot be compared")
         elif silent:
-            self.notes.append(f"of {silent} layers the sources tell nothing in common but the name")
+            self.notes.append(f"of {counted(silent, 'layer')} the sources tell nothing in common but the name")
         return rows
 
     def _site(self, site: FusionSite) -> list[Difference]:

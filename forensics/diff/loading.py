@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.diff import view_building
 from trtforensics.diff.joining import joined
 from trtforensics.errors import ForensicsError, UsageError
@@ -75,7 +76,8 @@ def load_side(
         except ForensicsError as error:
             skipped.append(SkippedFile(file, error.what if error.where == file else f"{error.where}: {error.what}"))
     if not builds:
-        tried = f"{len(skipped)} files were tried, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
+        files = counted(len(skipped), "file")
+        tried = f"Tried {files}, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
         raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
     return ComparedSide(path, joined(builds), tuple(skipped))
 

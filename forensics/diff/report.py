@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.diff.differences import DifferenceType
@@ -107,7 +108,7 @@ class _ReportWriter:
             return
         total = sum(comparison.matched.values())
         by = ", ".join(f"{count} by {how.value.replace('-', ' ')}" for how, count in sorted(comparison.matched.items()))
-        yield f"{total} layers aligned{f' ({by})' if by else ''}"
+        yield f"{counted(total, 'layer')} aligned{f' ({by})' if by else ''}"
         for note in comparison.notes:
             yield visible(f"note: {note}")
         summary = comparison.summary()

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.baseline import baseline_of
+from trtforensics.findings.baseline import LoggedBuild, baseline_of
 from trtforensics.findings.case import Case, Need
 from trtforensics.findings.coverage import coverage_of
 from trtforensics.findings.finding import (
@@ -20,6 +20,7 @@ from trtforensics.findings.finding import (
 )
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
+from trtforensics.findings.versions import Version
 from trtforensics.sources.quoting import quote_file
 
 if TYPE_CHECKING:
@@ -51,10 +52,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """An observation with its rule, its case, and the index of its log."""
+    """An observation with its rule, its build, and the index of its log."""
 
     rule: Rule
-    case: Case
+    about: LoggedBuild
     observation: Observation
     source: int
 
@@ -96,10 +97,11 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
 
 def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_Seen]:
     """Run rules on a build; those that run last know which lines the others cite."""
-    first = [_Seen(rule, case, one, source) for rule in able if not rule.last for one in rule.check(case)]
+    about = LoggedBuild(case.log, case.build)  # not the case, which keeps all that its rules worked out
+    first = [_Seen(rule, about, one, source) for rule in able if not rule.last for one in rule.check(case)]
     cited = frozenset(span.line for one in first for span in one.observation.spans)
     informed = replace(case, explained=cited)
-    return first + [_Seen(rule, informed, one, source) for rule in able if rule.last for one in rule.check(informed)]
+    return first + [_Seen(rule, about, one, source) for rule in able if rule.last for one in rule.check(informed)]
 
 
 def _quotes(seen: Sequence[_Seen], logs: Sequence[QuotedLog]) -> dict[SourceSpan, str]:
@@ -128,8 +130,8 @@ def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
     rule, observation = seen.rule, seen.observation
     if not observation.spans:
         raise ValueError(f"{rule.code} gave no line for: {observation.title}")
-    version = seen.case.version
-    discarded = all(_in_discarded_pass(seen.case, span) for span in observation.spans)
+    version = Version.of(seen.about.build)
+    discarded = all(_in_discarded_pass(seen.about, span) for span in observation.spans)
     return Finding(
         code=rule.code,
         severity=Severity.NOTE if discarded else observation.severity or rule.severity,
@@ -138,7 +140,7 @@ def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
         confidence=observation.confidence,
         settle=observation.settle,
         source=seen.source,
-        builds=(seen.case.build.index,),
+        builds=(seen.about.build.index,),
         evidence=tuple(Evidence(span, quotes[span]) for span in observation.spans[:MAX_EVIDENCE]),
         evidence_total=len(observation.spans),
         fixes=tuple(
@@ -154,10 +156,10 @@ def _finding(seen: _Seen, quotes: Mapping[SourceSpan, str]) -> Finding:
     )
 
 
-def _in_discarded_pass(case: Case, span: SourceSpan) -> bool:
+def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:
     """Whether a line is of a pass that the log says was discarded; then it says nothing about the engine."""
-    discarded = (one for one in case.build.passes if one.chosen is False)
-    return span.file == case.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
+    discarded = (one for one in about.build.passes if one.chosen is False)
+    return span.file == about.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
 
 
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:

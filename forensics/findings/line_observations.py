@@ -53,8 +53,3 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     """Return the first names, and how many more there are: ``a, b, c and 4 more``."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def count(number: int, noun: str) -> str:
-    """Return ``1 layer``, ``3 layers``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -72,7 +72,8 @@ class KernelFacts:
             cores,
             self.architecture or "",
         )
-        types = [f"multiplies {self.operand}"] if self.operand else []
+        verb = "reads" if "pooling" in self.name else "multiplies"
+        types = [f"{verb} {self.operand}"] if self.operand else []
         types += [self.sum_text] if self.sum_text else []
         types += [f"writes {self.output}"] if self.output else []
         return "; ".join(filter(None, (", ".join(types), ", ".join(filter(None, words)))))

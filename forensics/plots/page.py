@@ -9,6 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from trtforensics.console.counting import counted
 from trtforensics.errors import OutputError
 from trtforensics.plots.figure import PAD, shown
 
@@ -63,7 +64,7 @@ def element(figure: Figure) -> ET.Element:
     caption = ET.SubElement(made, "figcaption")
     caption.text = shown(" ".join(filter(None, (figure.alt, figure.note))))
     details = ET.SubElement(made, "details")
-    ET.SubElement(details, "summary").text = f"The data, {len(figure.rows)} row{'' if len(figure.rows) == 1 else 's'}"
+    ET.SubElement(details, "summary").text = f"The data, {counted(len(figure.rows), 'row')}"
     table = ET.SubElement(details, "table")
     _row(ET.SubElement(table, "thead"), figure.header, "th")
     rows = ET.SubElement(table, "tbody")

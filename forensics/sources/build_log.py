@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.console.progress import Progress
@@ -16,7 +18,7 @@ from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from trtforensics.model.log import BuildLog
     from trtforensics.parsers.lines.scanned import ScannedLines
@@ -125,10 +127,10 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
 ) -> BuildLog:
     """Read an open source to its end, close it, and parse its lines.
 
-    With ``apart`` another process scans a large file, so that this one can answer a user meanwhile. ``on_progress`` and
-    ``on_window`` are called after each window of lines. ``on_log`` is called every few seconds with the log so far,
-    where the length of the source is not known (a pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see
-    :func:`load_build_log`.
+    With ``apart`` this process can answer a user meanwhile: another one scans a large file, and Python's search for
+    reference cycles does not visit what was parsed. ``on_progress`` and ``on_window`` are called after each window of
+    lines. ``on_log`` is called every few seconds with the log so far, where the length of the source is not known (a
+    pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see :func:`load_build_log`.
 
     Raises:
         SourceError: the source cannot be read to its end.
@@ -154,7 +156,8 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
             on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
             attend()
         info = source.info()
-    return _assembled(scanner.scanned, info, excerpt=excerpt)
+    with _kept_for_good() if apart else nullcontext():
+        return _assembled(scanner.scanned, info, excerpt=excerpt)
 
 
 def _read_apart(
@@ -177,7 +180,19 @@ def _read_apart(
                 raise ReadingCancelled
         scanned = scanner.scanned()
         info = source.info()
-    return _assembled(scanned, info, excerpt=excerpt)
+    with _kept_for_good():
+        return _assembled(scanned, info, excerpt=excerpt)
+
+
+@contextmanager
+def _kept_for_good() -> Iterator[None]:
+    """Make objects that stay: Python's search for reference cycles, which stops every thread, never visits them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class _Live:
@@ -196,7 +211,8 @@ class _Live:
         if begin < self._due or lines == self._lines or not self._scanned.recognised:
             return
         self._lines = lines
-        self._on_log(assemble(self._scanned, self._source.so_far()))
+        so_far = replace(self._scanned, line_starts=self._scanned.line_starts[:])
+        self._on_log(assemble(so_far, self._source.so_far()))
         self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
 
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
-    """Put a scanned log together."""
+    """Put a scanned log together. It shares the line starts, so ``scanned`` must get no more lines."""
     alone = source.parts[0].lines if source.parts else source.lines
-    starts = np.array(scanned.line_starts, np.int64)
+    starts = np.frombuffer(scanned.line_starts, np.int64)
     builds: tuple[Build, ...] = ()
     if source.lines:
         edges = segments(scanned.events, source.lines, alone)

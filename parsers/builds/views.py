@@ -223,12 +223,13 @@ class SortedColumns:
 
     def _sorted(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
         rows = [self._events[kind] for kind in kinds]
-        parts = [each.stored(names) for each in rows if each.lines] or [rows[0].stored(names)]
-        if len(parts) == 1:
-            return parts[0]
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        return tuple([column[order] for column in columns])
+        rows = [each for each in rows if each.lines] or rows[:1]
+        lines = np.concatenate([each.stored_lines() for each in rows])
+        if len(rows) == 1:
+            return lines, *(rows[0].stored(name).copy() for name in names)
+        order = np.argsort(lines, kind="stable")
+        # one column after the other, so that few copies of them exist at once
+        return lines[order], *(np.concatenate([each.stored(name) for each in rows])[order] for name in names)
 
 
 def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:

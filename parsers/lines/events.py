@@ -161,11 +161,17 @@ class EventColumns:
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
-    def stored(self, names: tuple[str, ...]) -> tuple[npt.NDArray[Any], ...]:
-        """Return a copy of the lines and of some fields as they are stored, of all rows."""
-        rows = len(self.lines)
-        columns = [self.columns[name] if name in self.columns else array(*not_printed(name)) * rows for name in names]
-        return tuple([np.array(column) for column in (self.lines, *columns)])
+    def stored_lines(self) -> npt.NDArray[np.int64]:
+        """Return the lines of all rows. Copy them if more rows may come: a column that is looked at cannot grow."""
+        return np.frombuffer(self.lines, np.int64)
+
+    def stored(self, name: str) -> npt.NDArray[Any]:
+        """Return a field of all rows as it is stored, to be copied like :meth:`stored_lines`."""
+        column = self.columns.get(name)
+        if column is None:
+            code, (missing,) = not_printed(name)
+            return np.full(len(self.lines), missing, code)
+        return np.frombuffer(column, column.typecode)
 
 
 def tactic_or_none(value: int) -> int | None:

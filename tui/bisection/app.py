@@ -21,7 +21,7 @@ from trtforensics.tui.rows.bisection_rows import answer_rows, bisection_title, p
 from trtforensics.tui.rows.bisection_state import applying, standing, suspects_of
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.terminal_app import BAD_INPUT, STYLE
-from trtforensics.tui.widgets.help import HelpScreen
+from trtforensics.tui.widgets.help import show_help
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.numbered_lines import NoLines
 from trtforensics.tui.widgets.search import Match, Prompt, Purpose, search_view
@@ -243,7 +243,7 @@ class BisectionApp(CopyingApp):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(KEYS))
+        show_help(self, KEYS)
 
     def action_ask_search(self) -> None:
         """Ask what to search for in the log in view."""
@@ -350,7 +350,7 @@ class BisectionApp(CopyingApp):
         """Show the new lines, unless another log is in view by now."""
         if event.text is self._text:
             self._log_view.show_text(event.text)
-            self._log_view.grow()
+            self._log_view.replace_text(event.text)  # it may have begun anew
 
 
 def _sides(one: Probe, other: Probe) -> tuple[Probe, Probe]:

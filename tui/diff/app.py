@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widgets import Footer
 from textual.worker import get_current_worker
 
+from trtforensics.console.counting import counted
 from trtforensics.diff.differences import DifferenceType
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff.candidates_screen import CandidatesScreen
@@ -167,7 +168,11 @@ class DiffApp(RowsApp):
             return
         aligned = sum(comparison.matched.values())
         skipped = len(comparison.good.skipped) + len(comparison.bad.skipped)
-        parts = [f"{aligned:,} layers aligned", *([f"{skipped} files skipped"] if skipped else []), *comparison.notes]
+        parts = [
+            f"{counted(aligned, 'layer')} aligned",
+            *([f"{counted(skipped, 'file')} skipped"] if skipped else []),
+            *comparison.notes,
+        ]
         self.say(" · ".join(parts), note)
 
     def action_only(self, type_: str) -> None:

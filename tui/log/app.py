@@ -17,7 +17,7 @@ from trtforensics.tui.log.neighbours import NeighbourScreen
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.terminal_app import STYLE
-from trtforensics.tui.widgets.help import HelpScreen
+from trtforensics.tui.widgets.help import show_help
 from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -269,7 +269,7 @@ class LogApp(BuildApp):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(KEYS))
+        show_help(self, KEYS)
 
     def action_open(self, pane: str) -> None:
         """Open a pane."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
+from trtforensics.findings.registry import rule_of
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.rows.pieces import milliseconds
@@ -25,12 +28,16 @@ _QUOTED = 20
 _OPTIONS = ("build", "device")
 """The blocks of options that say how the engine was built, and on what."""
 
+_AS_USUAL = re.compile(r"Disabled|Us(?:e|ing) default .*|(?:\w+: )?default(?:, \w+: default)*")
+"""The value of an option that is off, or that nobody chose."""
+
 
 def finding_issue(build: Build, finding: Finding, cited: Sequence[Cited]) -> str:
     """Return the issue about a finding; ``cited`` are the lines that it cites."""
     layers = IssueSection("Layers", [*finding.layers, *finding.onnx_nodes][:_QUOTED])
     steps = IssueSection("More", [f"trtforensics explain {finding.code}"], ours=True)
-    return quoted_issue(f"{finding.code} ({finding.severity.word})", [_versions(build), layers, steps], cited)
+    title = f"{finding.code}, {finding.severity.word}: {rule_of(finding.code).title}"
+    return quoted_issue(title, [_versions(build), layers, steps], cited)
 
 
 def layer_issue(build: Build, row: TreeRow, table: CandidateTable, cited: Sequence[Cited]) -> str:
@@ -47,7 +54,11 @@ def layer_issue(build: Build, row: TreeRow, table: CandidateTable, cited: Sequen
 
 
 def _versions(build: Build) -> IssueSection:
-    """Return TensorRT's version, the tool, the GPU and the options of the build."""
+    """Return TensorRT's version, the tool, the GPU and the options of the build that say something."""
     facts = [f"TensorRT {build.tensorrt_version or 'of unknown version'}, {build.tool}, {build.outcome}"]
-    facts += [f"{fact.name}: {fact.value}" for block in _OPTIONS for fact in build.options.get(block, ()) if fact.value]
+    given = [fact for block in _OPTIONS for fact in build.options.get(block, ()) if fact.value]
+    telling = [fact for fact in given if not _AS_USUAL.fullmatch(fact.value)]
+    facts += [f"{fact.name}: {fact.value}" for fact in telling]
+    if len(telling) < len(given):
+        facts.append(f"({counted(len(given) - len(telling), 'other option')}: off or default)")
     return IssueSection("Build", facts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 from textual.worker import get_current_worker
 
+from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.copying import CopyingApp
 from trtforensics.tui.log.following import Follower, Reparsed
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import BuildLog
     from trtforensics.tui.sessions import LogSession
+
+
+PROGRESS_S = 0.2
+"""Least seconds between two looks at the progress: a fast parse reports more often, and each look paints the log."""
 
 
 class Parsed(Message):
@@ -73,6 +78,8 @@ class ReadingApp(CopyingApp):
         self.session = session
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
+        self._progress_due = False
+        """Whether a later progress waits to be shown."""
         self.reading = True
         """Whether the log may still get lines."""
         self.judgement: Report | None = None
@@ -126,9 +133,24 @@ class ReadingApp(CopyingApp):
         self.post_message(Arrived(log))
 
     def on_progressed(self, event: Progressed) -> None:
-        """Keep the progress of the parse."""
-        self.progress = event.progress
-        self.lines_arrived()
+        """Keep the progress of the parse; show the first at once, and others when they are due."""
+        first, self.progress = self.progress is None, event.progress
+        if first:
+            self.lines_arrived()
+        elif not self._progress_due:
+            self._show_progress_soon()
+
+    def _show_progress_soon(self) -> None:
+        self._progress_due = True
+        self.set_timer(PROGRESS_S, self._show_progress)
+
+    def _show_progress(self) -> None:
+        """Show the progress, but not behind another screen, such as the help, which would be painted anew each time."""
+        self._progress_due = False
+        if self.progress is not None and len(self.screen_stack) > 1:
+            self._show_progress_soon()
+        elif self.progress is not None:
+            self.lines_arrived()
 
     def on_parse_failed(self, event: ParseFailed) -> None:
         """Exit with the error; the command prints it."""
@@ -144,7 +166,7 @@ class ReadingApp(CopyingApp):
         self.reading = False
         self.take(event.log)
         self._follower.follow(self.session)
-        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+        self._start_judging(event.log)
 
     def on_reparsed(self, event: Reparsed) -> None:
         """Hand over what the file holds by now."""
@@ -157,12 +179,16 @@ class ReadingApp(CopyingApp):
         self.session = event.session
         self.text_replaced()
         self.take(event.log)
-        self.say(f"the file has {len(event.session.text):,} lines now")
-        self.run_worker(partial(self._judge, event.log), name="judge", group="judge", thread=True)
+        self.say(f"the file has {counted(len(event.session.text), 'line')} now")
+        self._start_judging(event.log)
 
     def action_reload(self) -> None:
         """Read the file again; one that grows is followed anyway."""
         self._follower.reload()
+
+    def _start_judging(self, log: BuildLog) -> None:
+        """Start the rules. Without a description, Textual would write out the whole log as one."""
+        self.run_worker(partial(self._judge, log), name="judge", group="judge", description="rules", thread=True)
 
     def _judge(self, log: BuildLog) -> None:
         """Run the rules, in a thread; post the outcome as a message."""

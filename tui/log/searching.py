@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 from textual.worker import get_current_worker
 
+from trtforensics.console.counting import counted
 from trtforensics.parsers.text.matching import LineMatcher
 from trtforensics.tui.widgets.search import find_around
 
@@ -136,7 +137,7 @@ class LogSearch:
             if len(event.lines):
                 self.only = event.label
                 self._view.show_only(event.lines)
-                self._say(f"{len(event.lines):,} lines: {event.label}; Esc shows all")
+                self._say(f"{counted(len(event.lines), 'line')}: {event.label}; Esc shows all")
             else:
                 self._say(f"no line: {event.label}")
             return

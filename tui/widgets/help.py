@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
 from textual.screen import ModalScreen
@@ -11,11 +11,12 @@ from trtforensics.tui.rows.pieces import Line, Piece, Role, fit
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
+    from textual.app import App, ComposeResult
     from textual.binding import BindingType
 
 Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
+_NAME = "help"
 LONGEST_KEY = 19
 """Columns of the keys; a test holds that all keys fit."""
 
@@ -76,3 +77,14 @@ class HelpScreen(ModalScreen[None]):
     def action_leave(self) -> None:
         """Close the help."""
         self.dismiss()
+
+    def on_screen_resume(self) -> None:
+        """Show the text from its beginning."""
+        self.query_one(HelpText).scroll_home(animate=False)
+
+
+def show_help(app: App[Any], keys: Keys) -> None:
+    """Show the keys. The screen is kept, because making it takes several times as long as showing it again."""
+    if not app.is_screen_installed(_NAME):
+        app.install_screen(HelpScreen(keys), _NAME)
+    app.push_screen(_NAME)

@@ -93,6 +93,7 @@ class LogView(VirtualList):
     def replace_text(self, text: NumberedLines) -> None:
         """Show the lines of the same file read again: the cursor stays, or follows the end if it is there."""
         self._text = text
+        self._lines.clear()
         self.grow()
 
     def show_line(self, number: int) -> None:
@@ -146,8 +147,8 @@ class LogView(VirtualList):
     def grow(self) -> None:
         """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
         at_end = self._only is None and 1 < self.current_line == self._known
+        self._lines.pop(self._known, None)  # a line that is still being written
         self._known = len(self._text)
-        self._lines.clear()
         self.rows_changed()
         if at_end:
             self.go_to(self._known - 1, announce=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.diff.builds.runs import TOTALS
 from trtforensics.diff.times.deltas import ONE_SIDE
@@ -95,9 +96,10 @@ def _layers(layers: LayerTimes, limit: int | None) -> Iterator[str]:
         f"  sum of layers, {how}: {layers.good_ms:.4g} -> {layers.bad_ms:.4g} ms, {whole:+.4g} ms"
         f"{_percent(layers.good_ms, layers.bad_ms)}"
     )
-    for side, count in zip(("good", "bad"), layers.untimed, strict=True):
-        if count:
-            yield f"    {count} layers of {side} have no such time and are left out"
+    for side, untimed in zip(("good", "bad"), layers.untimed, strict=True):
+        if untimed:
+            have = "has no such time and is" if untimed == 1 else "have no such time and are"
+            yield f"    {counted(untimed, 'layer')} of {side} {have} left out"
     types = [one for one in layers.types if max(one.good_ms, one.bad_ms) >= _SMALLEST]
     yield ""
     yield f"  {'Δms':>9} {'good ms':>9} {'bad ms':>9}  by type"

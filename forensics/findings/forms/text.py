@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Confidence, Severity
@@ -64,8 +65,8 @@ def _tree(report: Report, root: Finding, look: Look, *, several: bool) -> Iterat
 
 def tally(findings: Sequence[Finding]) -> str:
     """Return how many findings have each severity, in words: ``1 error, 2 notes``."""
-    counts = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
-    words = [f"{count} {s.word}{'' if count == 1 else 's'}" for s, count in counts if count]
+    numbers = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
+    words = [counted(number, s.word) for s, number in numbers if number]
     return ", ".join(words) or "nothing found in what the log tells"
 
 
@@ -138,7 +139,7 @@ def _rest(report: Report) -> Iterator[str]:
     if report.suppressed:
         number = len(report.suppressed)
         by = f", some by {visible(report.settings)}" if report.settings else ""
-        yield f"{number} finding{'' if number == 1 else 's'} suppressed{by}"
+        yield f"{counted(number, 'finding')} suppressed{by}"
     lacking = [one for one in report.not_judged if one.needs]
     if lacking:
         needs = sorted({need for one in lacking for need in one.needs})

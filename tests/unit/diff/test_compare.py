@@ -109,7 +109,7 @@ def test_layers_that_differ_by_helpers_of_the_onnx_parser_only_are_no_fusion_row
     bad = build(layer("gemm.bias + ONNXTRT_Broadcast_4", tactic=1), layer("x", tactic=1))
     found = compared([good], [bad])
     assert found.differences == ()
-    assert any("1 layers differ in name by helpers" in note for note in found.notes)
+    assert any("1 layer differs in name by helpers" in note for note in found.notes)
 
 
 def test_a_fusion_with_helpers_only_is_no_difference(tmp_path: Path) -> None:

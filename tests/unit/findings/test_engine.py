@@ -1,10 +1,14 @@
-"""The engine of the rules bounds what a report quotes."""
+"""The engine of the rules bounds what a report quotes, and what it keeps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any
 
 from tests.support.marked_logs import marked
+from trtforensics.findings import engine
+from trtforensics.findings.case import Case
 from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.findings.tree import MAX_EVIDENCE
@@ -12,6 +16,8 @@ from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def test_long_evidence_is_cut_and_counted(tmp_path: Path) -> None:
@@ -24,3 +30,27 @@ def test_long_evidence_is_cut_and_counted(tmp_path: Path) -> None:
     assert len(found.evidence) == MAX_EVIDENCE
     assert found.evidence_total == 30
     assert {len(e.text) for e in found.evidence} == {LONGEST_QUOTE + 1}
+
+
+def test_what_the_rules_worked_out_is_not_kept_for_other_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "b.log").write_text(marked("W Skipping tactic 0x3\n" * 3).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    cases: list[weakref.ref[Case]] = []
+    quotes = engine._quotes
+
+    class Noted(Case):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            cases.append(weakref.ref(self))
+
+    def quoted(seen: Any, logs: Any) -> Any:
+        gc.collect()
+        assert cases
+        assert not any(case() for case in cases[:-2]), "a case of an earlier build is alive"
+        return quotes(seen, logs)
+
+    monkeypatch.setattr(engine, "Case", Noted)
+    monkeypatch.setattr(engine, "_quotes", quoted)
+    judge(Inputs([log, log]), Suppression())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import sanitize
 
@@ -64,7 +65,7 @@ def allowzero(case: Case) -> Iterator[Observation]:
         if node.op == "Reshape" and node.attributes.get("allowzero") and 0 in constants.get(node.inputs[1], (0,))
     ]
     title = (
-        f"{count(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: "
+        f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: "
         f"{listed([n.name for n in nodes])}"
     )
     yield from _seen(case, nodes, title, steps=(sanitize(case),), same="allowzero")
@@ -89,7 +90,7 @@ def fixed_batch(case: Case) -> Iterator[Observation]:
     yield from _seen(
         case,
         nodes,
-        f"{count(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: "
+        f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: "
         f"{listed([node.name for node in nodes])}",
         settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
         steps=(sanitize(case),),
@@ -130,7 +131,7 @@ def decomposed(case: Case) -> Iterator[Observation]:
         and maker.op == "Pow"
     ]
     names = listed([node.name for node in nodes])
-    title = f"{count(len(nodes), 'LayerNorm')} taken apart (opset {case.the_model.opset}): {names}"
+    title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {case.the_model.opset}): {names}"
     yield from _seen(case, nodes, title, same="decomposed")
 
 
@@ -149,7 +150,7 @@ def unfolded(case: Case) -> Iterator[Observation]:
     """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
     static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
     nodes = [node for node in case.the_model.nodes if static and node.op == "Shape"]
-    title = f"{count(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
+    title = f"{counted(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
     yield from _seen(case, nodes, title, steps=(sanitize(case),), same="unfolded")
 
 
@@ -173,7 +174,7 @@ def islands(case: Case) -> Iterator[Observation]:
         yield from _seen(
             case,
             nodes,
-            f"{count(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: "
+            f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: "
             f"{listed([node.name for node in nodes])}",
             settle="A strongly typed build compared with this one",
             same="islands",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.membership import foreign_members
 from trtforensics.engines.requests import allows, precision_fact
 from trtforensics.findings.engine_facts import runs_in
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed, observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.findings.steps.machine import compute_capability
@@ -130,7 +131,7 @@ def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
     """Say how many weights: those that are named, else as many as the lines count, which may count one twice."""
     counts = [int(note.number("count") or 0) for note in notes if note.kind == "weights_affected"]
     if layers or len(counts) == 1:
-        return count(len(layers) or counts[0], "weight tensor")
+        return counted(len(layers) or counts[0], "weight tensor")
     return f"{max(counts, default=0):,} to {sum(counts):,} weight tensors"
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.membership import foreign_members
 from trtforensics.engines.requests import allows, precision_fact, strongly_typed
 from trtforensics.findings.engine_facts import FULL, layer_types, output_types, spans_of
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import autocast, trtexec, typed
 from trtforensics.parsers.notation.names import is_foreign_node
@@ -72,7 +73,7 @@ def islands(case: Case) -> Iterator[Observation]:
         between = [n for n in case.build.onnx_nodes if n.op in _REDUCTIONS and n.name in held]
         typed_build = trtexec(case, "--stronglyTyped")
         yield Observation(
-            f"{count(len(casts), 'Cast')} of the model are inside "
+            f"{counted(len(casts), 'Cast')} of the model are inside "
             f"{listed(sorted({held[c.name].name for c in casts}), 1)}, "
             "where weak typing need not keep them",
             [node.span for node in casts],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows, command_span
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, observe
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import polygraphy_run, trtexec
 from trtforensics.model.log import Tool
@@ -139,7 +140,7 @@ def broadcast(case: Case) -> Iterator[Observation]:
         operands = [tensor for note in wide for tensor in nodes[note.text("layer")].inputs]
         spans = [note.span for note in (*static, *wide)] + [named[tensor] for tensor in operands if tensor in named]
         yield Observation(
-            f"A leading dimension of 1 is broadcast {count(len(wide), 'time')}, and the batch is fixed to 1",
+            f"A leading dimension of 1 is broadcast {counted(len(wide), 'time')}, and the batch is fixed to 1",
             list(dict.fromkeys(spans)),
             layers=list(dict.fromkeys(note.text("layer") for note in wide)),
             confidence=Confidence.POSSIBLE,
@@ -162,7 +163,7 @@ def _both_stretched(case: Case) -> Iterator[Observation]:
     notes = [note for note in case.notes("broadcasting") if note.text("second") and _has_leading_one(note)]
     yield from observe(
         notes,
-        f"Both operands of {{names}} are broadcast, along a leading dimension of 1 ({count(len(notes), 'line')})",
+        f"Both operands of {{names}} are broadcast, along a leading dimension of 1 ({counted(len(notes), 'line')})",
         names="layer",
         confidence=Confidence.POSSIBLE,
         settle="The same model built with a dynamic batch, run at batch 1",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows, precision_fact
 from trtforensics.findings.engine_facts import FULL, output_types, runs_in
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, observe
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import trtexec
 
@@ -89,7 +90,7 @@ def uncalibrated(case: Case) -> Iterator[Observation]:
     notes = case.notes("dynamic_range")
     made_up = [note for note in notes if note.text("text").replace(" ", "") in _PLACEHOLDERS]
     if len(made_up) > 1 and len(made_up) == len(notes):
-        title = f"The INT8 ranges of {count(len(made_up), 'tensor')} are trtexec's placeholders [-4,4] and [-2,2]"
+        title = f"The INT8 ranges of {counted(len(made_up), 'tensor')} are trtexec's placeholders [-4,4] and [-2,2]"
         unused = runs_in(case, "Int8") is False
         title += "; no layer of the engine is of INT8" if unused else ""
         yield from observe(made_up, title, severity=Severity.NOTE if unused else None, same_as="uncalibrated")
@@ -129,7 +130,7 @@ def absorbed_casts(case: Case) -> Iterator[Observation]:
         if "_mha" in layer.name and "Softmax" in mine and "Cast" in mine and FULL not in output_types(layer):
             casts = [node for node in layer.onnx_nodes if ops.get(node) == "Cast"]
             yield Observation(
-                f"{count(len(casts), 'Cast')} around a Softmax {'is' if len(casts) == 1 else 'are'} absorbed into "
+                f"{counted(len(casts), 'Cast')} around a Softmax {'is' if len(casts) == 1 else 'are'} absorbed into "
                 f"{layer.name}",
                 (layer.span, *(node.span for node in case.build.onnx_nodes if node.name in casts)),
                 confidence=Confidence.LIKELY,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.membership import in_engine
 from trtforensics.findings.engine_facts import is_foreign, spans_of, time_share
 from trtforensics.findings.finding import Fix, Observation, Severity
-from trtforensics.findings.line_observations import count
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import timings_kept
 from trtforensics.findings.steps.machine import clocks
@@ -52,7 +52,9 @@ def near_ties(case: Case) -> Iterator[Observation]:
     cost = time_share(build, layers) if all(choice.final for choice in near) else None
     share = f", {cost}" if cost is not None else ""
     near.sort(key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1))
-    whose = f"of {count(len(used), 'choice')} of the engine" if share else "among the choices that may be the engine's"
+    whose = (
+        f"of {counted(len(used), 'choice')} of the engine" if share else "among the choices that may be the engine's"
+    )
     yield Observation(
         f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}{share}",
         [c.span for c in near],
@@ -85,7 +87,7 @@ def coverage(case: Case) -> Iterator[Observation]:
         share = f", {cost}" if cost is not None else ""
         nodes = list(dict.fromkeys(node for layer in foreign for node in layer.onnx_nodes))
         yield Observation(
-            f"{len(foreign)} of {count(len(layers), 'engine layer')} {'are' if len(foreign) > 1 else 'is'} "
+            f"{len(foreign)} of {counted(len(layers), 'engine layer')} {'are' if len(foreign) > 1 else 'is'} "
             f"Myelin's{share}: "
             "a replay cannot pin them",
             spans_of(foreign),

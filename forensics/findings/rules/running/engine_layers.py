@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.findings.engine_facts import (
     FULL,
     input_types,
@@ -14,7 +15,7 @@ from trtforensics.findings.engine_facts import (
     time_share,
 )
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
-from trtforensics.findings.line_observations import count, listed
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import profile
 from trtforensics.model.profile import TimeSource
@@ -92,7 +93,7 @@ def misaligned(case: Case) -> Iterator[Observation]:
         and facts.alignment.input_channels > _IMAGE_CHANNELS
     ]
     shown = listed([_channels(facts) for facts in found])
-    yield from _observed(case, f"{count(len(found), 'convolution')} with channels {shown}", found, "channels")
+    yield from _observed(case, f"{counted(len(found), 'convolution')} with channels {shown}", found, "channels")
 
 
 def _channels(facts: LayerFacts) -> str:
@@ -159,7 +160,7 @@ def unfused_normalization(case: Case) -> Iterator[Observation]:
         for facts in case.facts.running
         if facts.layer.type == "Scale" and "BatchNormalization" in facts.operators and not _only_quantizes(facts)
     ]
-    yield from _observed(case, f"{count(len(found), 'batch normalisation')} run as Scale layers", found, "scales")
+    yield from _observed(case, f"{counted(len(found), 'batch normalisation')} run as Scale layers", found, "scales")
 
 
 @rule(
@@ -184,7 +185,7 @@ def back_and_forth(case: Case) -> Iterator[Observation]:
     ]
     converters = list({one.index: one for one, _ in pairs}.values())
     makers = list({maker.index: maker for _, maker in pairs}.values())
-    title = f"{count(len(converters), 'converter')} to INT8 behind layers that compute in INT8 and write wider types"
+    title = f"{counted(len(converters), 'converter')} to INT8 behind layers that compute in INT8 and write wider types"
     yield from _observed(case, title, converters, "back and forth", cite=makers)
 
 
@@ -247,7 +248,7 @@ def small_layers(case: Case) -> Iterator[Observation]:
     small = [facts for facts in timed if (facts.time_ms or 0.0) < _SMALL_MS]
     cost = time_share(case.build, [facts.layer for facts in small]) if len(small) >= _MANY_SMALL else None
     if cost is not None and cost.share >= _SMALL_SHARE:
-        title = f"{len(small)} of {count(len(timed), 'layer')} take less than 5 us each"
+        title = f"{len(small)} of {counted(len(timed), 'layer')} take less than 5 us each"
         yield from _observed(case, title, small, "small layers")
 
 
@@ -273,7 +274,7 @@ def lone_types(case: Case) -> Iterator[Observation]:
         narrow = all(side and {one.precision for one in side} <= _NARROW for side in neighbours)
         if facts.precision == FULL and narrow and not _converts(facts):
             found.append(facts)
-    yield from _observed(case, f"{count(len(found), 'layer')} in FP32 among layers of narrower types", found, "lone")
+    yield from _observed(case, f"{counted(len(found), 'layer')} in FP32 among layers of narrower types", found, "lone")
 
 
 class _Around:

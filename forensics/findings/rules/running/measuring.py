@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.requests import command_span
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed, observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import options, trtexec
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
@@ -162,7 +163,7 @@ def profile_alone(case: Case) -> Iterator[Observation]:
     slowest = sorted(rows, key=lambda row: -row.average_ms)
     small = sum(row.average_ms < _LAUNCH_MS for row in rows)
     yield Observation(
-        f"Of {whole:.3g} ms in {count(len(rows), 'layer')}: {listed(said, _SHOWN)}; the slowest is "
+        f"Of {whole:.3g} ms in {counted(len(rows), 'layer')}: {listed(said, _SHOWN)}; the slowest is "
         f"{slowest[0].name}, {slowest[0].average_ms:.3g} ms" + (f"; below 5 us: {small}" if small else ""),
         [row.span for row in slowest],
         layers=[row.name for row in slowest],

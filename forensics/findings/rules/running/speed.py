@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.findings.engine_facts import is_quantize_node, is_reformat, spans_of, time_share
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, observe
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import profile, trtexec
 from trtforensics.parsers.notation.names import is_foreign_node
@@ -81,7 +82,7 @@ def reformats(case: Case) -> Iterator[Observation]:
     costly = cost is not None and cost.share >= _COSTLY and len(layers) >= _SMALL
     costs = f"; together {cost.ms:.3g} ms, {cost}" if cost is not None else ""
     yield Observation(
-        f"{count(len(found), 'reformat')} among {count(len(layers), 'engine layer')}, {len(changing)} of which "
+        f"{counted(len(found), 'reformat')} among {counted(len(layers), 'engine layer')}, {len(changing)} of which "
         f"change{'s' if len(changing) == 1 else ''} the type{costs}",
         spans_of(found),
         confidence=Confidence.CERTAIN,
@@ -127,7 +128,7 @@ def dominant(case: Case) -> Iterator[Observation]:
         if is_foreign_node(layer.name) and share >= _MOST and len(timed) >= max(_FEWEST, len(case.engine) / 2):
             yield Observation(
                 f"{layer.name} takes {share:.0%} of the {layer.time_is} time of "
-                f"{count(len(timed), 'layer')}{'' if len(timed) == len(case.engine) else f' of {len(case.engine)}'}",
+                f"{counted(len(timed), 'layer')}{'' if len(timed) == len(case.engine) else f' of {len(case.engine)}'}",
                 (layer.span,),
                 layers=(layer.name,),
                 onnx_nodes=layer.onnx_nodes,

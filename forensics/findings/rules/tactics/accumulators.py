@@ -7,8 +7,9 @@ import shlex
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
 from trtforensics.model.accumulator import Accumulator
 from trtforensics.model.kernel import NameEvidence
@@ -55,8 +56,8 @@ def close_to_single(case: Case) -> Iterator[Observation]:
         yield _observed(
             case,
             [one for one, _ in found],
-            f"{count(len(found), 'layer')} {_verb(found, 'sums', 'sum')} in FP16, at most {MARGIN:.0%} faster than in "
-            f"FP32: {{names}}",
+            f"{counted(len(found), 'layer')} {_verb(found, 'sums', 'sum')} in FP16, at most {MARGIN:.0%} faster than "
+            f"in FP32: {{names}}",
             [tactic for one, rival in found for tactic in (one.chosen, rival)],
         )
 
@@ -86,7 +87,7 @@ def only_half(case: Case) -> Iterator[Observation]:
     """Name the layers with several tactics that all accumulate in Half."""
     found = [one for one in case.sums if _all_half(one)]
     if found:
-        title = f"{count(len(found), 'layer')} can only sum in FP16: {{names}}"
+        title = f"{counted(len(found), 'layer')} can only sum in FP16: {{names}}"
         yield _observed(case, found, title, [one.chosen for one in found], pin=False)
 
 
@@ -117,7 +118,7 @@ def long_sums(case: Case) -> Iterator[Observation]:
     found.sort(key=lambda pair: -pair[0])
     if found:
         verb = _verb(found, "sums", "sum")
-        title = f"{count(len(found), 'layer')} {verb} up to {found[0][0]:,} products in FP16: {{names}}"
+        title = f"{counted(len(found), 'layer')} {verb} up to {found[0][0]:,} products in FP16: {{names}}"
         yield _observed(case, [one for _, one in found], title, [one.chosen for _, one in found])
 
 

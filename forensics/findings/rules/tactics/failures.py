@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.console.secrets import masked
 from trtforensics.findings.engine_facts import runs_in
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed, observe
+from trtforensics.findings.line_observations import listed, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import profile, reduce
 from trtforensics.findings.steps.machine import workspace
@@ -119,7 +120,7 @@ def exceptions(case: Case) -> Iterator[Observation]:
         if not text.startswith("insuf"):
             groups.setdefault(text.removeprefix("exception "), []).append(note)
     for text, notes in groups.items():
-        title = f"{count(len(notes), 'tactic')} skipped: {masked(text)[:160]}"
+        title = f"{counted(len(notes), 'tactic')} skipped: {masked(text)[:160]}"
         yield Observation(title, [note.span for note in notes], same_as=text)
 
 

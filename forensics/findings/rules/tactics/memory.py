@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity
-from trtforensics.findings.line_observations import count, observe
+from trtforensics.findings.line_observations import observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.machine import MEBIBYTE, memory_mib, workspace
 
@@ -71,7 +72,7 @@ def starved(case: Case) -> Iterator[Observation]:
         timed = case.build.autotuning.tactics_timed
         few = skipped <= max(_FEW * timed, 1 if timed >= _MANY else 0) and most.available >= _AMPLE
         yield Observation(
-            f"{count(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
+            f"{counted(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
             f"bytes wanted, {most.available:,} available",
             sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
             layers=[layer.layer for layer in layers if layer.layer],
@@ -162,7 +163,7 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     largest = max((note.number("requested") or 0 for note in requests), default=0)
     wanted = f": {largest:,.0f} MB wanted" if largest else ""
     notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
-    number = count(len(skipped) or len(requests), "tactic")
+    number = counted(len(skipped) or len(requests), "tactic")
     title = f"{number} skipped because memory was short while timing{wanted}"
     tight = case.build.starved or case.notes("myelin_budget")
     settle = "This log's workspace limit is small too, which gives the same message" if tight else ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
 from trtforensics.findings.sums import sums_of
 
@@ -45,7 +46,7 @@ def arithmetic(case: Case) -> Iterator[Observation]:
         if found:
             names = list(dict.fromkeys(one.name for one, _ in found))
             yield Observation(
-                f"{count(len(names), 'layer')} with another {word}: {_pairs(found, name, names)}",
+                f"{counted(len(names), 'layer')} with another {word}: {_pairs(found, name, names)}",
                 [one.chosen.span for pair in found for one in pair],
                 layers=names,
                 steps=(step,),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import count, listed
+from trtforensics.findings.line_observations import listed
 from trtforensics.findings.rule import rule
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _observed(case: Case, found: Sequence[Difference], title: str) -> Iterator[O
 def fusions(case: Case) -> Iterator[Observation]:
     """Report differences of fusion."""
     found = _differences(case, "fusion")
-    yield from _observed(case, found, f"{count(len(found), 'group')} of layers fused differently: {{names}}")
+    yield from _observed(case, found, f"{counted(len(found), 'group')} of layers fused differently: {{names}}")
 
 
 @rule(
@@ -69,7 +70,7 @@ def fusions(case: Case) -> Iterator[Observation]:
 def types(case: Case) -> Iterator[Observation]:
     """Report differences of precision."""
     found = _differences(case, "precision")
-    yield from _observed(case, found, f"{count(len(found), 'layer')} in different types: {{names}}")
+    yield from _observed(case, found, f"{counted(len(found), 'layer')} in different types: {{names}}")
 
 
 @rule(
@@ -89,7 +90,7 @@ def types(case: Case) -> Iterator[Observation]:
 def tactics(case: Case) -> Iterator[Observation]:
     """Report differences of tactics."""
     found = _differences(case, "tactic")
-    yield from _observed(case, found, f"{count(len(found), 'layer')} with another tactic: {{names}}")
+    yield from _observed(case, found, f"{counted(len(found), 'layer')} with another tactic: {{names}}")
 
 
 @rule(

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 from tests.support.screens import SIZE, ScreenText, log_line, panes_of
 from trtforensics.console.progress import Progress
 from trtforensics.errors import NotABuildLogError
-from trtforensics.model.log import Outcome
+from trtforensics.model.log import BuildLog, Outcome
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.log.app import LogApp
+from trtforensics.tui.log.reading import PROGRESS_S
 from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trtforensics.model.log import BuildLog
+    import pytest
 
 
 async def test_the_log_is_on_the_screen_before_the_parse_ends(
@@ -48,6 +49,39 @@ async def test_the_log_grows_while_the_parse_reads(slow_session: Any, screen_tex
         app._report(Progress(100, None, 20))
         await until(pilot, lambda: "Sparsity" in screen_text(app))
         assert "20 lines" in screen_text(app)
+
+
+async def test_progress_is_not_painted_behind_the_help(slow_session: Any, until: Any) -> None:
+    slow_session.text.readable = 3
+    app = LogApp(slow_session)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, slow_session.started.is_set)
+        app._report(Progress(100, None, 3))
+        await until(pilot, lambda: app.progress is not None)
+        await pilot.press("question_mark")
+        slow_session.text.readable = 20
+        app._report(Progress(200, None, 20))
+        await pilot.pause(3 * PROGRESS_S)
+        assert panes_of(app).log_view.row_count() == 3
+        await pilot.press("q")
+        await until(pilot, lambda: panes_of(app).log_view.row_count() == 20)
+
+
+async def test_the_log_is_never_written_out_as_the_name_of_a_task(
+    session: Any, parsed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[BuildLog] = []
+
+    def written_out(log: BuildLog) -> str:
+        asked.append(log)
+        return "a log"
+
+    monkeypatch.setattr(BuildLog, "__repr__", written_out)
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        assert app.judgement is not None
+    assert not asked
 
 
 async def test_q_quits(session: Any, parsed: Any) -> None:

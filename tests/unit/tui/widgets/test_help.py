@@ -42,3 +42,16 @@ async def test_help_scrolls_on_a_small_terminal(session: Any, screen_text: Scree
         assert "control characters" not in screen_text(app)
         await pilot.press("pagedown")
         assert "control characters" in screen_text(app)
+        await pilot.press("q", "question_mark")
+        assert "control characters" not in screen_text(app), "it opens at its beginning again"
+
+
+async def test_help_has_the_colours_of_the_theme_that_was_chosen_since(session: Any, parsed: Any) -> None:
+    app = LogApp(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("question_mark")
+        dark = app.screen.styles.background
+        await pilot.press("q", "T", "question_mark")
+        assert app.screen.styles.background != dark
+        assert app.screen.styles.background == app.screen_stack[0].styles.background
