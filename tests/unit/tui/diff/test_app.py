@@ -12,6 +12,7 @@ from tests.support.screens import SIZE, SIZES, ScreenText, Until
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff.app import DiffApp
 from trtforensics.tui.diff.candidates_screen import CandidatesScreen
+from trtforensics.tui.rows.diff_rows import values_of
 from trtforensics.tui.sessions import DiffSession
 from trtforensics.tui.widgets.help import HelpScreen
 
@@ -197,7 +198,7 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
-        assert [(str(row.subject.type), row.delta_ms) for row in timed_app.rows._rows] == [
+        assert [(values_of(row)[0], row.delta_ms) for row in timed_app.rows._rows] == [
             ("fusion", 0.75),
             ("added", 0.125),
         ]
