@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
     from trtforensics.sources.kinds import Kind
+    from trtforensics.sources.onnx_model import OnnxModel
     from trtforensics.tui.live_text import LiveText
 
 
@@ -86,6 +87,11 @@ class LogSession:
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
         return self.name, line
+
+    @property
+    def model(self) -> OnnxModel | None:
+        """The ONNX model that the engine was built from, once it is read; None where none was given."""
+        return None
 
     def parse(
         self,
@@ -169,6 +175,11 @@ class JoinedSession(LogSession):
         path, first = next((found for found in firsts if found[1] <= line), (self.name, 1))
         return path, line - first + 1
 
+    @property
+    def model(self) -> OnnxModel | None:
+        """The ONNX model among the files, once it is read."""
+        return self._joined.model if self._joined is not None else None
+
     def parse(
         self,
         on_progress: Callable[[Progress], None],
@@ -206,8 +217,7 @@ class JoinedSession(LogSession):
 
         joined = self._joined
         layers = joined.layer_files[-1] if joined is not None and joined.layer_files else None
-        model = joined.model if joined is not None else None
-        return _judged(Inputs([ShownLog(log, self.text)], model=model, engine_info=layers))
+        return _judged(Inputs([ShownLog(log, self.text)], model=self.model, engine_info=layers))
 
 
 class DiffSession:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   trtforensics plot layers.json profile.json -o engine.html               # every figure that the files give
   trtforensics plot build.log profile.json -o types.svg --of types
+  trtforensics plot times.json -o spread.svg --of spread
   trtforensics plot fast.json fast.profile.json --against slow.json slow.profile.json -o why.html"""
 _ENDINGS = (".html", ".svg", ".png")
 
@@ -25,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     from trtforensics.plots.choosing import NEEDS
 
     parser.epilog = EXAMPLE
-    what = "files of one engine: a build log, engine-layer JSON, a profile, the ONNX model"
+    what = "files of one engine: a build log, engine-layer JSON, a profile, times, the ONNX model"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument("--against", nargs="+", default=[], metavar="SOURCE", help="files of a second engine")
     parser.add_argument(
@@ -91,6 +92,7 @@ def _figures(args: Namespace) -> list[Figure]:
     from trtforensics.diff.view_building import of_log
     from trtforensics.engines.joining import load_joined
     from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
+    from trtforensics.plots.times_figures import figures_of_times
 
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
@@ -100,7 +102,11 @@ def _figures(args: Namespace) -> list[Figure]:
         views: list[BuildView] = [view for one in (joined, other) if (view := of_log(one.log)) is not None]
         times = compare_times(views[:1], views[1:]).layers if len(views) > 1 else None
         made += figures_of_two(times) if times is not None else []
-    made += figures_of(joined.engine(args.build))
+    both = [joined, *([other] if other is not None else [])]
+    timed = figures_of_times([file for one in both for file in one.times_files])
+    if joined.log.builds or args.build is not None or not timed:
+        made += figures_of(joined.engine(args.build))
+    made += timed
     wanted = args.of or [figure.name for figure in made]
     by_name = {figure.name: figure for figure in made}
     for name in wanted:

@@ -114,7 +114,7 @@ class _LayerComparison:
         first = {build: layers[0] for build, layers in site.layers.items()}
         name = first[min(values, key=lambda build: (len(values[build]), build))].name
         self._add_occurrences(values, first, name)
-        why = (f"{len(site.parts)} members: {', '.join(sorted(site.parts))}",)
+        why = (f"{len(site.parts)} member{'' if len(site.parts) == 1 else 's'}: {', '.join(sorted(site.parts))}",)
         about = _RowSubject(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
         return self._row(DifferenceType.FUSION, about, values, entries)
 

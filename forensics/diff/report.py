@@ -10,6 +10,7 @@ from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.diff.differences import DifferenceType
 from trtforensics.diff.times import text
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -204,8 +205,4 @@ def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
 
 def _short(text: str, width: int) -> str:
     """Cut the middle out of a long text: both ends of a fused name identify it."""
-    text = masked(text)
-    if len(text) <= width:
-        return text
-    half = (width - 1) // 2
-    return f"{text[:half]}…{text[-half:]}"
+    return shortened(masked(text), width)

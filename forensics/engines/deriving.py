@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.alternatives import Alternatives
 from trtforensics.engines.facts import ChannelAlignment, EngineFacts, LayerFacts, TensorFacts
+from trtforensics.engines.membership import node_operators, nodes_of
 from trtforensics.engines.memory import bias_bytes, bits_of, channel_axis, dense_bytes, stored_bytes, weights_bytes
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.engines.work import work_of
@@ -45,8 +46,7 @@ class _Derivation:
         self._build = build
         self._neighbours = Neighbours(build)
         self._origins = Alternatives(build)
-        self._operators = {node.name: node.op for node in model.nodes} if model else {}
-        self._operators |= {node.name: node.op for node in build.onnx_nodes}
+        self._operators = node_operators(build, model)
         self._shares, self._medians = _shares(build), _medians(build)
 
     def layer(self, index: int) -> LayerFacts:
@@ -54,7 +54,7 @@ class _Derivation:
         layer = self._build.engine_layers[index]
         kind, origin = operation_of(layer), self._origins.origin(layer)
         own = None if origin is None or self._origins.inside(layer) or is_reformat(layer.name) else origin
-        nodes = layer.onnx_nodes or tuple(name for name in members(layer.name) if name in self._operators)
+        nodes = nodes_of(layer, self._operators)
         before, after = self._reformats(layer)
         return LayerFacts(
             index=index,
@@ -131,11 +131,12 @@ def _channels(tensor: EngineTensor, spatial: int | None) -> int | None:
 
 
 def block_of(names: Sequence[str]) -> str:
-    """Return the path that all names of ONNX nodes begin with, without the nodes themselves; empty where none.
+    """Return the path that names of ONNX nodes begin with, without the nodes themselves; empty where none.
 
-    Parts of a path stand between ``/``, of a name without ``/`` between ``.``.
+    Parts of a path stand between ``/``, of a name without ``/`` between ``.``. A name without a path, such as that of
+    a node that an exporter adds, does not count where others have one.
     """
-    paths = [_path(name) for name in names]
+    paths = [path for name in names if len(path := _path(name)) > 1]
     if not paths:
         return ""
     first, last = min(paths), max(paths)

@@ -59,7 +59,7 @@ class LayerFacts:
     is the layer's part of the time of all layers. ``weights_bytes`` are those of the kernel, or of a constant's
     values; ``bias_bytes`` those of bias, shift, scale and power. ``activation_bytes`` are read and written: a
     tensor between two layers counts at both. ``reformats_before`` and ``reformats_after`` count reformat layers
-    that write its inputs and read its outputs. ``block`` is the path that the names of all its ONNX nodes begin
+    that write its inputs and read its outputs. ``block`` is the path that the names of its ONNX nodes begin
     with. ``operators`` are those of its ONNX nodes, in their order, as far as the log or a model tells them.
     """
 

@@ -9,8 +9,9 @@ from trtforensics.parsers.notation.names import is_foreign_node, members
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.model.log import Build, OnnxNode
+    from trtforensics.model.log import Build, EngineLayer, OnnxNode
     from trtforensics.model.span import SourceSpan
+    from trtforensics.sources.onnx_model import OnnxModel
 
 
 def in_engine(build: Build, pass_index: int | None) -> bool:
@@ -21,6 +22,17 @@ def in_engine(build: Build, pass_index: int | None) -> bool:
 def layer_names(build: Build) -> Mapping[str, OnnxNode]:
     """Return the network layers that the ONNX parser registered, each with its node."""
     return {layer: node for node in build.onnx_nodes for layer in node.layers}
+
+
+def node_operators(build: Build, model: OnnxModel | None) -> dict[str, str]:
+    """Return the operator of each ONNX node that the log or the model names; what the log says goes first."""
+    of_model = {node.name: node.op for node in model.nodes} if model else {}
+    return of_model | {node.name: node.op for node in build.onnx_nodes}
+
+
+def nodes_of(layer: EngineLayer, operators: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a layer's ONNX nodes; where the log does not tell them, the ``operators`` its name is made of."""
+    return layer.onnx_nodes or tuple(name for name in members(layer.name) if name in operators)
 
 
 class HoldingForeignNode(NamedTuple):

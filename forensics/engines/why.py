@@ -11,6 +11,7 @@ from trtforensics.model.times import NO_KERNEL
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
 from trtforensics.parsers.notation.precision import computes
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ class Reasons:
             return (Reason("TensorRT put it in to synchronise streams", layer.span),)
         origin, inside = self.alternatives.origin(layer), self.alternatives.inside(layer)
         if inside and origin is not None:
-            return (Reason(f"inside {_elided(inside)}", origin.span),)
+            return (Reason(f"inside {shortened(inside, _ELIDED)}", origin.span),)
         if is_reformat(layer.name):
             return tuple(_reformat(layer))
         facts = [*self._foreign_node(layer), *self._constraints(layer)]
@@ -142,16 +143,10 @@ def _reformat(layer: EngineLayer) -> Iterator[Reason]:
     """Yield what a reformat changes, and for which layer."""
     _, _, target = layer.name.partition(" to ")
     _, _, source = layer.name.partition(" for ") if "Output Tensor" in layer.name else ("", "", "")
-    of = f"reformat for {_elided(target)}" if target else f"reformat {source}"
+    of = f"reformat for {shortened(target, _ELIDED)}" if target else f"reformat {source}"
     read, written = layer.inputs, layer.outputs
     if len(read) == 1 and len(written) == 1:
         change = f"{read[0].dtype}→{written[0].dtype}" if read[0].dtype != written[0].dtype else "another layout"
         yield Reason(f"{change}: {of}", layer.span)
     else:
         yield Reason(of, layer.span)
-
-
-def _elided(name: str) -> str:
-    """Cut the middle out of a long name."""
-    half = _ELIDED // 2
-    return name if len(name) <= _ELIDED else f"{name[: half - 1]}…{name[-half:]}"

@@ -14,6 +14,7 @@ from trtforensics.graph.export import quoted
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 from trtforensics.render import colours
+from trtforensics.render.names import in_two_lines, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +34,8 @@ _MOST_LABELLED = 160
 """Nodes up to which every edge says its type; in larger pictures only where it changes, the rest is in tooltips."""
 _NAME = 34
 _NAMES = 3
+_WHOLE_NAMES = 2
+"""Members of a name up to which each has two lines; of more, one."""
 _ONNX_SHOWN = 12
 _TOOLTIP = 1500
 """Characters of a tooltip. Graphviz takes texts of at most 16,384 bytes."""
@@ -84,7 +87,7 @@ class _Canvas:
         yield "}"
 
     def _effort(self) -> str:
-        return ", splines=polyline, nslimit=2, nslimit1=2, mclimit=0.3" if len(self._graph) > _LARGE else ""
+        return ", splines=polyline, nslimit=0.5, nslimit1=1, mclimit=0.3" if len(self._graph) > _LARGE else ""
 
     def _clusters(self) -> dict[str, list[str]]:
         """Return the nodes of each ForeignNode; in a view of network layers, those of each fused engine layer."""
@@ -133,7 +136,7 @@ class _Canvas:
             colour = self._colour(own)
             style |= {"fillcolor": f'"{colours.tint(colour)}"', "color": f'"{colour}"'}
         if own.get("reformat"):
-            style |= {"shape": "cds", "style": '"filled,dashed"', "margin": '"0.2,0.05"'}
+            style |= {"style": '"rounded,filled,dashed"'}
         if own.get("no_kernel"):
             style |= {"style": '"dotted"'}
         if own.get("centre"):
@@ -194,7 +197,10 @@ def _label(own: Mapping[str, Any]) -> str:
     """Return the name, cut to a few members; below it the type, the time and its share."""
     name = str(own.get("name", ""))
     parts = members(name) if own.get("kind") == NodeKind.ENGINE and not own.get("reformat") else (name,)
-    shown = [_short(part) for part in parts[:_NAMES]] or [_short(name)]
+    if len(parts) <= _WHOLE_NAMES:
+        shown = [line for part in parts or (name,) for line in in_two_lines(part, _NAME, _NAME)]
+    else:
+        shown = [_short(part) for part in parts[:_NAMES]]
     if len(parts) > _NAMES:
         shown.append(f"… {len(parts) - _NAMES} more")
     if own.get("kind") == NodeKind.TENSOR and "dims" in own:
@@ -218,5 +224,4 @@ def _tooltip(own: Mapping[str, Any]) -> str:
 
 def _short(name: str) -> str:
     """Cut the middle out of a long name: both ends identify it."""
-    half = (_NAME - 1) // 2
-    return name if len(name) <= _NAME else f"{name[:half]}…{name[-half:]}"
+    return shortened(name, _NAME)

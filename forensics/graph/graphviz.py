@@ -9,6 +9,9 @@ from trtforensics.errors import OutputError
 
 TIME_LIMIT_S = 120.0
 _SHOWN = 200
+_DPI, _COARSE_DPI = 110, 72
+_LARGE_BYTES = 300_000
+"""Documents above that, of about 400 nodes, become bitmaps of fewer dots: at 110 an inch they take 100 megapixels."""
 
 
 def rendered(document: bytes, form: str, where: str) -> bytes:
@@ -21,7 +24,7 @@ def rendered(document: bytes, form: str, where: str) -> bytes:
     if program is None:
         what = f"a .{form} is drawn by Graphviz, whose program `dot` is not installed"
         raise OutputError(where, what, "Install graphviz, or write .dot, .graphml, .json or .onnx")
-    options = ["-Gdpi=110"] if form == "png" else []
+    options = [f"-Gdpi={_COARSE_DPI if len(document) > _LARGE_BYTES else _DPI}"] if form == "png" else []
     command = [program, f"-T{form}", *options]
     try:
         done = subprocess.run(command, input=document, capture_output=True, check=False, timeout=TIME_LIMIT_S)  # noqa: S603 - the program that PATH has; its input is ours

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.plots.figure import WIDTH, Box, Canvas, fitting
+from trtforensics.plots.figure import WIDTH, Box, Canvas, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ROW, _BAR, _GAP = 15, 9, 7
+_LINE, _BAR, _GAP = 15, 9, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class BarPart:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A label with one or more bars below it; ``text`` stands at the right end of the label's line."""
+    """A label of a line or two with one or more bars below; ``text`` stands at the right end of its first line."""
 
     label: str
     text: str
@@ -39,10 +39,10 @@ def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None
     unit = WIDTH / (high - low) if high > low else 0.0
     top = canvas.y
     for row in rows:
-        room = WIDTH - (len(row.text) + 2) * 6.2
-        canvas.text(0, canvas.y + 10, fitting(row.label, room))
         canvas.text(WIDTH, canvas.y + 10, row.text, anchor="end", tone="pale")
-        canvas.y += _ROW
+        for line in wrapped(row.label, WIDTH - width_of(f"{row.text}  "), WIDTH):
+            canvas.text(0, canvas.y + 10, line)
+            canvas.y += _LINE
         for bar in row.bars:
             at = 0.0
             for part in bar:

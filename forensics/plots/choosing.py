@@ -34,6 +34,8 @@ NEEDS = {
     "roofline": "times of layers, and engine layers at detailed verbosity",
     "margins": "a verbose log in which tactics are timed",
     "build": "a log of TensorRT 8.6 or later",
+    "inferences": "times of inferences: a file of `trtexec --exportTimes`",
+    "spread": "times of inferences: a file of `trtexec --exportTimes`",
     "waterfall": "a second engine (`--against`), times on both sides",
     "compare": "a second engine (`--against`), times on both sides",
 }

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from trtforensics.plots.bars import BarPart, BarRow, draw_bars
 from trtforensics.plots.figure import Canvas, Figure
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.diff.times.deltas import LayerDelta, LayerTimes
 
-_GOOD, _BAD, _SLOWER, _FASTER, _WHOLE = "#2f9e6e", "#d1603d", "#d1603d", "#2f9e6e", "#8a8f9c"
+_GOOD, _BAD, _SLOWER, _FASTER, _WHOLE = "#3b78b5", "#d1603d", "#d1603d", "#3b78b5", "#8a8f9c"
 _STEPS = 24
+_SAID = 100
+"""Characters of a name in a sentence."""
 
 
 def side_by_side(times: LayerTimes) -> Figure:
@@ -58,7 +61,7 @@ def waterfall(times: LayerTimes) -> Figure:
         rows.append(_step(f"{len(rest)} smaller differences", change, at))
     rows.append(BarRow("second engine", f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
     draw_bars(canvas, rows, base)
-    first = f" The largest step: {_name(shown[0])}, {shown[0].delta_ms:+.4g} ms." if shown else ""
+    first = f" The largest step: {shortened(_name(shown[0]), _SAID)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
     alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{first}"
     header = ("layer", "matched_by", "first_ms", "second_ms", "delta_ms", "noise_ms")
     data = tuple((_name(o), o.how, o.good.ms, o.bad.ms, o.delta_ms, o.noise_ms) for o in times.rows)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from math import log10
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.plots.bars import BarPart, BarRow, draw_bars
-from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, fitting
+from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, fitting, width_of, wrapped
 from trtforensics.plots.treemap import squarified
 from trtforensics.render import colours
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.engines.facts import EngineFacts, LayerFacts
+    from trtforensics.engines.facts import EngineFacts, LayerFacts, LayerGroup
+    from trtforensics.plots.treemap import Tile
 
-MOST_ROWS = 40
-"""Layers that a figure shows; its table has all of them."""
+MOST_ROWS = 25
+"""Layers that a figure shows, so that it can be read on one printed page; its table has all of them."""
 
 _WEIGHTS, _ACTIVATIONS = "#7a63b0", "#2f9e6e"
-_TREE_HEIGHT, _ROOF_HEIGHT = 360.0, 320.0
-_LINE = 13.0
+_TREE_HEIGHT, _ROOF_HEIGHT = 320.0, 280.0
+_LINE = 14.0
+_DEEPEST, _HALF = 7, 0.5
+_SAID = 100
 _READABLE = 8
 """Characters of a name that is cut; fewer say nothing."""
-_MEBIBYTE = 1 << 20
+_NO_BLOCK = "no block"
+_MEBIBYTE, _GIBIBYTE = 1 << 20, 1 << 30
 
 
 def layers(engine: EngineFacts) -> Figure | None:
@@ -40,8 +46,8 @@ def layers(engine: EngineFacts) -> Figure | None:
     draw_bars(canvas, rows)
     whole = sum(one.time_ms or 0.0 for one in timed)
     alt = (
-        f"Time of {_some(len(timed))} of {engine.source}, {engine.time_is}, {whole:.4g} ms in all. "
-        f"The slowest: {timed[0].name} with {_time(timed[0])}."
+        f"Time of {_some(len(timed))} of {PurePath(engine.source).name}, {engine.time_is}, {whole:.4g} ms in all. "
+        f"The slowest: {shortened(timed[0].name, _SAID)} with {_time(timed[0])}."
     )
     header = ("layer", "type", "compute_precision", "time_ms", "share", "file", "line")
     data = tuple(
@@ -80,28 +86,54 @@ def types(engine: EngineFacts) -> Figure | None:
 
 def blocks(engine: EngineFacts) -> Figure | None:
     """Return a treemap of time by ONNX block; None where names of nodes have no blocks, or no layer has a time."""
-    groups = [group for group in engine.by_block() if group.time_ms]
+    groups = _blocks(engine)
     if len(groups) <= 1:
         return None
     canvas = Canvas()
     whole = sum(group.time_ms or 0.0 for group in groups)
-    names = [group.name.lstrip("/") or "no block" for group in groups]
+    names = [group.name.lstrip("/") or _NO_BLOCK for group in groups]
     shades = colours.of_names(names)
+    labels = _within(names)
     for tile in squarified([group.time_ms or 0.0 for group in groups], WIDTH, _TREE_HEIGHT):
         name, ms = names[tile.item], groups[tile.item].time_ms or 0.0
         colour = colours.tint(shades.get(name, colours.neutral()), 0.6)
         said = f"{name}: {ms:.4g} ms, {ms / whole:.1%}"
         canvas.rectangle(Box(tile.x, tile.y, max(tile.width - 1.5, 0), max(tile.height - 1.5, 0)), colour, said)
-        for line, text in enumerate((name, f"{ms:.3g} ms")):
-            shown = fitting(text, tile.width - 8)
-            if tile.height > _LINE * (line + 1) and (shown == text or (len(shown) >= _READABLE and not line)):
-                canvas.text(tile.x + 4, tile.y + _LINE * (line + 1), shown, tone="dark")
+        for line, text in enumerate(_label(labels[tile.item], f"{ms:.3g} ms", tile), 1):
+            canvas.text(tile.x + 4, tile.y + _LINE * line, text, tone="dark")
     canvas.y = _TREE_HEIGHT
     most = (groups[0].time_ms or 0.0) / whole
     alt = f"Time by block of the model, {len(groups)} blocks. Most: {names[0]} with {most:.1%}."
     data = tuple((name, len(group.layers), group.time_ms) for name, group in zip(names, groups, strict=True))
     title = "Time by ONNX block"
     return Figure("blocks", title, alt, canvas.finished(title, alt), ("block", "layers", "time_ms"), data)
+
+
+def _blocks(engine: EngineFacts) -> list[LayerGroup]:
+    """Return the blocks that take time, at the first depth at which none takes more than half, or else two deep."""
+    by_depth = [[group for group in engine.by_block(depth) if group.time_ms] for depth in range(2, _DEEPEST)]
+
+    def largest(groups: Sequence[LayerGroup]) -> float:
+        times = [group.time_ms or 0.0 for group in groups if group.name]
+        return max(times, default=0.0) / (sum(times) or 1.0)
+
+    return next((groups for groups in by_depth if largest(groups) <= _HALF), by_depth[0])
+
+
+def _within(names: Sequence[str]) -> list[str]:
+    """Return the names of blocks without their first part where all share it."""
+    outer = {name.partition("/")[0] for name in names if name != _NO_BLOCK}
+    return [name.partition("/")[2] or name for name in names] if len(outer) == 1 else [*names]
+
+
+def _label(name: str, time: str, tile: Tile) -> list[str]:
+    """Return the lines that name a tile; none where it is too small for a name that can be read."""
+    room, height = tile.width - 8, int((tile.height - 4) / _LINE)
+    lines = wrapped(name, room, room)
+    lines = lines if len(lines) <= height else [fitting(name, room)]
+    if not height or any(width_of(line) > room or ("…" in line and len(line) < _READABLE) for line in lines):
+        return []
+    return [*lines, *([time] if len(lines) < height and width_of(time) <= room else [])]
 
 
 def memory(engine: EngineFacts) -> Figure | None:
@@ -111,23 +143,30 @@ def memory(engine: EngineFacts) -> Figure | None:
     if not sized:
         return None
     canvas = Canvas()
-    canvas.legend([("weights", _WEIGHTS), ("activations, read and written", _ACTIVATIONS)])
+    weighed = any(one.weights_bytes for one, _, _ in sized)
+    kinds = [("weights", _WEIGHTS)] if weighed else []
+    canvas.legend([*kinds, ("activations, read and written", _ACTIVATIONS)])
     rows = [
         BarRow(
             one.name,
-            f"{(weights + activations) / _MEBIBYTE:.3g} MiB",
-            ((BarPart(weights, _WEIGHTS, _mib(weights)), BarPart(activations, _ACTIVATIONS, _mib(activations))),),
+            _size(weights + activations),
+            (
+                (
+                    *((BarPart(weights, _WEIGHTS, f"weights {_size(weights)}"),) if weights else ()),
+                    BarPart(activations, _ACTIVATIONS, f"activations {_size(activations)}"),
+                ),
+            ),
         )
         for one, weights, activations in sized[:MOST_ROWS]
     ]
     draw_bars(canvas, rows)
     data = tuple((one.name, one.weights_bytes, one.activation_bytes) for one, _, _ in sized)
     alt = (
-        f"Memory of {_some(len(sized))}: {_mib(sum(w for _, w, _ in sized))} of weights, "
-        f"{_mib(sum(a for _, _, a in sized))} of activations, where a tensor between two layers counts at both."
+        f"Memory of {_some(len(sized))}: {_weights([one for one, _, _ in sized])}, "
+        f"{_size(sum(a for _, _, a in sized))} of activations, where a tensor between two layers counts at both."
     )
     unknown = len(engine.running) - len(sized)
-    note = f"{_layers(unknown)} tell no size. " if unknown else ""
+    note = f"{_layers(unknown)} tell{'s' if unknown == 1 else ''} no size. " if unknown else ""
     header = ("layer", "weights_bytes", "activation_bytes")
     svg = canvas.finished("Memory by layer", alt)
     return Figure("memory", "Memory by layer", alt, svg, header, data, note + _rest(sized))
@@ -213,8 +252,18 @@ def _time(one: LayerFacts) -> str:
     return f"{one.time_ms or 0:.4g} ms{share}"
 
 
-def _mib(size: float) -> str:
-    return f"{size / _MEBIBYTE:.3g} MiB"
+def _weights(sized: Sequence[LayerFacts]) -> str:
+    """Say how many bytes of weights the layers have, and of how many that is not told."""
+    told = [one.weights_bytes for one in sized if one.weights_bytes is not None]
+    hidden = len(sized) - len(told)
+    if hidden and not sum(told):
+        return "weights that are not told"
+    verb = "does not tell its own" if hidden == 1 else "do not tell theirs"
+    return f"{_size(sum(told))} of weights{f' ({_layers(hidden)} {verb})' if hidden else ''}"
+
+
+def _size(size: float) -> str:
+    return f"{size / _MEBIBYTE:.3g} MiB" if size < _GIBIBYTE else f"{size / _GIBIBYTE:.3g} GiB"
 
 
 def _layers(count: int) -> str:

@@ -8,17 +8,18 @@ from xml.etree import ElementTree as ET
 
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
+from trtforensics.render.names import in_two_lines, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WIDTH = 560
-"""Units across a picture: at this width text can be read on a phone too."""
+WIDTH = 440
+"""Units across a picture: so few that its text can be read where a phone makes it narrow."""
 
 PAD = 4
 """Units around a picture."""
 
-SIZE = 11
+SIZE = 12
 """The height of texts."""
 
 _INK, _PALE, _LINE = "#22262e", "#5d6470", "#d5d8de"
@@ -86,7 +87,7 @@ class Canvas:
         """Name colours, in as many lines as it takes."""
         x = 0.0
         for text, colour in entries:
-            width = 22 + len(text) * SIZE * _CHARACTER
+            width = 22 + width_of(text)
             if x and x + width > WIDTH:
                 x, self.y = 0.0, self.y + 16
             self.rectangle(Box(x, self.y, 10, 10), colour)
@@ -104,11 +105,23 @@ class Canvas:
         return svg
 
 
+def width_of(text: str) -> float:
+    """Return about how many units wide a text is."""
+    return len(text) * SIZE * _CHARACTER
+
+
+def wrapped(text: str, first: float, second: float) -> list[str]:
+    """Part a text into a line or two of so many units at most; of what does not fit, the middle is cut out."""
+    return in_two_lines(text, _room(first), _room(second))
+
+
 def fitting(text: str, width: float) -> str:
     """Cut the middle out of a text that is wider than there is room."""
-    most = max(int(width / (SIZE * _CHARACTER)), 3)
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
+    return shortened(text, _room(width))
+
+
+def _room(width: float) -> int:
+    return max(int(width / (SIZE * _CHARACTER)), 3)
 
 
 def shown(text: str) -> str:

@@ -25,7 +25,7 @@ def summarise(times: InferenceTimes) -> str:
         several = f", run {number} of {len(times.runs)}" if len(times.runs) > 1 else ""
         lines.append(f"{times.source.path}: {len(run.latency_ms):,} inferences{several}, times of no single layer")
         for what, values in (("latency", run.latency_ms), ("GPU compute", run.compute_ms)):
-            stated = ", ".join(f"{name} {value:.6g}" for name, value in _spread(values).items())
+            stated = ", ".join(f"{name} {value:.6g}" for name, value in spread(values).items())
             lines.append(f"  {what:<12} {stated} (ms)")
     return "".join(f"{visible(line)}\n" for line in lines)
 
@@ -37,8 +37,8 @@ def to_json(times: InferenceTimes) -> str:
         {
             "inferences": len(run.latency_ms),
             "elapsed_ms": run.elapsed_ms,
-            "latency_ms": _spread(run.latency_ms),
-            "gpu_compute_ms": _spread(run.compute_ms),
+            "latency_ms": spread(run.latency_ms),
+            "gpu_compute_ms": spread(run.compute_ms),
             "line": run.span.line,
         }
         for run in times.runs
@@ -47,7 +47,8 @@ def to_json(times: InferenceTimes) -> str:
     return render({"schema": SCHEMA, "kind": "times", "source": stored, "runs": runs}, _RECORD_DEPTH)
 
 
-def _spread(values: Sequence[float]) -> dict[str, float]:
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Return how one or more times spread: ``min``, ``max``, ``mean``, ``median``, ``p90``, ``p95`` and ``p99``."""
     cuts = quantiles(values, n=100, method="inclusive") if len(values) > 1 else [values[0]] * 99
     named = {f"p{percent}": cuts[percent - 1] for percent in _PERCENTILES}
     return {"min": min(values), "max": max(values), "mean": fmean(values), "median": median(values), **named}

@@ -39,6 +39,21 @@ def test_one_figure_has_its_data_beside_it(run: Run, files: tuple[str, str], tmp
     assert (tmp_path / "cwd" / "x.csv").read_text().startswith("type,compute_precision,time_ms\n")
 
 
+def test_times_of_inferences_are_drawn_by_themselves_and_beside_an_engine(
+    run: Run, refuse: Refuse, files: tuple[str, str], tmp_path: Path
+) -> None:
+    rows = ", ".join(f'{{"startEnqMs": {n}, "endD2hMs": {n + 1}, "latencyMs": 1, "computeMs": 0.5}}' for n in range(9))
+    (tmp_path / "cwd" / "times.json").write_text(f"[{rows}]")
+    assert run("plot", "times.json", "-o", "x.html").stderr == "x.html: inferences, spread\n"
+    assert run("plot", "times.json", "-o", "x.svg", "--of", "spread").stderr == "x.svg: spread\n"
+    assert (tmp_path / "cwd" / "x.csv").read_text().startswith("run,from_ms,to_ms,inferences\n")
+    done = run("plot", *files, "times.json", "-o", "y.html", "--against", *files, "times.json")
+    assert done.stderr == "y.html: waterfall, compare, layers, types, memory, inferences, spread\n"
+    what = "times.json: does not give the figure layers. It needs times of layers"
+    assert what in refuse("plot", "times.json", "-o", "z.html", "--of", "layers")
+    assert "times.json: has no build 1" in refuse("plot", "times.json", "-o", "z.html", "--build", "1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

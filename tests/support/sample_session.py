@@ -93,6 +93,7 @@ class ReplayedSession:
     started: threading.Event = field(default_factory=threading.Event)
     was_cancelled: threading.Event = field(default_factory=threading.Event)
     files: Sequence[NumberedFile] = ()
+    model: None = None
 
     def place(self, line: int) -> tuple[str, int]:
         """Return a line of the log."""

@@ -131,7 +131,7 @@ class BuildApp(ReadingApp):
         if log.builds:
             known = self.build is not None
             number = min(self._number, len(log.builds) - 1) if known else first_failed(log.builds)
-            index = LayerIndex(log.builds[number])
+            index = LayerIndex(log.builds[number], self.session.model)
             index.questions(TIES[self._tie])
             self._prepared = index
 
@@ -156,7 +156,8 @@ class BuildApp(ReadingApp):
             panes.overview.show_rows([OverviewRow("file", self.session.name), OverviewRow("state", "holds no build")])
             self._show_status()
             return
-        self._index = self._prepared if self._prepared and self._prepared.build is build else LayerIndex(build)
+        prepared = self._prepared if self._prepared and self._prepared.build is build else None
+        self._index = prepared or LayerIndex(build, self.session.model)
         self._show_overview(keep=keep)
         layers = None if self._goes_on and not self._index.rows() else self._index
         if keep:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from trtforensics.diff.builds.runs import TOTALS
 from trtforensics.diff.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right, milliseconds
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from trtforensics.diff.builds.views import LayerView
     from trtforensics.diff.differences import Comparison
     from trtforensics.diff.times.comparing import OtherCircumstance
+    from trtforensics.diff.times.deltas import LayerDelta, LayerTimes
+    from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
 
 ROLES = {
@@ -35,10 +38,15 @@ _COMMON = "…"
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A difference or a suspicious pair; a row of ``depth`` 1 is an effect of the last row of depth 0 above it."""
+    """A difference or a suspicious pair; a row of ``depth`` 1 is an effect of the last row of depth 0 above it.
+
+    ``times`` are those of all layers that it is about, on both sides; None where the sides have no times in common.
+    """
 
     subject: Difference | SuspiciousPair
     depth: int = 0
+    times: LayerDelta | None = None
+    time_is: TimeSource | None = None
 
     @property
     def layer(self) -> str:
@@ -49,7 +57,12 @@ class DiffRow:
 
     @property
     def delta_ms(self) -> float | None:
-        """How much longer the bad side's layer takes, in ms: measured, else tuned; None where a side does not say."""
+        """How much longer the bad side's layers take, in ms: measured, else tuned; None where a side does not say.
+
+        A layer that one side lacks counts as 0 ms there.
+        """
+        if self.times is not None:
+            return self.times.delta_ms
         good, bad = layers_of(self).values()
         if good is None or bad is None:
             return None
@@ -70,24 +83,49 @@ class DiffPlace:
 def rows_of(comparison: Comparison, type_: DifferenceType | None, needle: str = "") -> list[DiffRow]:
     """Return the rows of one type; without a type all rows, causes first, each followed by its effects."""
     differences = comparison.differences
+    timed = _TimedLayers(comparison.times.layers)
     if type_ is not None:
-        rows = [DiffRow(difference) for difference in differences if difference.type is type_]
+        rows = [timed.row(difference) for difference in differences if difference.type is type_]
     else:
         effects: dict[int, list[DiffRow]] = {}
         for difference in differences:
             if difference.cause is not None:
-                effects.setdefault(difference.cause, []).append(DiffRow(difference, 1))
+                effects.setdefault(difference.cause, []).append(timed.row(difference, 1))
         rows = [DiffRow(pair) for pair in comparison.pairs]
         for index, difference in sorted(enumerate(differences), key=lambda pair: pair[1].type.rank):
             if difference.cause is None:
-                rows += [DiffRow(difference), *effects.get(index, ())]
+                rows += [timed.row(difference), *effects.get(index, ())]
     wanted = needle.lower()
     return [row for row in rows if wanted in row.layer.lower()]
 
 
+class _TimedLayers:
+    """The rows of times by the names of their layers."""
+
+    def __init__(self, times: LayerTimes | None) -> None:
+        self._time_is = times.time_is if times is not None else None
+        self._of: dict[tuple[bool, str], LayerDelta] = {}
+        for delta in times.rows if times is not None else ():
+            for good, half in ((True, delta.good), (False, delta.bad)):
+                for name in half.layers:
+                    self._of.setdefault((good, name), delta)
+
+    def row(self, difference: Difference, depth: int = 0) -> DiffRow:
+        """Return a difference with the times of its layers, unless its layers are timed in several rows or none."""
+        sides = ((True, difference.good), (False, difference.bad))
+        names = [(good, name) for good, values in sides for value in values for name in _layers(value)]
+        found = {id(delta): delta for name in names if (delta := self._of.get(name)) is not None}
+        times = next(iter(found.values())) if len(found) == 1 else None
+        return DiffRow(difference, depth, times, self._time_is if times is not None else None)
+
+
+def _layers(value: SideValue) -> tuple[str, ...]:
+    return value.layers or ((value.layer.name,) if value.layer is not None else ())
+
+
 def by_delta(rows: Sequence[DiffRow]) -> list[DiffRow]:
     """Return the rows with the largest difference of time first, unknown ones last; none is an effect of another."""
-    flat = [DiffRow(row.subject) for row in rows]
+    flat = [replace(row, depth=0) for row in rows]
     return sorted(flat, key=lambda row: (row.delta_ms is None, -abs(row.delta_ms or 0)))
 
 
@@ -104,9 +142,13 @@ def sides_line(comparison: Comparison) -> Line:
     """Return what differs between the sides as wholes: total time, version, device, options, and how many builds."""
     times = comparison.times
     pieces = [Piece(f" {comparison.unrelated}", Role.ERROR)] if comparison.unrelated else []
+    for run in times.totals[:1]:
+        text = f" {TOTALS[run.key]} {_figure(run.good.value)} → {_figure(run.bad.value)}{_unit(run.key)}"
+        slower = run.bad.value - run.good.value
+        pieces.append(Piece(text, _slower(-slower if run.key.endswith("_qps") else slower)))
     if times.layers is not None:
         total = times.layers.bad_ms - times.layers.good_ms
-        pieces.append(Piece(f" total {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
+        pieces.append(Piece(f" sum of layers {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
     versions = {build.tensorrt_version for side in (comparison.good, comparison.bad) for build in side.builds}
     if len(versions) == 1:
         pieces.append(Piece(f" TensorRT {versions.pop() or _UNKNOWN} on both sides", Role.DIM))
@@ -117,6 +159,14 @@ def sides_line(comparison: Comparison) -> Line:
     if sum(counts) > 2:  # noqa: PLR2004 - one a side
         pieces.append(Piece(f" {counts[0]} good builds, {counts[1]} bad", Role.DIM))
     return tuple(joined for piece in pieces for joined in (Piece(" ·", Role.DIM), piece))[1:]
+
+
+def _figure(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _unit(key: str) -> str:
+    return " qps" if key.endswith("_qps") else " ms"
 
 
 def _telling(other: OtherCircumstance) -> tuple[bool, bool, bool]:
@@ -229,7 +279,22 @@ def places(row: DiffRow) -> list[DiffPlace]:
         for entry in entries
         for span in (entry.spans or (None,))
     ]
-    return [*lines, *(DiffPlace(why, None) for why in subject.why)]
+    return [*lines, *_timed_places(row), *(DiffPlace(why, None) for why in subject.why)]
+
+
+def _timed_places(row: DiffRow) -> list[DiffPlace]:
+    """Return the lines that state how long a row's layers take on each side, and what of that may be chance."""
+    times = row.times
+    if times is None:
+        return []
+    lines = []
+    for half, good in ((times.good, True), (times.bad, False)):
+        several = f" in {len(half.layers)} layers" if len(half.layers) > 1 else ""
+        text = f"{milliseconds(half.ms)} ms {row.time_is}{several}"
+        lines += [DiffPlace(text, span, good) for span in half.spans]
+    if times.within_noise:
+        lines.append(DiffPlace(f"a difference of up to {milliseconds(times.noise_ms or 0.0)} ms may be chance", None))
+    return lines
 
 
 def _half(half: PairHalf) -> str:

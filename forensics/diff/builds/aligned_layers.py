@@ -78,7 +78,7 @@ def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
     for numbers in ordered[1:]:
         alignment = align(reference, builds[numbers[0]])
         _place(aligned, extra, alignment, numbers, builds)
-        groups += _groups(reference, builds[numbers[0]], alignment)
+        groups += _groups(alignment)
     every = sorted((*aligned, *extra.values()), key=lambda layer: layer.position)
     return AlignedBuilds(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
 
@@ -115,12 +115,8 @@ class _RegroupedMembers:
     position: int
 
 
-def _groups(reference: Layers, layers: Layers, alignment: Alignment) -> list[_RegroupedMembers]:
-    found = []
-    for one in alignment.regroupings:
-        parts = frozenset().union(*(reference[i].parts for i in one.left), *(layers[j].parts for j in one.right))
-        found.append(_RegroupedMembers(parts, one.left[0]))
-    return found
+def _groups(alignment: Alignment) -> list[_RegroupedMembers]:
+    return [_RegroupedMembers(one.parts, one.left[0]) for one in alignment.regroupings]
 
 
 def _sites(groups: Sequence[_RegroupedMembers], builds: Mapping[int, Layers]) -> list[FusionSite]:

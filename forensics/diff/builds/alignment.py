@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T", bound="Hashable")
 
 _MYELIN_NUMBER = re.compile(r"_myl\d+(?:_\d+)?\b")
+_NUMBERED = re.compile(r"[A-Z][A-Za-z0-9]*_(\d+)")
+"""A node's name that an exporter makes of the operator and a running number (``Conv_242``)."""
 
 
 class MatchedBy(StrEnum):
@@ -40,10 +42,14 @@ class LayerPair:
 
 @dataclass(frozen=True, slots=True)
 class Regrouping:
-    """Layers of both builds that share members but group them differently."""
+    """Layers of both builds that share members but group them differently.
+
+    ``parts`` are their members, without those whose names the two builds give to different nodes.
+    """
 
     left: tuple[int, ...]
     right: tuple[int, ...]
+    parts: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +72,11 @@ def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
         for i, j in unaligned.equal(left, right, key)
     ]
     regroupings = []
-    for group in _regroupings(left, right, unaligned):
-        closest = [LayerPair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group)]
+    members = _Members.of(left, right, unaligned)
+    for group in _regroupings(left, right, unaligned, members):
+        closest = [LayerPair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group, members)]
         pairs += closest
-        if len(closest) != 1 or left[closest[0].left].parts != right[closest[0].right].parts:
+        if len(closest) != 1 or not members.alike(left[closest[0].left], right[closest[0].right]):
             regroupings.append(group)
         unaligned.left -= set(group.left)
         unaligned.right -= set(group.right)
@@ -112,18 +119,82 @@ def plain_name(name: str) -> str:
     return _MYELIN_NUMBER.sub("_myl", name)
 
 
-def _regroupings(left: Sequence[LayerView], right: Sequence[LayerView], unaligned: _Unaligned) -> list[Regrouping]:
-    """Gather the layers that are connected by common members, over both builds."""
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """What layers are fused of, where two exports of a model may number its nodes differently.
+
+    Numbers from ``other`` on name different nodes in the two builds; None where they are the same.
+    """
+
+    other: int | None
+
+    @classmethod
+    def of(cls, left: Sequence[LayerView], right: Sequence[LayerView], unaligned: _Unaligned) -> _Members:
+        """Compare the numbers in layers that alone hold a member without a number, such as a weight."""
+        differing = []
+        for part, own in _owners(left, right, unaligned, lambda layer: layer.parts).items():
+            if _number(part) is not None or [side for side, _ in own] != [0, 1]:
+                continue
+            ours, theirs = (
+                {name: number for name in layers[index].parts if (number := _number(name)) is not None}
+                for layers, (_, index) in zip((left, right), own, strict=True)
+            )
+            unlike = ours.keys() ^ theirs.keys()
+            alike = Counter(map(_operator, ours)) == Counter(map(_operator, theirs))
+            if ours and theirs and unlike and (alike or not ours.keys() & theirs.keys()):
+                differing.append(min((ours | theirs)[name] for name in unlike))
+        return cls(min(differing, default=None))
+
+    def telling(self, layer: LayerView) -> frozenset[str]:
+        """Return the members that are the same in both builds if their names are."""
+        return frozenset(part for part in layer.parts if self._tells(part))
+
+    def alike(self, one: LayerView, other: LayerView) -> bool:
+        """Whether two layers are fused of the same members; of others than those that tell, operators count."""
+        return Counter(map(self._named, one.parts)) == Counter(map(self._named, other.parts))
+
+    def _tells(self, part: str) -> bool:
+        return self.other is None or (_number(part) or 0) < self.other
+
+    def _named(self, part: str) -> str:
+        return part if self._tells(part) else _operator(part)
+
+
+def _number(part: str) -> int | None:
+    found = _NUMBERED.fullmatch(part)
+    return int(found[1]) if found else None
+
+
+def _operator(part: str) -> str:
+    """Return the operator of a numbered node's name; other names as they are."""
+    return part if _number(part) is None else part.rpartition("_")[0]
+
+
+def _owners(
+    left: Sequence[LayerView],
+    right: Sequence[LayerView],
+    unaligned: _Unaligned,
+    parts: Callable[[LayerView], frozenset[str]],
+) -> dict[str, list[tuple[int, int]]]:
+    """Return the layers that hold each member: 0 or 1 for the build, and the layer's index."""
     owners: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for side, layers, indexes in ((0, left, unaligned.left), (1, right, unaligned.right)):
         for index in sorted(indexes):
-            for part in layers[index].parts:
+            for part in parts(layers[index]):
                 owners[part].append((side, index))
-    groups = join_groups(owners.values())
-    found = [
-        Regrouping(tuple(sorted(i for side, i in group if not side)), tuple(sorted(i for side, i in group if side)))
-        for group in groups
-    ]
+    return owners
+
+
+def _regroupings(
+    left: Sequence[LayerView], right: Sequence[LayerView], unaligned: _Unaligned, members: _Members
+) -> list[Regrouping]:
+    """Gather the layers that are connected by common members, over both builds."""
+    found = []
+    for group in join_groups(_owners(left, right, unaligned, members.telling).values()):
+        sides = [sorted(index for side, index in group if side == one) for one in (0, 1)]
+        layers = [*(left[i] for i in sides[0]), *(right[j] for j in sides[1])]
+        parts = frozenset().union(*map(members.telling, layers))
+        found.append(Regrouping(tuple(sides[0]), tuple(sides[1]), parts))
     return sorted((one for one in found if one.left and one.right), key=lambda one: one.left)
 
 
@@ -146,13 +217,19 @@ def join_groups(sets: Iterable[Sequence[_T]]) -> list[list[_T]]:
     return list(groups.values())
 
 
-def _closest(left: Sequence[LayerView], right: Sequence[LayerView], group: Regrouping) -> list[tuple[int, int]]:
+def _closest(
+    left: Sequence[LayerView], right: Sequence[LayerView], group: Regrouping, members: _Members
+) -> list[tuple[int, int]]:
     """Pair the layers of a regrouping, those with most in common first, each layer once."""
+    ours, theirs = (
+        {i: members.telling(layers[i]) for i in own}
+        for layers, own in zip((left, right), (group.left, group.right), strict=True)
+    )
     ranked = sorted(
-        (-len(left[i].parts & right[j].parts) / len(left[i].parts | right[j].parts), i, j)
+        (-len(ours[i] & theirs[j]) / len(ours[i] | theirs[j]), i, j)
         for i in group.left
         for j in group.right
-        if left[i].parts & right[j].parts
+        if ours[i] & theirs[j]
     )
     taken: list[tuple[int, int]] = []
     for _, i, j in ranked:
@@ -180,12 +257,14 @@ def _by_position(
 
 
 def _alike(one: LayerView, other: LayerView, *, alone: bool) -> bool:
-    """Whether two layers may be the same: they have as many inputs and outputs, and the same runner.
+    """Whether two layers may be the same: they have as many inputs and outputs, and the same runner and operator.
 
     ``alone``: they are the only layers between their neighbours; then their runners may differ.
     """
     runners = [(a, b) for a, b in ((one.runner, other.runner), (one.runner_id, other.runner_id)) if a and b]
     counts = [(len(layer.tensors.texts), layer.tensors.inputs) for layer in (one, other) if layer.tensors.texts]
+    if None not in {_number(one.name), _number(other.name)} and _operator(one.name) != _operator(other.name):
+        return False
     return (alone or all(a == b for a, b in runners)) and len(set(counts)) <= 1 and bool(runners or counts)
 
 

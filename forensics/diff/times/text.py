@@ -9,6 +9,7 @@ from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.diff.builds.runs import TOTALS
 from trtforensics.diff.times.deltas import ONE_SIDE
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -169,8 +170,7 @@ def _joined(names: Sequence[str]) -> str:
 
 def _short(name: str) -> str:
     """Cut the middle out of a long name."""
-    half = (_NAME - 1) // 2
-    return name if len(name) <= _NAME else f"{name[:half]}…{name[-half:]}"
+    return shortened(name, _NAME)
 
 
 def _where(good: Iterable[SourceSpan], bad: Iterable[SourceSpan]) -> str:

@@ -70,6 +70,7 @@ def test_alignment_is_judged_for_convolutions_that_tensor_cores_could_run(
         (("/a/Conv", "/b/Conv"), ""),
         (("layer1.0.conv1",), "/layer1/0"),
         (("Conv_1",), ""),
+        (("Conv_1", "/a/Conv", "QuantizeLinear_2"), "/a"),
         ((), ""),
     ],
 )

@@ -25,7 +25,14 @@ def text(graph: nx.MultiDiGraph, colouring: Colouring = Colouring.PRECISION) -> 
 def test_a_layer_shows_its_members_type_time_and_share() -> None:
     found = text(viewed(build_graph(small_build()), View.ENGINE))
     assert r'label="conv1\nrelu1\nConvolution  0.25 ms (100.0%)"' in found
-    assert "shape=cds" in found
+    assert 'style="rounded,filled,dashed"' in found
+
+
+def test_a_long_name_has_two_lines_before_its_middle_is_cut() -> None:
+    name = "resnet50/conv2_block1_1_conv/Conv2D + resnet50/conv2_block1_1_relu/Relu"
+    found = text(viewed(build_graph(build(engine_layers=(engine(name, "x", "y", 1),))), View.ENGINE))
+    label = r"resnet50/conv2_block1_1_conv/\nConv2D\nresnet50/conv2_block1_1_relu/Relu\nConvolution"
+    assert f'label="{label}"'.replace("\\\\", "\\") in found
 
 
 @pytest.mark.parametrize("colouring", list(Colouring))

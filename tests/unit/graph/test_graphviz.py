@@ -33,6 +33,12 @@ def test_the_document_goes_in_and_the_picture_comes_out(tmp_path: Path, monkeypa
     assert rendered(b"digraph {}", "pdf", "x.pdf").split() == [b"-Tpdf", b"digraph", b"{}"]
 
 
+def test_a_large_bitmap_has_fewer_dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, monkeypatch, "sys.stdin.read(); print(sys.argv[2])")
+    assert rendered(b"digraph {}", "png", "x.png") == b"-Gdpi=110\n"
+    assert rendered(b"digraph {}" + b" " * 300_000, "png", "x.png") == b"-Gdpi=72\n"
+
+
 def test_what_graphviz_says_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, monkeypatch, "sys.exit('Error: bad node')")
     with pytest.raises(OutputError, match="Graphviz fails: Error: bad node"):

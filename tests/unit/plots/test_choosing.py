@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from tests.support.build_views import build as view
 from tests.support.build_views import layer
-from tests.support.graph_builds import small_build
+from tests.support.graph_builds import small_build, span
 from trtforensics.diff.times.deltas import layer_times
 from trtforensics.engines.deriving import facts_of
+from trtforensics.model.log import SourceInfo
+from trtforensics.model.samples import InferenceSamples, InferenceTimes
 from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
+from trtforensics.plots.times_figures import figures_of_times
 
 
 def test_every_figure_is_known_by_its_name_and_says_what_it_needs() -> None:
@@ -15,4 +18,7 @@ def test_every_figure_is_known_by_its_name_and_says_what_it_needs() -> None:
     times = layer_times([view(layer("a", measured_ms=1.0))], [view(layer("a", measured_ms=2.0))], None)
     assert times is not None
     names += [figure.name for figure in figures_of_two(times)]
-    assert {"layers", "types", "memory", "waterfall", "compare"} <= set(names) <= set(NEEDS)
+    samples = InferenceSamples((1.0,), (1.0,), 1.0, span(1))
+    names += [figure.name for figure in figures_of_times([InferenceTimes(SourceInfo("x", 0, 0, ""), (samples,))])]
+    drawn = {"layers", "types", "memory", "waterfall", "compare", "inferences", "spread"}
+    assert drawn <= set(names) <= set(NEEDS)

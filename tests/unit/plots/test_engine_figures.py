@@ -71,8 +71,40 @@ def test_blocks_are_those_of_the_onnx_nodes() -> None:
     )
     figure, texts = drawn(blocks(facts_of(build(engine_layers=every), "x")))
     assert figure.rows == (("net/body", 1, 3.0), ("net/head", 1, 1.0))
-    assert "net/body" in texts
+    assert {"body", "head"} <= {*texts}, "the part that all share is left out in the picture"
     assert blocks(facts_of(build(engine_layers=every[:1]), "x")) is None
+
+
+def test_a_tile_has_a_name_that_can_be_read_or_none() -> None:
+    every = (
+        timed("a", 100.0, onnx_nodes=("/left/a",)),
+        timed("b", 90.0, onnx_nodes=("/right/block_of_many_many_many_words_in_it/b",)),
+        timed("d", 20.0, onnx_nodes=("/below/d",)),
+        timed("c", 0.001, onnx_nodes=("/small/c",)),
+    )
+    _, texts = drawn(blocks(facts_of(build(engine_layers=every), "x")))
+    assert texts == ["left", "100 ms", "right/block_of_many_many_many_", "words_in_it", "90 ms", "below", "20 ms"]
+
+
+def test_blocks_are_as_deep_as_none_takes_more_than_half() -> None:
+    every = tuple(timed(name, 1.0, onnx_nodes=(f"/model/model/{name}/conv",)) for name in "abc")
+    figure, _ = drawn(blocks(facts_of(build(engine_layers=every), "x")))
+    assert [row[0] for row in figure.rows] == ["model/model/a", "model/model/b", "model/model/c"]
+    alike = tuple(timed(name, 1.0, onnx_nodes=(f"/model/{at}/{name}/conv",)) for at, name in enumerate(["a", "b", "b"]))
+    same = (*alike, timed("d", 9.0, onnx_nodes=("/model/0",)))
+    figure, _ = drawn(blocks(facts_of(build(engine_layers=same), "x")))
+    assert [row[0] for row in figure.rows] == ["model", "model/0", "model/1", "model/2"]
+
+
+def test_weights_that_no_dump_tells_are_no_zero() -> None:
+    told = {"Weights": '{"Type": "Half", "Count": 1048576}'}
+    hidden, one = timed("a", None), timed("b", None, fields=told)
+    figure, texts = drawn(memory(facts_of(build(engine_layers=(hidden,)), "x")))
+    assert "weights that are not told" in figure.alt
+    assert "weights" not in texts
+    figure, texts = drawn(memory(facts_of(build(engine_layers=(hidden, one)), "x")))
+    assert "2 MiB of weights (1 layer does not tell its own)" in figure.alt
+    assert "weights" in texts
 
 
 def test_memory_adds_weights_to_activations() -> None:

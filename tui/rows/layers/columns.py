@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ UNTUNED = {"Reformat", "NoOp", "Constant", "TrainStation", "signal", "wait", "sh
 
 LEAST_NAME = 16
 """Fewest cells of a layer's name."""
+
+_LEAST_OPERATORS = 6
+"""Fewest cells in which operators stand behind a name."""
 
 DESCENDING = "▼"
 ASCENDING = "▲"
@@ -145,12 +149,16 @@ def layer_pieces(name: str, entry: LayerEntry, layout: ColumnLayout, *, expanded
     number = fit_right(str(entry.number or ""), digits)
     room = _name_width(width, digits, shown) - len(mark)
     marked = next((column for column in reversed(shown) if column.title in _MARKED), None)
+    operators = _untold(name, entry)
+    named = cell_len(name) + 2 if operators and cell_len(name) + 2 + _LEAST_OPERATORS <= room else max(room, 1)
     pieces = [
         Piece(arrow, Role.DIM),
         Piece(f"{number} ", Role.DIM),
         Piece(mark, Role.ACCENT),
-        Piece(fit(name, max(room, 1)), Role.DIM if quiet else Role.PLAIN),
+        Piece(fit(name, named), Role.DIM if quiet else Role.PLAIN),
     ]
+    if named < room:
+        pieces.append(Piece(fit(operators, room - named), Role.DIM))
     for column in shown:
         text = column.text(entry)
         role = Role.WARNING if text == UNKNOWN else Role.DIM if quiet else column.role
@@ -158,6 +166,12 @@ def layer_pieces(name: str, entry: LayerEntry, layout: ColumnLayout, *, expanded
             text, role = f"≈{text}", Role.WARNING
         pieces.append(Piece(" " + (fit_right(text, column.width) if column.right else fit(text, column.width)), role))
     return tuple(pieces)
+
+
+def _untold(name: str, entry: LayerEntry) -> str:
+    """Return the operators of a layer's ONNX nodes that its name does not tell."""
+    told = name.casefold()
+    return ", ".join(one for one in entry.operators if not re.search(rf"(?<![a-z]){re.escape(one.casefold())}", told))
 
 
 def _name_width(width: int, digits: int, shown: Iterable[Column]) -> int:

@@ -39,15 +39,20 @@ def details(build: Build, entry: LayerEntry, why: Iterable[Reason]) -> list[Deta
     rows = [Detail("layer", entry.name or UNNAMED, line, Role.STRONG)]
     rows += [Detail("why", reason.text, reason.span.line if reason.span else None) for reason in why]
     rows += _facts(entry, line)
-    ops = {node.name: (node.op, node.span.line) for node in build.onnx_nodes}
-    for name in entry.layer.onnx_nodes if entry.layer else ():
-        op, stated = ops.get(name, ("", line))
-        rows.append(Detail("onnx", f"{name}  {op}".rstrip(), stated))
+    rows += _nodes(build, entry, line)
     rows += _tensors(entry, line)
     rows += _tuned(entry)
     if entry.layer is not None:
         rows += [Detail("printed", f"{name}: {value}", line) for name, value in entry.layer.fields.items()]
     return rows
+
+
+def _nodes(build: Build, entry: LayerEntry, line: int | None) -> Iterator[Detail]:
+    """Yield the ONNX nodes; an operator that the log does not tell is the model's, which has no lines."""
+    lines = {node.name: node.span.line for node in build.onnx_nodes}
+    for name, op in entry.nodes:
+        said = f"{op}{'' if name in lines else ', by the ONNX model'}" if op else ""
+        yield Detail("onnx", f"{name}  {said}".rstrip(), lines.get(name, line))
 
 
 def _facts(entry: LayerEntry, line: int | None) -> Iterator[Detail]:

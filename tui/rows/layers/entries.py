@@ -36,7 +36,8 @@ class LayerEntry:
 
     ``number`` is its place in the engine, from 1. ``inside`` names the ForeignNode that a kernel belongs to. The
     ForeignNode's times are not the kernel's. ``share`` is its part of the engine's time, ``margin`` the runner-up's
-    time over the winner's in the same formats, ``other`` the fastest other type.
+    time over the winner's in the same formats, ``other`` the fastest other type. ``nodes`` are its ONNX nodes, each
+    with its operator; an empty one is not told.
     """
 
     name: str
@@ -48,6 +49,12 @@ class LayerEntry:
     share: float | None = None
     margin: float | None = None
     other: OtherType | None = None
+    nodes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The distinct operators of its ONNX nodes, in their order."""
+        return _distinct(operator for _, operator in self.nodes)
 
     @property
     def foreign(self) -> bool:
@@ -137,7 +144,7 @@ class LayerEntry:
 
     def mentions(self, needle: str) -> bool:
         """Whether its name or one of its ONNX nodes contains a text; case does not count."""
-        names = (self.name, *(self.layer.onnx_nodes if self.layer else ()))
+        names = (self.name, *(node for node, _ in self.nodes))
         return any(needle in name.casefold() for name in names)
 
 

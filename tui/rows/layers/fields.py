@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.rows.layers.entries import LayerEntry
 
 LAYER_FIELDS = (
-    *texts("name", "kind", "runner", "tactic", "kernel", "fused", "foreign"),
+    *texts("name", "kind", "runner", "tactic", "kernel", "fused", "op", "foreign"),
     *texts("why", plain=False),
     *types("type", "in", "out", "compute"),
     *numbers("ms", "time", aliases=("ms",)),
@@ -72,7 +72,8 @@ _READERS: Mapping[str, Callable[[LayerEntry], object]] = {
     "runner": lambda entry: entry.subject.runner if entry.subject else None,
     "tactic": _tactic,
     "kernel": _kernel,
-    "fused": lambda entry: (entry.name, *(entry.layer.onnx_nodes if entry.layer else ())),
+    "fused": lambda entry: (entry.name, *(node for node, _ in entry.nodes)),
+    "op": lambda entry: entry.operators,
     "foreign": lambda entry: entry.inside or (entry.name if entry.foreign else ""),
     "line": lambda entry: entry.line,
 }

@@ -10,6 +10,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
+from trtforensics.engines.membership import node_operators, nodes_of
 from trtforensics.engines.why import Reasons
 from trtforensics.model.log import Choice, MyelinOperation
 from trtforensics.model.times import shares, timed_note
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build, CachedResult, EngineLayer, EngineTensor
     from trtforensics.model.profile import TimeSource
+    from trtforensics.sources.onnx_model import OnnxModel
     from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.entries import Subject
     from trtforensics.tui.rows.layers.questions import Question
@@ -65,8 +67,10 @@ class TreeRow:
 class LayerIndex:
     """The layers of one build: engine layers, layers that were tuned but are not in the engine, and mere names."""
 
-    def __init__(self, build: Build) -> None:
+    def __init__(self, build: Build, model: OnnxModel | None = None) -> None:
+        """Look a build's layers up; ``model`` tells the operators of ONNX nodes that the log does not."""
         self.build = build
+        self._operators = node_operators(build, model)
         self._asked: dict[float, tuple[Question, ...]] = {}
         self._reasons = Reasons(build)
         self.alternatives = self._reasons.alternatives
@@ -185,18 +189,16 @@ class LayerIndex:
 
     @cached_property
     def _by_node(self) -> dict[str, LayerEntry]:
-        return {name: entry for entry in reversed(self.engine) if entry.layer for name in entry.layer.onnx_nodes}
-
-    @cached_property
-    def _onnx(self) -> dict[str, tuple[str, int]]:
-        return {node.name: (node.op, node.span.line) for node in self.build.onnx_nodes}
+        return {name: entry for entry in reversed(self.engine) for name, _ in entry.nodes}
 
     def _engine_entry(self, number: int, layer: EngineLayer, share: float | None) -> LayerEntry:
         """Join an engine layer with its tuning results, by the parser's link and else by name."""
         final, inside = self.alternatives.origin(layer), self.alternatives.inside(layer)
         tuned = tuple(self.alternatives.of(final.layer if final else layer.name))
         compared = None if inside else final
-        return LayerEntry(layer.name, layer, tuned, final, inside, number, share, *self._compared(compared))
+        margin, other = self._compared(compared)
+        nodes = tuple((name, self._operators.get(name, "")) for name in nodes_of(layer, self._operators))
+        return LayerEntry(layer.name, layer, tuned, final, inside, number, share, margin, other, nodes)
 
     def _entry(self, name: str) -> LayerEntry:
         """Return the entry of a layer that is not in the engine."""
@@ -247,8 +249,9 @@ class LayerIndex:
 
     def _onnx_rows(self, entry: LayerEntry) -> Iterator[TreeRow]:
         """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""
-        for name in entry.layer.onnx_nodes if entry.layer else ():
-            op, line = self._onnx.get(name, ("", entry.line))
+        lines = {node.name: node.span.line for node in self.build.onnx_nodes}
+        for name, op in entry.nodes:
+            line = lines.get(name, entry.line)
             yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.origin)
 
 

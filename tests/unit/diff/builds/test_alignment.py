@@ -54,6 +54,25 @@ def test_the_same_members_under_another_name_are_no_regrouping() -> None:
     assert pairs(found, MatchedBy.FUSED_MEMBERS) == [(1, 1)]
 
 
+def test_numbers_beyond_the_first_that_differs_connect_nothing() -> None:
+    good = "w1 + Conv_1 + Relu_2;w2 + Conv_5 + Relu_6;w3 + Conv_7 + Relu_8;w4 + Conv_9"
+    bad = "w1 + Conv_1 + Relu_2;Cast_3;w2 + Conv_7 + Relu_8;w3 + Conv_9 + Relu_10;w4 + Conv_11 + Relu_12"
+    found = align(layers(good), layers(bad))
+    assert pairs(found, MatchedBy.FUSED_MEMBERS) == [(1, 2), (2, 3), (3, 4)]
+    assert [(one.left, one.right, one.parts) for one in found.regroupings] == [((3,), (4,), frozenset({"w4"}))]
+
+
+def test_a_renumbered_fusion_is_no_other_fusion() -> None:
+    found = align(layers("w1 + Conv_1 + Add_42 + Relu_43"), layers("w1 + Conv_1 + Add_36 + Relu_37"))
+    assert pairs(found, MatchedBy.FUSED_MEMBERS) == [(0, 0)]
+    assert found.regroupings == ()
+
+
+def test_where_weights_agree_with_them_numbers_connect() -> None:
+    found = align(layers("w1 + Conv_1;w2 + Conv_2 + Add_3"), layers("w1 + Conv_1 + Add_3;w2 + Conv_2"))
+    assert [(one.left, one.right) for one in found.regroupings] == [((0, 1), (0, 1))]
+
+
 def test_a_renamed_layer_is_found_between_its_neighbours() -> None:
     found = align(layers("a;x;y;b;c"), layers("a;p;q;b;c"))
     assert pairs(found, MatchedBy.POSITION) == [(1, 1), (2, 2)]
@@ -63,6 +82,7 @@ def test_a_renamed_layer_is_found_between_its_neighbours() -> None:
     ("good", "bad"),
     [
         ("a;x;b", "a;p;q;b"),  # one against two: which one?
+        ("a;DequantizeLinear_5;b", "a;QuantizeLinear_7;b"),  # other operators
         ("a;x;b", "a;b;p"),  # not between the same neighbours
         ("a;x;b", "a;Reformatting CopyNode for Input Tensor 0 to b;b"),  # a reformat stands for no layer
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.support.screens import SIZE, SIZES, ScreenText, Until
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff.app import DiffApp
 from trtforensics.tui.diff.candidates_screen import CandidatesScreen
+from trtforensics.tui.rows.diff_rows import values_of
 from trtforensics.tui.sessions import DiffSession
 from trtforensics.tui.widgets.help import HelpScreen
 
@@ -166,6 +168,42 @@ async def test_enter_opens_both_candidate_tables(diff_app: DiffApp, screen_text:
         assert screen_text(diff_app).count(" pool5") >= 2
         await pilot.press("tab", "q")
         assert not isinstance(diff_app.screen, CandidatesScreen)
+
+
+@pytest.fixture
+def timed_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiffApp:
+    """Engine layers with profiles and times: bad runs as two layers what good runs as one, and a layer besides."""
+    monkeypatch.chdir(tmp_path)
+    sides = {
+        "good": ({"conv1 + relu1": 0.5, "pool": 0.25}, 1.0),
+        "bad": ({"conv1": 0.5, "relu1": 0.75, "pool": 0.25, "more": 0.125}, 2.0),
+    }
+    for side, (layers, latency) in sides.items():
+        (tmp_path / side).mkdir()
+        known = [{"Name": name, "LayerType": "Convolution", "Inputs": [], "Outputs": []} for name in layers]
+        rows = [{"name": name, "timeMs": 10 * ms, "averageMs": ms, "percentage": 1} for name, ms in layers.items()]
+        sample = {"startEnqMs": 0, "endD2hMs": 1, "latencyMs": latency, "computeMs": latency}
+        texts = {"layers": {"Layers": known, "Bindings": []}, "profile": [{"count": 10}, *rows], "times": [sample] * 3}
+        for name, value in texts.items():
+            (tmp_path / side / f"{name}.json").write_text(json.dumps(value, indent=1))
+    return DiffApp(DiffSession("good", "bad", kind=None, max_bytes=LIMIT))
+
+
+async def test_measured_times_are_those_of_all_layers_of_a_row(
+    timed_app: DiffApp, screen_text: ScreenText, until: Until
+) -> None:
+    async with timed_app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: timed_app.rows.selected is not None)
+        await pilot.press("s")
+        shown = screen_text(timed_app)
+        assert "latency 1 → 2 ms" in shown
+        assert "sum of layers +0.8750 ms, measured" in shown
+        assert [(values_of(row)[0], row.delta_ms) for row in timed_app.rows._rows] == [
+            ("fusion", 0.75),
+            ("added", 0.125),
+        ]
+        assert "good/profile.json:5  0.5000 ms measured" in shown
+        assert "bad/profile.json:5  1.250 ms measured in 2 layers" in shown
 
 
 async def test_s_puts_the_largest_difference_of_time_first(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.engine_files import DETAILED, PROFILE
+from tests.support.onnx_model import model
 from tests.support.repository import LOGS
 from trtforensics.errors import UsageError
 from trtforensics.parsers.text.source import open_source
@@ -78,6 +79,33 @@ async def test_the_overview_lists_the_files_and_what_did_not_join(
         assert "names no layer of the engine in 1 row (stranger)" in shown
         assert "lacks 1 layer" in shown
         assert "measured" in shown
+
+
+async def test_the_models_operators_stand_in_rows_and_details_and_filter_layers(
+    tmp_path: Path, parsed: Any, screen_text: ScreenText
+) -> None:
+    names = {"conv1 + relu1": "first + last", "[ONNX Layer: conv1]\\u001e[ONNX Layer: relu1]": ""}
+    text = DETAILED
+    for before, after in names.items():
+        text = text.replace(before, after)
+    layers = tmp_path / "layers.json"
+    layers.write_text(text)
+    app = LogApp(joined(str(layers), model(tmp_path), has_log=False))
+    async with app.run_test(size=(150, 50)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2")
+        await pilot.pause()
+        assert "first + last  Relu, Add" in screen_text(app)
+        await pilot.press("f", *"op=add", "enter")
+        await pilot.pause()
+        assert "first + last" in screen_text(app)
+        assert "{ForeignNode" not in screen_text(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "first  Relu, by the ONNX model" in screen_text(app)
+        await pilot.press("escape", "escape", "f", *"op=conv", "enter")
+        await pilot.pause()
+        assert "first + last  Relu" not in screen_text(app)
 
 
 def test_a_file_of_another_engine_is_refused(tmp_path: Path) -> None:

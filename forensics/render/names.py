@@ -1,0 +1,24 @@
+"""Long names in little room: their two ends identify them, and a second line holds more of them."""
+
+from __future__ import annotations
+
+_SEPARATORS = (" ", "/.", "_")
+"""Where a name is best parted between two lines, the best first."""
+
+
+def shortened(name: str, most: int) -> str:
+    """Cut the middle out of a name of more than ``most`` characters."""
+    half = (most - 1) // 2
+    return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
+
+
+def in_two_lines(name: str, first: int, second: int) -> list[str]:
+    """Part a name into a line or two of so many characters at most, after a separator where there is one.
+
+    Of what does not fit into two lines, the middle is cut out.
+    """
+    if len(name) <= first:
+        return [name]
+    cuts = (max(name.rfind(mark, 0, first) for mark in marks) + 1 for marks in _SEPARATORS)
+    cut = next((one for one in cuts if one > first // 2), first)
+    return [name[:cut].rstrip(), shortened(name[cut:].lstrip(), second)]
