@@ -250,7 +250,7 @@ def _documented(name: str, thing: Any) -> str:  # noqa: ANN401 - any public name
 def _signature(name: str, thing: Any) -> str:  # noqa: ANN401 - a function, a class or a property
     """Return how a name is used as a block of Python; nothing for a class that only functions make."""
     if isinstance(thing, (property, cached_property)):
-        getter = thing.fget if isinstance(thing, property) else thing.func
+        getter: Any = thing.fget if isinstance(thing, property) else thing.func
         types = f": {inspect.signature(getter).return_annotation}"
     elif inspect.isclass(thing) and not is_dataclass(thing) and not issubclass(thing, (Exception, tuple)):
         return ""
