@@ -53,7 +53,10 @@ CONTENTS: dict[str, tuple[bytes, str]] = {
         b"2026-11-21 09:00:00,123 INFO worker: step 12, loss 0.31\n[I] nothing of TensorRT\n" * 50,
         NOT_A_LOG,
     ),
-    "metadata.json": (b'{"model_options": {"Format": "ONNX"}, "build_options": {}}\n', "is JSON of a form that is not known here"),
+    "metadata.json": (
+        b'{"model_options": {"Format": "ONNX"}, "build_options": {}}\n',
+        "is JSON of a form that is not known here",
+    ),
     "cut.log.gz": (gzip.compress(build.trtexec_8_6().text().encode())[:5000], "its gzip data stops before its end"),
     "damaged.log.gz": (b"\x1f\x8b\x08\0" + b"\xff" * 500, "damaged gzip data"),
     "empty.log.gz": (gzip.compress(b""), "the file is empty"),
