@@ -72,6 +72,7 @@ def test_other_files_name_the_version_of_the_package() -> None:
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings[0] == "[Unreleased]"
     assert re.fullmatch(rf"\[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d", headings[1]), headings[1]
+    assert len({heading.partition(" - ")[0] for heading in headings}) == len(headings), "a version has two sections"
 
 
 def test_the_tests_ask_for_the_textual_of_the_snapshots_which_the_range_has() -> None:

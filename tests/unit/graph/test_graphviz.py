@@ -33,10 +33,15 @@ def test_the_document_goes_in_and_the_picture_comes_out(tmp_path: Path, monkeypa
     assert rendered(b"digraph {}", "pdf", "x.pdf").split() == [b"-Tpdf", b"digraph", b"{}"]
 
 
-def test_a_large_bitmap_has_fewer_dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(tmp_path, monkeypatch, "sys.stdin.read(); print(sys.argv[2])")
-    assert rendered(b"digraph {}", "png", "x.png") == b"-Gdpi=110\n"
-    assert rendered(b"digraph {}" + b" " * 300_000, "png", "x.png") == b"-Gdpi=72\n"
+def test_a_large_bitmap_has_fewer_dots_and_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, monkeypatch, "sys.stdin.read(); print(*sys.argv[1:])")
+    assert rendered(b"digraph {}", "png", "x.png") == b"-Tpng -Gdpi=110\n"
+    assert rendered(b"digraph {}" + b" " * 300_000, "png", "x.png") == b"-Tpng:cairo:gd -Gdpi=72\n"
+
+
+def test_a_large_bitmap_is_drawn_without_gd_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, monkeypatch, 'sys.stdin.read(); "gd" in sys.argv[1] and sys.exit("no gd"); print(sys.argv[1])')
+    assert rendered(b"digraph {}" + b" " * 300_000, "png", "x.png") == b"-Tpng\n"
 
 
 def test_what_graphviz_says_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
