@@ -6,6 +6,7 @@ from math import log10
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.plots.bars import BarPart, BarRow, draw_bars
 from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, fitting, width_of, wrapped
 from trtforensics.plots.treemap import squarified
@@ -73,7 +74,7 @@ def types(engine: EngineFacts) -> Figure | None:
             parts[one.precision] += one.time_ms or 0.0
         ordered = sorted(parts.items(), key=lambda pair: -pair[1])
         segments = tuple(BarPart(ms, colours.of_precision(name), f"{_word(name)} {ms:.4g} ms") for name, ms in ordered)
-        text = f"{group.time_ms:.4g} ms, {_layers(len(group.layers))}"
+        text = f"{group.time_ms:.4g} ms, {counted(len(group.layers), 'layer')}"
         rows.append(BarRow(group.name or "type unknown", text, (segments,)))
         data += [(group.name, name, ms) for name, ms in ordered]
     draw_bars(canvas, rows)
@@ -166,7 +167,7 @@ def memory(engine: EngineFacts) -> Figure | None:
         f"{_size(sum(a for _, _, a in sized))} of activations, where a tensor between two layers counts at both."
     )
     unknown = len(engine.running) - len(sized)
-    note = f"{_layers(unknown)} tell{'s' if unknown == 1 else ''} no size. " if unknown else ""
+    note = f"{counted(unknown, 'layer')} tell{'s' if unknown == 1 else ''} no size. " if unknown else ""
     header = ("layer", "weights_bytes", "activation_bytes")
     svg = canvas.finished("Memory by layer", alt)
     return Figure("memory", "Memory by layer", alt, svg, header, data, note + _rest(sized))
@@ -259,19 +260,16 @@ def _weights(sized: Sequence[LayerFacts]) -> str:
     if hidden and not sum(told):
         return "weights that are not told"
     verb = "does not tell its own" if hidden == 1 else "do not tell theirs"
-    return f"{_size(sum(told))} of weights{f' ({_layers(hidden)} {verb})' if hidden else ''}"
+    without = f" ({counted(hidden, 'layer')} {verb})" if hidden else ""
+    return f"{_size(sum(told))} of weights{without}"
 
 
 def _size(size: float) -> str:
     return f"{size / _MEBIBYTE:.3g} MiB" if size < _GIBIBYTE else f"{size / _GIBIBYTE:.3g} GiB"
 
 
-def _layers(count: int) -> str:
-    return f"{count} layer{'' if count == 1 else 's'}"
-
-
 def _some(count: int) -> str:
-    return f"the {_layers(count)}"
+    return f"the {counted(count, 'layer')}"
 
 
 def _rest(rows: Sequence[object]) -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import numpy_helper
 
-from trtforensics.bisect.precision.casting.saving import refer
+from trtforensics.bisect.precision.casting.saving import refer, write_data
 from trtforensics.bisect.precision.casting.streaming import key_of
-from trtforensics.console.output import open_output, write_bytes
+from trtforensics.console.output import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 HELD = 256 << 20
 """Bytes of streamed constants that a cut model's message takes in."""
-
-_ALIGNMENT = 4096
-_BLOCK = 1 << 24
 
 
 def held(model: onnx.ModelProto, streamed: Mapping[str, Values]) -> Streamed:
@@ -53,19 +50,10 @@ def write_model(model: onnx.ModelProto, streamed: Streamed, path: Path) -> Path 
     data = data_file(path)
     copy = type(model)()
     copy.CopyFrom(model)
-    end = 0
-    with open_output(data) as sink:
-        for tensor in copy.graph.initializer:
-            key = key_of(tensor)
-            if key is None:
-                continue
-            array = streamed[key]
-            begin = end + -end % _ALIGNMENT
-            sink.write(bytes(begin - end))
-            for start in range(0, len(array), rows := max(1, _BLOCK * len(array) // array.nbytes)):
-                sink.write(np.ascontiguousarray(array[start : start + rows]).tobytes())
-            end = begin + array.nbytes
-            refer(tensor, data.name, begin, array.nbytes)
+    outside = {tensor.name: (tensor, key) for tensor in copy.graph.initializer if (key := key_of(tensor)) is not None}
+    places = write_data(data, {name: streamed[key] for name, (_, key) in outside.items()})
+    for name, (tensor, _) in outside.items():
+        refer(tensor, data.name, *places[name])
     write_bytes(path, copy.SerializeToString())
     return data
 

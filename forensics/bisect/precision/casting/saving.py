@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import onnx
 
     from trtforensics.bisect.precision.casting.caster import Caster
+    from trtforensics.bisect.precision.inputs.sample import Values
 
 DATA = "weights.bin"
 _ALIGNMENT = 4096
@@ -44,40 +45,55 @@ def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -
 def _data_file(caster: Caster, path: Path) -> Mapping[str, tuple[int, int]]:
     """Return offset and length of every external constant and its 16-bit copy in the data file."""
     contents = _contents(caster)
-    places, end = {}, 0
-    for name, content in contents.items():
-        begin = end + -end % _ALIGNMENT
-        places[name] = (begin, content.nbytes)
-        end = begin + content.nbytes
-    if not path.exists():  # it appears whole or not at all, and its content follows from the folder's job
-        with open_output(path) as sink:
-            written = 0
-            for name, content in contents.items():
-                sink.write(bytes(places[name][0] - written))
-                for start in range(0, content.nbytes, _BLOCK):
-                    sink.write(bytes(content[start : start + _BLOCK]))
-                written = sum(places[name])
-    return places
+    if path.exists():  # its content follows from the folder's job
+        return _laid_out(contents)
+    return write_data(path, contents)
 
 
-def _contents(caster: Caster) -> dict[str, memoryview]:
-    """Return the bytes of every external constant and its 16-bit copy."""
+def _contents(caster: Caster) -> dict[str, Values]:
+    """Return the values of every external constant and its 16-bit copy."""
     contents = {}
     for graph in graphs(caster.prepared.proto.graph):
         for tensor in graph.initializer:
             if tensor.name in caster.prepared.external:
-                contents[tensor.name] = _bytes(caster, tensor)
+                contents[tensor.name] = _values(caster, tensor)
                 if tensor.name in caster.constants.narrow:
                     narrow = caster.constants.narrow[tensor.name]
-                    contents[narrow.name] = _bytes(caster, narrow)
+                    contents[narrow.name] = _values(caster, narrow)
     return contents
 
 
-def _bytes(caster: Caster, tensor: TensorProto) -> memoryview:
+def _values(caster: Caster, tensor: TensorProto) -> Values:
     key = key_of(tensor)
-    if key is None:
-        return memoryview(tensor.raw_data)
-    return caster.streamed[key].reshape(-1).view(np.uint8).data
+    return np.frombuffer(tensor.raw_data, np.uint8) if key is None else caster.streamed[key]
+
+
+def write_data(path: Path, contents: Mapping[str, Values]) -> Mapping[str, tuple[int, int]]:
+    """Write values to a data file, which appears whole or not at all; return offset and length of each, in bytes.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    places, written = _laid_out(contents), 0
+    with open_output(path) as sink:
+        for name, values in contents.items():
+            begin, length = places[name]
+            sink.write(bytes(begin - written))
+            rows = max(1, _BLOCK * len(values) // max(1, length))
+            for start in range(0, len(values), rows):
+                sink.write(np.ascontiguousarray(values[start : start + rows]).tobytes())
+            written = begin + length
+    return places
+
+
+def _laid_out(contents: Mapping[str, Values]) -> dict[str, tuple[int, int]]:
+    """Return offset and length of each in their data file, in bytes; each begins at a page of its own."""
+    places, end = {}, 0
+    for name, values in contents.items():
+        begin = end + -end % _ALIGNMENT
+        places[name] = (begin, values.nbytes)
+        end = begin + values.nbytes
+    return places
 
 
 def refer(tensor: TensorProto, data: str, offset: int, length: int) -> None:
