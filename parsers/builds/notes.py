@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import LinesView, Log, Spans
+    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -35,6 +35,9 @@ SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause."""
 _GENERAL = ("internal_check", "call_refused", "library_call")
 """Causes that only say what kind of error it is; they count where a message names no other."""
+
+Causes: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
+"""Names of causes, each with what its rule captures."""
 
 _LISTED = re.compile(r"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
@@ -60,12 +63,20 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     texts = _texts(log)
     excerpt = len(texts) <= MOST_WRAPPED
     said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
+    found = _causes_of({text for parts in texts.values() for text in parts})
     for line, parts in texts.items():
         certain = excerpt or line in said
-        named = {kind: fields for text in reversed(parts) for kind, fields in causes(text)}
+        named = {kind: fields for text in reversed(parts) for kind, fields in found[text]}
         yield from ((line, kind, fields) for kind, fields in named.items() if certain or kind not in ANYBODY_MAY_SAY)
         if excerpt and line + 1 in texts:
             yield from ((line, kind, fields) for kind, fields in _broken(parts[-1], texts[line + 1][0]))
+
+
+def _causes_of(texts: set[str]) -> dict[str, Causes]:
+    """Return the causes that each text names; only those are tried of whose literals one occurs in any text."""
+    whole = "\n".join(texts).encode()
+    occurring = [(kind, openers) for kind, openers in cause_openers() if any(opener in whole for opener in openers)]
+    return {text: causes(text, occurring) for text in texts}
 
 
 def _texts(log: Log) -> dict[int, list[str]]:
@@ -93,12 +104,14 @@ def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | No
                 yield kind, fields
 
 
-@lru_cache(maxsize=4096)
-def causes(message: str) -> tuple[tuple[str, dict[str, str | None]], ...]:
-    """Return the causes that a message names (rules of ``causes.lark``), with what each captures."""
+def causes(message: str, among: Sequence[tuple[LineKind, Sequence[bytes]]] | None = None) -> Causes:
+    """Return the causes that a message names (rules of ``causes.lark``), with what each captures.
+
+    ``among`` are the causes to be tried, with literals of which one occurs where the cause is named; all by default.
+    """
     raw = message.encode()
     found = []
-    for kind, openers in cause_openers():
+    for kind, openers in cause_openers() if among is None else among:
         match = kind.match.search(raw) if any(opener in raw for opener in openers) else None
         if match is not None:
             values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
