@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.benchmarks import logs
+from tests.benchmarks import bytecode, logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -100,7 +100,7 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        _set_environment(folder)
+        bytecode.keep_in(folder)
         if arguments.corpus is not None:
             _print_corpus(_of_corpus(_corpus_logs(arguments.corpus), folder, arguments.runs))
             return
@@ -127,11 +127,6 @@ def _arguments() -> argparse.Namespace:
     if arguments.scaling and arguments.files:
         parser.error("--scaling compares generated logs; give no FILE")
     return arguments
-
-
-def _set_environment(folder: Path) -> None:
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
 
 
 def _generated(folder: Path, megabytes: int) -> Iterator[Path]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from tests.benchmarks import bytecode
 
 RUNS = 5
 GOAL = 2.0
@@ -28,11 +31,13 @@ def seconds(command: str, path: Path) -> float:
 def main() -> int:
     """Print the ratio for each log; exit code 1 where one is beyond the goal."""
     worst = 0.0
-    for path in map(Path, sys.argv[1:]):
-        parse, report = seconds("parse", path), seconds("report", path)
-        worst = max(worst, report / parse)
-        size = path.stat().st_size / 1e6
-        print(f"{path.name}: {size:.1f} MB, parse {parse:.2f} s, report {report:.2f} s, ratio {report / parse:.2f}")
+    with tempfile.TemporaryDirectory() as folder:
+        bytecode.keep_in(folder)
+        for path in map(Path, sys.argv[1:]):
+            parse, report = seconds("parse", path), seconds("report", path)
+            worst = max(worst, report / parse)
+            size = path.stat().st_size / 1e6
+            print(f"{path.name}: {size:.1f} MB, parse {parse:.2f} s, report {report:.2f} s, ratio {report / parse:.2f}")
     return int(worst > GOAL)
 
 
