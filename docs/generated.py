@@ -43,6 +43,7 @@ _WIDTH = 76
 _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
 """A span of code in a docstring, or a role and its target."""
 
+_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?:=[\w:/.,*+-]*[\w*])?")
 _SPAN = re.compile(r"(`[^`\n]+`)")
 _QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
@@ -169,19 +170,24 @@ def findings_page() -> str:
 
 def _explained(rule: Rule) -> str:
     explanation = rule.explanation
-    lines = [f"### {rule.code}: {_escaped(rule.title)} {{ #{rule.code.lower()} }}\n"]
+    lines = [f"### {rule.code}: {_prose(rule.title)} {{ #{rule.code.lower()} }}\n"]
     needs = f" · needs {', '.join(sorted(rule.needs))}" if rule.needs else ""
-    lines += [f"*{rule.severity.word}{needs}*\n", f"**Cause.** {_escaped(explanation.cause)}\n"]
-    lines += [f"**How to confirm.** {_escaped(explanation.confirm)}\n"]
+    lines += [f"*{rule.severity.word}{needs}*\n", f"**Cause.** {_prose(explanation.cause)}\n"]
+    lines += [f"**How to confirm.** {_prose(explanation.confirm)}\n"]
     if explanation.fixes:
         lines.append("**Fix.**\n")
         for fix in explanation.fixes:
             when = f"{fix.versions}: " if fix.versions else ""
-            lines.append(f"- {_escaped(when + fix.text)}")
+            lines.append(f"- {_prose(when + fix.text)}")
         lines.append("")
     if explanation.sources:
-        lines.append(f"**Sources.** {_escaped('; '.join(explanation.sources))}\n")
+        lines.append(f"**Sources.** {_prose('; '.join(explanation.sources))}\n")
     return "\n".join(lines)
+
+
+def _prose(text: str) -> str:
+    """Return a text as Markdown that shows it as it stands, with options as code."""
+    return _escaped(_outside_code(text, lambda part: _OPTION.sub(r"`\g<0>`", part)))
 
 
 def json_page() -> str:
@@ -195,7 +201,8 @@ def json_page() -> str:
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         schema = json.loads(path.read_text(encoding="utf-8"))
         rows = "\n".join(f"| `{place}` | {_cell(_escaped(what))} |" for place, what in _fields(schema, schema, ""))
-        page += [f"## {path.name}\n", f"{_escaped(schema['title'])}.\n", f"| field | |\n|---|---|\n{rows}\n"]
+        page += [f"## {path.name}\n", f"{_escaped(schema['title'])}.\n"]
+        page.append(f"| field | type and meaning |\n|---|---|\n{rows}\n")
     return "\n".join(page)
 
 

@@ -63,6 +63,7 @@ def test_every_finding_code_is_explained() -> None:
     page = findings_page()
     assert all(f"### {rule.code}: " in page for rule in rules())
     assert "of other packages" not in page
+    assert not re.search(r"[^`\w-]--[A-Za-z]", re.sub(r"`[^`\n]*`", "", page)), "an option is shown as code"
 
 
 def test_the_python_api_is_documented() -> None:
