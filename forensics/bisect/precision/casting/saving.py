@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import TensorProto
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    import numpy.typing as npt
     import onnx
 
     from trtforensics.bisect.precision.casting.caster import Caster
-    from trtforensics.bisect.precision.inputs.sample import Values
+    from trtforensics.bisect.precision.casting.streaming import Streamed
 
 DATA = "weights.bin"
 _ALIGNMENT = 4096
@@ -50,7 +51,7 @@ def _data_file(caster: Caster, path: Path) -> Mapping[str, tuple[int, int]]:
     return write_data(path, contents)
 
 
-def _contents(caster: Caster) -> dict[str, Values]:
+def _contents(caster: Caster) -> Streamed:
     """Return the values of every external constant and its 16-bit copy."""
     contents = {}
     for graph in graphs(caster.prepared.proto.graph):
@@ -63,12 +64,12 @@ def _contents(caster: Caster) -> dict[str, Values]:
     return contents
 
 
-def _values(caster: Caster, tensor: TensorProto) -> Values:
+def _values(caster: Caster, tensor: TensorProto) -> npt.NDArray[Any]:
     key = key_of(tensor)
     return np.frombuffer(tensor.raw_data, np.uint8) if key is None else caster.streamed[key]
 
 
-def write_data(path: Path, contents: Mapping[str, Values]) -> Mapping[str, tuple[int, int]]:
+def write_data(path: Path, contents: Streamed) -> Mapping[str, tuple[int, int]]:
     """Write values to a data file, which appears whole or not at all; return offset and length of each, in bytes.
 
     Raises:
@@ -86,7 +87,7 @@ def write_data(path: Path, contents: Mapping[str, Values]) -> Mapping[str, tuple
     return places
 
 
-def _laid_out(contents: Mapping[str, Values]) -> dict[str, tuple[int, int]]:
+def _laid_out(contents: Streamed) -> dict[str, tuple[int, int]]:
     """Return offset and length of each in their data file, in bytes; each begins at a page of its own."""
     places, end = {}, 0
     for name, values in contents.items():
