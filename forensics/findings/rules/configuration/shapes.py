@@ -177,3 +177,22 @@ other_shape = said(
     ),
     sources=("network.cpp (validate) of 7.x and 8.x; NVIDIA/TensorRT#939, wenet-e2e/wenet#2206",),
 )
+
+some_shapes = said(
+    "TF451",
+    Severity.ERROR,
+    "ONNX Runtime was given shape profiles for some of the dynamic inputs only",
+    kinds=("ort_profiles",),
+    cause="With trt_profile_min_shapes, _opt_shapes and _max_shapes every input of dynamic shape needs all three. "
+    "Where ONNX Runtime gives TensorRT a part of the model only, the inputs of that part count too.",
+    confirm="The names behind 'no associated shape profiles provided'; the model's inputs (polygraphy inspect model).",
+    fixes=(
+        "Give all three shapes for every name in the message, inner tensors included.",
+        (
+            "If inner tensors are named: run symbolic shape inference on the model first (python -m "
+            "onnxruntime.tools.symbolic_shape_infer --auto_merge), so that TensorRT gets the model in one part."
+        ),
+        "Or leave the three options out: the engine is then built for the shapes that come.",
+    ),
+    sources=("tensorrt_execution_provider.cc; microsoft/onnxruntime#16600, #17007, #17434",),
+)

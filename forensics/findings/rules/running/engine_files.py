@@ -51,7 +51,7 @@ not_loaded = said(
     ),
     settle="The first TensorRT error of the same run, at level verbose.",
     sources=("runtime.cpp of 7.x to 10.x; DeepStream's nvdsinfer",),
-    follows=("TF601", "TF602", "TF603", "TF609", "TF630", "TF635", "TF636"),
+    follows=("TF601", "TF602", "TF603", "TF609", "TF629", "TF630", "TF634", "TF635", "TF636"),
 )
 
 no_engine = said(
@@ -114,4 +114,22 @@ plugin_version = said(
         "Build the engine again with the same version of TensorRT-LLM that runs it (Triton: the tag of the container).",
     ),
     sources=("gptAttentionCommon.cpp of TensorRT-LLM; NVIDIA/TensorRT-LLM#583, tensorrtllm_backend#375",),
+)
+
+host_code = said(
+    "TF629",
+    Severity.ERROR,
+    "The engine holds code that this runtime may not run",
+    kinds=("host_code_refused",),
+    cause="A version-compatible engine carries a runtime of its own, which is a program for the host. TensorRT runs it "
+    "only where the program says that it trusts the file.",
+    confirm="The build's command: --versionCompatible, or the builder flag VERSION_COMPATIBLE.",
+    fixes=(
+        (
+            "If you trust the file: runtime.engine_host_code_allowed = True (C++: setEngineHostCodeAllowed(true)) "
+            "before the engine is loaded. In Triton: --backend-config=tensorrt,version-compatible=true"
+        ),
+        "Or build the engine without --versionCompatible, with the TensorRT version that runs it.",
+    ),
+    sources=("runtime.cpp of 8.6; triton-inference-server/server#6129",),
 )

@@ -105,4 +105,5 @@ nvinfer = said(
     fixes=("Mend the first error; GST_DEBUG=nvinfer:5 shows more of it.",),
     settle="The lines before it.",
     sources=("DeepStream, gstnvinfer.cpp",),
+    follows=("TF1*", "TF6*", "TF3*", "TF4*", "TF2*", "TF716", "TF717"),
 )

@@ -97,6 +97,24 @@ def unsupported_operators(case: Case) -> Iterator[Observation]:
         )
 
 
+torch_graph = said(
+    "TF649",
+    Severity.ERROR,
+    "Torch-TensorRT loses a value of the TorchScript graph",
+    kinds=("torch_graph",),
+    cause="The graph's parts for TensorRT and for PyTorch do not fit together: a value that one part needs is not made "
+    "by the other. That is a bug of the TorchScript path. Likeliest triggers: writing to a slice of a tensor, an "
+    "operator that was skipped for want of a converter, an input that is handed on as an output.",
+    confirm="The operator that makes the value: torch_tensorrt.logging.debug() prints the graph and its parts.",
+    fixes=(
+        "Export by the other path: ir='dynamo' (torch.export) instead of TorchScript.",
+        "Rewrite the operation (no writing in place), or leave its operators to PyTorch (torch_executed_ops).",
+    ),
+    settle="The debug log: which operator makes the value that is named.",
+    sources=("conversion.cpp and shape_analysis.cpp of Torch-TensorRT; pytorch/TensorRT#364, #922, #1410, #1815",),
+    follows=("TF683",),
+)
+
 torch_build = said(
     "TF684",
     Severity.ERROR,

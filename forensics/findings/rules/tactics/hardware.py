@@ -53,6 +53,22 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
     yield from observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM")
 
 
+kernel_gpu = said(
+    "TF348",
+    Severity.ERROR,
+    "A kernel of TensorRT-LLM is not made for this GPU",
+    kinds=("kernel_architecture",),
+    cause="The fused attention (fmhaRunner.cpp) and the quantised kernels exist for compute capability 8.0 and later "
+    "only, or TensorRT-LLM was compiled for other GPUs than this one.",
+    confirm="nvidia-smi --query-gpu=name,compute_cap --format=csv; the source file that the message names.",
+    fixes=(
+        "Leave the fused context attention off (trtllm-build --context_fmha disable; older: no --enable_context_fmha).",
+        "Or compile TensorRT-LLM for the GPU (--cuda_architectures), or take a GPU of compute capability 8.0 or later.",
+    ),
+    settle="The source file behind the assertion: fmhaRunner.cpp is the fused attention.",
+    sources=("fmhaRunner.cpp and cutlass_preprocessors.cpp of TensorRT-LLM; NVIDIA/TensorRT-LLM#320, #1515, #95",),
+)
+
 no_type = said(
     "TF316",
     Severity.ERROR,

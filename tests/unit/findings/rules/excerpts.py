@@ -91,6 +91,26 @@ EXCERPTS = {
         "E Loop API is not supported on this configuration. This may be because TensorRT is statically linked.",
         "E Loop API is slow on this configuration",
     ),
+    "TF162": (
+        "| [!] Failed to parse ONNX model. Does the model file exist and contain a valid ONNX model?",
+        "| [!] Failed to parse ONNX model attributes",
+    ),
+    "TF348": (
+        "| Assertion failed: Unsupported architecture (fmhaRunner.cpp:87)",
+        "| Assertion failed: odd architecture",
+    ),
+    "TF451": (
+        "| EP_FAIL : Users need to specify all the dynamic shape inputs with associated profiles if they want",
+        "| EP_FAIL : Users need to specify all the dynamic shape inputs",
+    ),
+    "TF629": (
+        "E 4: Error Code 4: Internal Error (IRuntime::getEngineHostCodeAllowed() is false.)",
+        "E 4: Error Code 4: Internal Error (IRuntime::getEngine() is false.)",
+    ),
+    "TF649": (
+        "| No corresponding output TRT Tensor found for TorchScript output: 951",
+        "| No corresponding output found for TorchScript output: 951",
+    ),
     "TF249": (
         "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion !n->candidateRequirements.empty() failed. odd",
         "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion n->candidateRequirements.size() > 1 failed. odd",
