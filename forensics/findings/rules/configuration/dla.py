@@ -89,3 +89,20 @@ alone = said(
     ),
     sources=("TensorRT 5 to 10, builder; NVIDIA/TensorRT#3438",),
 )
+
+driver = said(
+    "TF452",
+    Severity.ERROR,
+    "DLA refuses its part of the engine",
+    kinds=("dla_failed",),
+    cause="The driver of DLA could not load or run a part that TensorRT built for it. Likeliest first: TensorRT is not "
+    "the one of this JetPack or DRIVE release; the part is too large for DLA's memory; other programs hold DLA.",
+    confirm="The TensorRT version against the release notes of JetPack or DRIVE OS; the model with a DLA part of a "
+    "few layers.",
+    fixes=(
+        "Install the TensorRT that comes with the JetPack or DRIVE release, and build the engine on the device.",
+        "Give DLA less: a smaller input, fewer layers (setDeviceType, --layerDeviceTypes), one engine at a time.",
+    ),
+    settle="Whether a model of one convolution runs on DLA.",
+    sources=("dlaUtils.cpp of 5, nvdlaUtils.cpp and nvmediaTensorCache.cpp of 8; NVIDIA/TensorRT#2252, #2307, #2426",),
+)

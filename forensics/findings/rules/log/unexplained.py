@@ -23,6 +23,8 @@ _NO_ENGINE = (
     "Failed to create engine from model",
     "Engine set up failed",
     "Assertion engine != nullptr failed",
+    "Assertion enginePtr != nullptr failed",
+    "Network And Config setup failed",
     "Engine deserialization failed",
     "eserialize the cuda engine failed",
     "Invalid Engine",
@@ -64,7 +66,8 @@ def no_engine(case: Case) -> Iterator[Observation]:
     spans = sorted({*(message.span for message in ends), *verdicts}, key=lambda span: span.line)
     if not spans or build.outcome is Outcome.PASSED:
         return
-    engine = any(_says(message, _NO_ENGINE) for message in ends) or not build.results
+    run = any(_says(message, _NO_RUN) for message in ends) or bool(build.results)
+    engine = any(_says(message, _NO_ENGINE) for message in ends) or not run
     last = spans[-1].line
     yield Observation(
         "The build gave no engine" if engine else "The run failed",

@@ -126,7 +126,21 @@ torch_build = said(
     fixes=("Mend the first error of TensorRT; leave the part that fails to PyTorch (torch_executed_ops).",),
     settle="The log at level debug: torch_tensorrt.logging.debug().",
     sources=("ConversionCtx.cpp and _TRTInterpreter.py of Torch-TensorRT",),
-    follows=("TF683", "TF3*", "TF1*"),
+    follows=("TF683", "TF1*", "TF3*", "TF4*", "TF2*", "TF6*", "TF716", "TF717"),
+)
+
+program_build = said(
+    "TF664",
+    Severity.ERROR,
+    "The program got no engine from TensorRT",
+    kinds=("build_failed",),
+    cause="TensorRT's builder or parser gave nothing. The reason is an error of TensorRT's logger before it; without "
+    "one, likeliest: GPU memory, an operator or plugin that is missing, a layer without implementation.",
+    confirm="The first [E] line of TensorRT in the program's whole output.",
+    fixes=("Mend the first error of TensorRT. If none is there, run the program with a logger of level VERBOSE.",),
+    settle="The lines of TensorRT's logger before it.",
+    sources=("TF-TRT, jetson-inference, tensorrt_demos, TensorRT-LLM in public threads",),
+    follows=("TF1*", "TF3*", "TF4*", "TF2*", "TF6*", "TF716", "TF717"),
 )
 
 on_cpu = said(

@@ -111,6 +111,11 @@ EXCERPTS = {
         "| No corresponding output TRT Tensor found for TorchScript output: 951",
         "| No corresponding output found for TorchScript output: 951",
     ),
+    "TF452": (
+        "E dla/dlaUtils.cpp (171) - DLA Error in deserialize: 7 (Failure to load program.)",
+        "E dla/dlaUtils.cpp (171) - deserialize: 7",
+    ),
+    "TF664": ("| failed to build CUDA engine", "| building CUDA engine"),
     "TF249": (
         "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion !n->candidateRequirements.empty() failed. odd",
         "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion n->candidateRequirements.size() > 1 failed. odd",
