@@ -164,6 +164,20 @@ def low_level(case: Case) -> Iterator[Observation]:
             yield Observation(f"The optimisation level is {level}", (fact.span,), steps=(step,), same_as="level")
 
 
+value = said(
+    "TF453",
+    Severity.ERROR,
+    "trtexec refuses the value of an option",
+    kinds=("option_value",),
+    says="trtexec refuses a format of --inputIOFormats or --outputIOFormats",
+    cause="An element is no TYPE:FORMAT pair that this release knows; an empty one behind a comma at the end of the "
+    "list counts too, from TensorRT 10 on.",
+    confirm="The option in the command: fp16:chw,fp16:chw has no comma at its end.",
+    fixes=("Take the comma at the end away, and give one TYPE:FORMAT for each input or output.",),
+    sources=("trtexec's sampleOptions.cpp; linClubs/BEVFusion-ROS-TensorRT#16",),
+)
+
+
 @rule(
     "TF447",
     Severity.NOTE,

@@ -55,7 +55,7 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?
     confirm="The findings that this one follows from; the exit status of the program.",
     fixes=("Mend the first error of the log; what follows it goes with it.",),
     sources=("trtexec's source, 7.2 to 11.1", "Polygraphy's runner, 0.38 to 0.53"),
-    follows=("TF702", "TF701"),
+    follows=("TF216", "TF702", "TF701"),
     last=True,
 )
 def no_engine(case: Case) -> Iterator[Observation]:

@@ -200,3 +200,21 @@ loops = said(
     settle="How the program links TensorRT (ldd), and the platform.",
     sources=("network validation of 7.x and 8.x; NVIDIA/TensorRT#1060, #1737",),
 )
+
+invalid = said(
+    "TF163",
+    Severity.ERROR,
+    "The parser fails at a node",
+    kinds=("node_invalid",),
+    says="The parser fails at the node {node}",
+    cause="TensorRT refuses the layer that the importer makes of the node: its inputs' shapes or types are not what "
+    "the operator takes, or memory ran out over a shape that was computed wrongly (std::bad_alloc).",
+    confirm="The line behind it names the check that failed; the first error of TensorRT's logger tells more.",
+    fixes=(
+        "Fold constants and infer shapes first: polygraphy surgeon sanitize --fold-constants.",
+        "Export with fixed shapes or another opset, or use a newer TensorRT.",
+    ),
+    settle="The errors of TensorRT's logger at that node.",
+    sources=("ModelImporter.cpp of 8 to 10 (parser.get_error); qbxlvnf11/convert-pytorch-onnx-tensorrt#1",),
+    follows=("TF1*",),
+)

@@ -286,7 +286,7 @@ def parse_failed(case: Case) -> Iterator[Observation]:
     """Report every failure that no other rule explains."""
     explained = case.notes(
         "elementwise_types", "matmul_shapes", "reshape_volume", "reshape_fails", "reshape_shape", "input_missing",
-        "axis_outside", "tensor_expected", "constant_wanted", "rank_refused",
+        "axis_outside", "tensor_expected", "constant_wanted", "rank_refused", "weights_count",
     )  # fmt: skip
     for failure in _failures(case):
         if not _no_importer(failure.reason) and not _near(failure, explained):

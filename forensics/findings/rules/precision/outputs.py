@@ -95,6 +95,8 @@ def _fewer(case: Case) -> tuple[Step, ...]:
 def differs(case: Case) -> Iterator[Observation]:
     """Name the outputs; only a warning where reduced types cannot meet the tolerances."""
     notes = case.notes("output_differs")
+    if not notes:  # Polygraphy's last line, in an excerpt that has nothing else
+        yield from observe(case.notes("outputs_mismatched"), "An output differs from the reference", same_as="mismatch")
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     half = allows(case.build, "FP16", "BF16", "INT8")
     polygraphy_log = case.build.tool is Tool.POLYGRAPHY

@@ -97,6 +97,7 @@ factory = said(
     fixes=("Mend the GPU, driver or CUDA installation; in a container, start it with --gpus all.",),
     settle="The line of TensorRT's logger before the traceback.",
     sources=("pybind11 tracebacks of tensorrt.Builder and tensorrt.Runtime in public threads",),
+    follows=("TF310", "TF410", "TF622"),
 )
 
 undefined_symbol = said(

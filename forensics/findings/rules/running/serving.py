@@ -129,6 +129,19 @@ torch_build = said(
     follows=("TF683", "TF1*", "TF3*", "TF4*", "TF2*", "TF6*", "TF716", "TF717"),
 )
 
+llm_config = said(
+    "TF666",
+    Severity.ERROR,
+    "The engine's config.json is of another TensorRT-LLM version",
+    kinds=("llm_config",),
+    says="The engine's config.json has no {name}: another TensorRT-LLM version wrote it",
+    cause="The runtime looks for a key that the version that built the engine did not write, or wrote elsewhere.",
+    confirm="pip show tensorrt_llm where the engine was built, and the version of the backend (the container's tag).",
+    fixes=("Convert the checkpoint and build the engine again with the version that runs it.",),
+    settle="The field version of the engine's config.json.",
+    sources=("gptJsonConfig.cpp of TensorRT-LLM; NVIDIA/TensorRT-LLM#1803",),
+)
+
 program_build = said(
     "TF664",
     Severity.ERROR,

@@ -116,6 +116,15 @@ EXCERPTS = {
         "E dla/dlaUtils.cpp (171) - deserialize: 7",
     ),
     "TF664": ("| failed to build CUDA engine", "| building CUDA engine"),
+    "TF163": (
+        "| In node 614 (parseGraph): INVALID_NODE: Invalid Node - /ArgMax",
+        "| In node 614 (parseGraph): /ArgMax",
+    ),
+    "TF453": ("E Invalid IOFormat", "E Invalid format"),
+    "TF666": (
+        "| Model 'tensorrt_llm' loading failed with error: key 'use_paged' not found",
+        "| Model 'tensorrt_llm' loading failed",
+    ),
     "TF249": (
         "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion !n->candidateRequirements.empty() failed. odd",
         "E 2: [optimizer.cpp::filterQDQFormats::4422] Assertion n->candidateRequirements.size() > 1 failed. odd",
