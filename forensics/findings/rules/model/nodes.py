@@ -218,3 +218,37 @@ invalid = said(
     sources=("ModelImporter.cpp of 8 to 10 (parser.get_error); qbxlvnf11/convert-pytorch-onnx-tensorrt#1",),
     follows=("TF1*",),
 )
+
+analysis = said(
+    "TF164",
+    Severity.ERROR,
+    "TensorRT's analysis of shapes fails",
+    kinds=("shape_analysis",),
+    says="TensorRT's analysis of shapes fails: {text}",
+    cause="TensorRT works out each shape as a formula before it builds, and fails a check of its own there. That is a "
+    "bug of the release. Models with shapes that depend on data, with If and Loop, or with long chains of Shape, "
+    "Gather and Concat provoke it.",
+    confirm="The same model with fixed input shapes, or on another TensorRT release.",
+    fixes=(
+        "Fold shapes: polygraphy surgeon sanitize --fold-constants, and --override-input-shapes where they are fixed.",
+        "Use another TensorRT release, newer or one before; reduce the model (trtforensics reduce) for a report.",
+    ),
+    settle="Whether it builds with fixed input shapes.",
+    sources=("graphShapeAnalyzer.cpp of 8.6 to 10.7; NVIDIA/TensorRT#3727, #4126, #4277",),
+)
+
+bounds = said(
+    "TF165",
+    Severity.ERROR,
+    "A Slice wants more than its input has",
+    kinds=("slice_bounds",),
+    cause="At some shape of the optimization profile, the smallest most often, a Slice is longer than its input: the "
+    "model was exported with a length that does not follow the input, or min is below what the model can take.",
+    confirm="ONNX Runtime with the shapes of the profile's min, opt and max.",
+    fixes=(
+        "Raise the profile's min, or export the model so that the Slice follows its input's length.",
+        "If ONNX Runtime takes all three shapes: use a newer TensorRT.",
+    ),
+    settle="ONNX Runtime with the profile's min shapes.",
+    sources=("myelinSliceLayer.cpp of 8.4; NVIDIA/TensorRT#2115",),
+)

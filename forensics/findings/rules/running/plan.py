@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import listed, observe
+from trtforensics.findings.line_observations import headers_of_caches, listed, observe
 from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import engine_path, trtexec
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 )
 def version(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
-    notes = case.notes("plan_version")
+    caches = headers_of_caches(case)
+    notes = [note for note in case.notes("plan_version") if note not in caches]
     step = Step("Which version built it?", trtexec(case, "--getPlanVersionOnly") if engine_path(case) else "")
     yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
 
@@ -64,7 +65,7 @@ def device(case: Case) -> Iterator[Observation]:
 )
 def magic(case: Case) -> Iterator[Observation]:
     """Report the message, unless another line names the version as the reason."""
-    named = {note.span.line for note in case.notes("plan_version", "cache_unused")}
+    named = {note.span.line for note in (*case.notes("plan_version"), *headers_of_caches(case))}
     notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
     yield from observe(
         notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", _head(case)),)

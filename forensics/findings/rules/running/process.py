@@ -232,3 +232,16 @@ calibrator = said(
     ),
     sources=("calibrator.cpp of 8.x in public threads",),
 )
+
+destroyed = said(
+    "TF600",
+    Severity.WARNING,
+    "Objects of TensorRT are destroyed in the wrong order",
+    kinds=("destroyed_early",),
+    cause="A runtime, builder or engine is destroyed while objects that it made still live. What it did before is "
+    "right; a crash at the program's end, or in its next step, is a consequence. trtexec of 8.6 does so itself after "
+    "--refit.",
+    confirm="The order in which the program's objects go out of scope.",
+    fixes=("Destroy contexts first, then engines, then the runtime: declare them in the opposite order.",),
+    sources=("runtime.cpp and builder.cpp of 8.0 to 10; NVIDIA/TensorRT#4299",),
+)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import OpenBlock
 
-_CUDA_FAILED = re.compile("CUDA_SUCCESS|^autotuning: CUDA error ")
+_OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
 _REASONS = {
     "skipping_tactic": "a tactic was skipped",
     "device_request": "GPU memory was short",
@@ -61,7 +61,7 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
         Fix("Try another --builderOptimizationLevel.", "8.6"),
     ),
     sources=("a 10.14 log", "NVIDIA/TensorRT#1917, #2918, #3423, #4736, #4739"),
-    follows=("TF309", "TF343", "TF305"),
+    follows=("TF309", "TF343", "TF345", "TF305"),
 )
 def no_implementation(case: Case) -> Iterator[Observation]:
     """Name the node, what it holds, and the reasons that stand before the error."""
@@ -113,7 +113,7 @@ def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     confirm="The message names the operation or the assertion; search for it among TensorRT's issues.",
     fixes=("Update TensorRT; if the build fails, break the fusion at the operation named.",),
     sources=("a 10.14 log", "NVIDIA/TensorRT#4028, #4658, #4845"),
-    follows=("TF343",),
+    follows=("TF343", "TF345"),
 )
 def exceptions(case: Case) -> Iterator[Observation]:
     """Report skipped tactics, grouped by the exception."""
@@ -142,9 +142,9 @@ def exceptions(case: Case) -> Iterator[Observation]:
     sources=("NVIDIA/TensorRT#2120, #2161, #2232, #3291, #3592, #4468",),
 )
 def myelin(case: Case) -> Iterator[Observation]:
-    """Report every form of the message, unless CUDA is the reason: no driver (TF310), an error in tuning (TF343)."""
+    """Report every form of the message, unless another rule knows why (TF310, TF343, TF345)."""
     kinds = ("myelin_assertion", "myelin_exception", "myelin_check", "myelin_none", "myelin_formal", "myelin_unhandled")
-    notes = [note for note in case.notes(*kinds) if not _CUDA_FAILED.search(note.text("text"))]
+    notes = [note for note in case.notes(*kinds) if not _OF_OTHER_RULES.search(note.text("text"))]
     said = next((note.text("text") for note in notes if note.text("text")), "")
     title = "Myelin failed inside" + (f": {masked(said)[:120]}" if said else "")
     yield from observe(notes, title, steps=(reduce(case),), same_as=said)

@@ -120,6 +120,18 @@ EXCERPTS = {
         "| In node 614 (parseGraph): INVALID_NODE: Invalid Node - /ArgMax",
         "| In node 614 (parseGraph): /ArgMax",
     ),
+    "TF164": (
+        "E 2: [graphShapeAnalyzer.cpp::erase::1138] Error Code 2: Internal Error (Assertion !mValueMapUndo failed. )",
+        "E 2: [graphShape.cpp::erase::1138] Error Code 2: Internal Error (Assertion !mValueMapUndo failed. )",
+    ),
+    "TF165": (
+        "E Error Code 2: Internal Error (Assertion sliceOutDims[i] <= inputDims.d[i] failed. )",
+        "E Error Code 2: Internal Error (Assertion sliceDims[i] <= inputDims.d[i] failed. )",
+    ),
+    "TF600": (
+        "E Destroying a builder object before destroying objects it created leads to undefined behavior.",
+        "E Destroying a builder object after objects it created.",
+    ),
     "TF453": ("E Invalid IOFormat", "E Invalid format"),
     "TF666": (
         "| Model 'tensorrt_llm' loading failed with error: key 'use_paged' not found",

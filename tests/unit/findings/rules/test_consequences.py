@@ -25,6 +25,9 @@ NO_TACTIC = "E 10: Error Code 10: Internal Error (Could not find any implementat
 MATMUL = "E Error Code 7: Internal Error (m: attempt to multiply two matrices with mismatching dimensions)\n"
 DLA = "E 1: [nvdlaUtils.cpp::submit::198] Error Code 1: DLA (Failure to submit program to DLA engine.)\n"
 NO_ENGINE = "E 2: [builder.cpp::build::620] Error Code 2: Internal Error (Assertion engine != nullptr failed. )\n"
+OUTPUT = 'W Skipping tactic 0 due to Myelin error: Formal output tensor "bias" is also a data tensor.\n'
+HEADER = "E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Magic tag does not match)\n"
+UNUSED = "E 4: The timing cache will not be used!\n"
 TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
 
 
@@ -34,6 +37,8 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (ABSENT + NOT_LOADED, "TF634", {"TF632"}),
         (PLUGIN + NVINFER, "TF623", {"TF676"}),
         (TUNING + NO_TACTIC, "TF343", {"TF301", "TF302"}),
+        (OUTPUT + NO_TACTIC, "TF345", {"TF301", "TF302"}),
+        (HEADER + UNUSED, "TF503", set()),
         (MATMUL + "E Error occurred during inference\n", "TF103", {"TF717"}),
         ("E     FAILED | Mismatched outputs: ['y']\n", "TF216", {"TF717"}),
         (DLA + NO_ENGINE + TORCH, "TF452", {"TF717", "TF684"}),
