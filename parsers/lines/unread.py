@@ -30,7 +30,7 @@ MOST_OF_MESSAGE = 1 << 16
 
 _MENTION = re.compile(
     rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
-    rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b"
+    rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""

@@ -31,11 +31,16 @@ _NO_ENGINE = (
     "Failed to parse onnx file",
     "Parsing model failed",
     "Network validation failed",
+    "Builder failed while analyzing shapes",
+    "Engine creation failed",
 )
 """Messages that trtexec, TensorRT and Polygraphy add to an error printed before, where no engine comes of it."""
 
 _NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED | ")
 """Messages that trtexec and Polygraphy add to an error of a run."""
+
+_PARSER = ("TF108", "TF132", "TF134", "TF146", "TF148", "TF149", "TF150", "TF153", "TF156", "TF157")
+"""Errors of the parser, which it prints without a level in part."""
 
 _PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception")
 """Lines that belong to an error that the ONNX parser prints in several lines, or that TensorRT 7 hands on."""
@@ -55,7 +60,7 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?
     confirm="The findings that this one follows from; the exit status of the program.",
     fixes=("Mend the first error of the log; what follows it goes with it.",),
     sources=("trtexec's source, 7.2 to 11.1", "Polygraphy's runner, 0.38 to 0.53"),
-    follows=("TF216", "TF702", "TF701"),
+    follows=("TF216", "TF702", "TF701", *_PARSER),
     last=True,
 )
 def no_engine(case: Case) -> Iterator[Observation]:

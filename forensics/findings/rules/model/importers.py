@@ -134,6 +134,7 @@ def plugin(case: Case) -> Iterator[Observation]:
         "Use a newer TensorRT: importers take more with each release.",
     ),
     sources=("builtin_op_importers.cpp and onnxOpImporters.cpp, 5 to 10",),
+    follows=("TF134",),
 )
 def importer(case: Case) -> Iterator[Observation]:
     """Name the importer where neither a node nor a reason that another rule knows stands beside it."""

@@ -94,3 +94,20 @@ formal_output = said(
     fixes=("Mark fewer outputs: the few tensors that matter, found by halving.",),
     sources=("TensorRT 8.4 with Polygraphy in public threads",),
 )
+
+types_unmatched = said(
+    "TF349",
+    Severity.ERROR,
+    "Myelin has no kernel for the types of an operation",
+    kinds=("types_unmatched",),
+    cause="A quantize, dequantize or cast inside a ForeignNode has operand types that no rule of Myelin takes on this "
+    "GPU: FP8 or INT8 beside FP32 where FP16 is wanted, or a type that this GPU does not have. While other tactics "
+    "remain the build goes on, with the operation unfused.",
+    confirm="The types in the message: (f32[...]) and (fp8[...]) beside the operation's name.",
+    fixes=(
+        "Build strongly typed (--stronglyTyped), with the model converted to FP16 around its Q/DQ (ModelOpt AutoCast).",
+        "Leave the node that is named unquantised, or use a newer TensorRT or another GPU.",
+    ),
+    settle="Whether the build ends with an engine, and the node that the message names.",
+    sources=("type.cpp of Myelin, 10.7 and 10.16; NVIDIA/Model-Optimizer#118, NVIDIA/TensorRT#4832",),
+)

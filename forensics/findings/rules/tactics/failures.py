@@ -61,7 +61,7 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
         Fix("Try another --builderOptimizationLevel.", "8.6"),
     ),
     sources=("a 10.14 log", "NVIDIA/TensorRT#1917, #2918, #3423, #4736, #4739"),
-    follows=("TF309", "TF343", "TF345", "TF305"),
+    follows=("TF309", "TF343", "TF345", "TF349", "TF305"),
 )
 def no_implementation(case: Case) -> Iterator[Observation]:
     """Name the node, what it holds, and the reasons that stand before the error."""
@@ -113,7 +113,7 @@ def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
     confirm="The message names the operation or the assertion; search for it among TensorRT's issues.",
     fixes=("Update TensorRT; if the build fails, break the fusion at the operation named.",),
     sources=("a 10.14 log", "NVIDIA/TensorRT#4028, #4658, #4845"),
-    follows=("TF343", "TF345"),
+    follows=("TF343", "TF345", "TF349"),
 )
 def exceptions(case: Case) -> Iterator[Observation]:
     """Report skipped tactics, grouped by the exception."""

@@ -132,6 +132,10 @@ EXCERPTS = {
         "E Destroying a builder object before destroying objects it created leads to undefined behavior.",
         "E Destroying a builder object after objects it created.",
     ),
+    "TF349": (
+        "E Skipping tactic 0x0000000000000000 due to exception [t.cpp] Could not infer output types for operation: 4",
+        "E Skipping tactic 0x0000000000000000 due to exception [t.cpp] Could not infer output",
+    ),
     "TF453": ("E Invalid IOFormat", "E Invalid format"),
     "TF666": (
         "| Model 'tensorrt_llm' loading failed with error: key 'use_paged' not found",
