@@ -9,14 +9,13 @@ from trtforensics.findings.finding import Confidence, Observation
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Severity, Step
     from trtforensics.model.notes import Note
 
 
 _OF_THE_NETWORK = ("layer", "tensor")
 _BELOW = 2
-"""Lines below the error of a header in which TensorRT says that it was a timing cache's."""
+"""Lines below an error that may say what it is about."""
 
 
 def observe(  # noqa: PLR0913 - the fields of an observation
@@ -58,8 +57,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def headers_of_caches(case: Case) -> list[Note]:
-    """Return what reads as a plan's header and is a timing cache's: a line or two below, the cache is not used."""
-    unused = [note.span.line for note in case.notes("cache_unused")]
-    headers = case.notes("plan_magic", "plan_version")
-    return [note for note in headers if any(0 <= line - note.span.line <= _BELOW for line in unused)]
+def followed_by(notes: Sequence[Note], others: Sequence[Note]) -> list[Note]:
+    """Return the notes below which one of the others stands, on the same line or a line or two below."""
+    lines = [other.span.line for other in others]
+    return [note for note in notes if any(0 <= line - note.span.line <= _BELOW for line in lines)]

@@ -42,7 +42,8 @@ _NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED
 _PARSER = ("TF108", "TF132", "TF134", "TF146", "TF148", "TF149", "TF150", "TF153", "TF156", "TF157")
 """Errors of the parser, which it prints without a level in part."""
 
-_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception")
+_POLYGRAPHY = ("Could not parse ONNX correctly", "Failed to parse ONNX model. Does the model file exist")
+_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception", *_POLYGRAPHY)
 """Lines that belong to an error that the ONNX parser prints in several lines, or that TensorRT 7 hands on."""
 
 _WORDED = ("internal_check", "call_refused", "cuda_code", "library_call")

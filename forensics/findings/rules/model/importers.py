@@ -182,11 +182,11 @@ unread_model = said(
     sources=("ModelImporter.cpp and the parser's utilities, 5 to 10; ONNX Runtime's INVALID_PROTOBUF",),
 )
 
-not_parsed = said(
+
+@rule(
     "TF162",
     Severity.ERROR,
     "Polygraphy could not parse the model",
-    kinds=("polygraphy_parse",),
     cause="TensorRT's parser gave no network. An error of the parser stands before it; without one, likeliest first: "
     "the path is wrong or a folder, the file is no whole ONNX model, its external data are not beside it.",
     confirm="python -c \"import onnx; onnx.checker.check_model('MODEL')\"; ls -l on the file.",
@@ -194,10 +194,16 @@ not_parsed = said(
         "Mend the first error of the parser; without one, give the path of a whole model with its data beside it.",
         "If an export comes just before it: read the exporter's own error, the model was not written.",
     ),
-    settle="The parser's errors before it.",
     sources=("Polygraphy's backend/trt/loader.py; onnx/onnx#4392, ComfyUI-Upscaler-Tensorrt#5",),
     follows=("TF1*", "TF716"),
 )
+def not_parsed(case: Case) -> Iterator[Observation]:
+    """Report the message, unless errors stand below it: into a file it is printed before the errors it follows from."""
+    notes = case.notes("polygraphy_parse")
+    last = max((note.span.line for note in notes), default=0)
+    if not any(message.severity == "E" and message.span.line > last for message in case.build.messages):
+        yield from observe(notes, "Polygraphy could not parse the model", settle="The parser's errors before it.")
+
 
 too_new = said(
     "TF154",

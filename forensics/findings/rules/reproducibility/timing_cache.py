@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import headers_of_caches, observe
+from trtforensics.findings.line_observations import followed_by, observe
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import timings_kept, trtexec
 
@@ -69,7 +69,8 @@ def invalid(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
     step = Step("Make a cache of its own for this machine", trtexec(case, f"--timingCacheFile={name}"))
-    notes = [*headers_of_caches(case), *case.notes("cache_invalid", "cache_unused")]
+    headers = followed_by(case.notes("plan_magic", "plan_version"), case.notes("cache_unused"))
+    notes = [*headers, *case.notes("cache_invalid", "cache_unused")]
     made = case.notes("cache_serializing", "cache_serialized") if notes else []
     yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
 

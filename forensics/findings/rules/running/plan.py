@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Fix, Observation, Severity, Step
-from trtforensics.findings.line_observations import headers_of_caches, listed, observe
+from trtforensics.findings.line_observations import followed_by, listed, observe
 from trtforensics.findings.rule import rule, said
 from trtforensics.findings.steps.commands import engine_path, trtexec
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 )
 def version(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
-    caches = headers_of_caches(case)
-    notes = [note for note in case.notes("plan_version") if note not in caches]
+    versions = case.notes("plan_version")
+    of_caches = followed_by(versions, case.notes("cache_unused"))
+    notes = [note for note in versions if note not in of_caches]
     step = Step("Which version built it?", trtexec(case, "--getPlanVersionOnly") if engine_path(case) else "")
     yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
 
@@ -65,8 +66,10 @@ def device(case: Case) -> Iterator[Observation]:
 )
 def magic(case: Case) -> Iterator[Observation]:
     """Report the message, unless another line names the version as the reason."""
-    named = {note.span.line for note in (*case.notes("plan_version"), *headers_of_caches(case))}
-    notes = [note for note in case.notes("plan_magic") if note.span.line not in named]
+    headers = case.notes("plan_magic")
+    of_caches = followed_by(headers, case.notes("cache_unused"))
+    named = {note.span.line for note in (*case.notes("plan_version"), *of_caches)}
+    notes = [note for note in headers if note.span.line not in named]
     yield from observe(
         notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", _head(case)),)
     )

@@ -28,6 +28,10 @@ NO_ENGINE = "E 2: [builder.cpp::build::620] Error Code 2: Internal Error (Assert
 OUTPUT = 'W Skipping tactic 0 due to Myelin error: Formal output tensor "bias" is also a data tensor.\n'
 HEADER = "E 1: [stdArchiveReader.cpp::Init::36] Error Code 1: Serialization (Magic tag does not match)\n"
 UNUSED = "E 4: The timing cache will not be used!\n"
+NOT_PARSED = "| [!] Could not parse ONNX correctly\n"
+PARSER = (
+    "E In node 0 with name: a and operator: B (Plugin not found, are the plugin name, version, and namespace correct)\n"
+)
 TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
 
 
@@ -38,6 +42,8 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (PLUGIN + NVINFER, "TF623", {"TF676"}),
         (TUNING + NO_TACTIC, "TF343", {"TF301", "TF302"}),
         (OUTPUT + NO_TACTIC, "TF345", {"TF301", "TF302"}),
+        (NOT_PARSED + PARSER, "TF150", set()),
+        (PARSER + NOT_PARSED, "TF150", {"TF162"}),
         (HEADER + UNUSED, "TF503", set()),
         (MATMUL + "E Error occurred during inference\n", "TF103", {"TF717"}),
         ("E     FAILED | Mismatched outputs: ['y']\n", "TF216", {"TF717"}),
